@@ -39,7 +39,7 @@ from plansafe.llm.models.mock import MockModel
 from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import LogitsMask, Model
 from plansafe.llm.models.providers import Settings, open_model
-from plansafe.llm.models.request import Message, Request, said
+from plansafe.llm.models.request import Message, Request, user_messages
 from plansafe.llm.models.token_table import TokenTable
 from plansafe.llm.prompts.planning import planning_prompt
 from plansafe.verifier.api import Checker
@@ -180,7 +180,7 @@ def measure_virtualhome(options: argparse.Namespace) -> int:
         if continuation.exists:
             longest = math.ceil(options.slack[0] * len(continuation.steps))
             guided_plan = build_plan(
-                checker, guide, MockModel("random", {}, options.seed), said("go"), Mode.GUIDED, longest
+                checker, guide, MockModel("random", {}, options.seed), user_messages("go"), Mode.GUIDED, longest
             )
         total_time = process_time() - start
         times.append(total_time)
@@ -238,7 +238,7 @@ def measure_store(options: argparse.Namespace) -> int:
             continue
         longest = math.ceil(slack * len(continuation.steps))
         model = MockModel("random", {}, options.seed)
-        guided_plan = build_plan(checker, guide, model, said("go"), Mode.GUIDED, longest)
+        guided_plan = build_plan(checker, guide, model, user_messages("go"), Mode.GUIDED, longest)
         contradictions += bool(find_contradiction(guided_plan, True))
         decoded = guided_plan.decoded
         ms_per_step = 1e3 * guided_plan.safecheck_time / max(1, len(decoded.choices))

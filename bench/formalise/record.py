@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.formalise.sentences import chip_home, chip_sentences, sampled, traps
 
-from plansafe.llm.formalise.asking import Wishes, question
+from plansafe.llm.formalise.asking import FormaliseOptions, question
 from plansafe.llm.formalise.home import small_home
 from plansafe.llm.models.providers import Settings, open_model
 from plansafe.llm.models.request import Request, address
@@ -29,9 +29,9 @@ MAX_TOKENS = 120
 TEMPERATURE = 0.5
 
 
-def wishes_for(which: str, samples: int) -> Wishes:
+def wishes_for(which: str, samples: int) -> FormaliseOptions:
     """How the answers of one set were asked for."""
-    return Wishes(Language.LTL if which == "chip" else Language.RULES, samples, TEMPERATURE, MAX_TOKENS)
+    return FormaliseOptions(Language.LTL if which == "chip" else Language.RULES, samples, TEMPERATURE, MAX_TOKENS)
 
 
 def asked(which: str, data: Path, samples: int) -> list[tuple[str, list[Request]]]:

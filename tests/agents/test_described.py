@@ -142,7 +142,7 @@ def test_names_of_hosts_are_read_and_others_refused() -> None:
             (("--allow-host", "robot*", "--port", "0"), "--allow-host expects a host name"),
             (("--key-file", "nowhere", "--port", "0"), "the key cannot be read from the file nowhere"),
             (("--host", "0.0.0.0", "--port", "0"), "no key is set"),
-            (("--model", "nope/x", "--port", "0"), "there is no provider 'nope'"),
+            (("--model", "nope/x", "--port", "0"), "unknown provider 'nope'"),
         ],
     ),
 )

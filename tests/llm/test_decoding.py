@@ -12,12 +12,12 @@ from plansafe.grammar.source import Source
 from plansafe.llm.decoding.plan_grammar import plan_grammar
 from plansafe.llm.decoding.plan_schema import plan_constraint
 from plansafe.llm.decoding.stepwise import DONE, End, Mode, decode
-from plansafe.llm.decoding.whole import write_plan
+from plansafe.llm.decoding.whole_plan import write_plan
 from plansafe.llm.instances.drawn import Instance, draw
 from plansafe.llm.loose.reader import read_loose
 from plansafe.llm.models.mock import MockModel
 from plansafe.llm.models.port import Capabilities
-from plansafe.llm.models.request import Grammar, JsonSchema, Situation, Syntax, said
+from plansafe.llm.models.request import Grammar, JsonSchema, Situation, Syntax, user_messages
 from plansafe.llm.prompts.planning import Example, planning_prompt
 from plansafe.llm.tasks import load
 from plansafe.verifier.planning.guide import Guide
@@ -37,7 +37,7 @@ def test_under_the_guide_random_choices_arrive(tasks: list[Instance]) -> None:
         made = decode(
             MockModel("random", {}, 1),
             one.name,
-            said("go"),
+            user_messages("go"),
             Guide(checker.compiled, max_states=30),
             Mode.GUIDED,
             longest,
@@ -49,7 +49,9 @@ def test_under_the_guide_random_choices_arrive(tasks: list[Instance]) -> None:
 def test_under_the_shield_every_step_can_be_taken_and_breaks_no_rule_about_steps(tasks: list[Instance]) -> None:
     for one in tasks:
         checker = one.checker()
-        made = decode(MockModel("random", {}, 2), one.name, said("go"), Guide(checker.compiled), Mode.SHIELD, 12)
+        made = decode(
+            MockModel("random", {}, 2), one.name, user_messages("go"), Guide(checker.compiled), Mode.SHIELD, 12
+        )
         report = checker.check(Source("made.plan", made.plan))
         assert report.executable is Worlds.ALL, one.name
         assert not [f for f in report.findings if f.step is not None and f.step < len(made.steps)], one.name
@@ -63,7 +65,9 @@ def test_the_oracle_follows_its_plan_and_the_first_choice_is_kept(tasks: list[In
             return steps[len(where.taken)]
 
         guide = Guide(one.checker().compiled)
-        made = decode(MockModel("planner", {"planner": policy}), one.name, said("go"), guide, Mode.GUIDED, len(steps))
+        made = decode(
+            MockModel("planner", {"planner": policy}), one.name, user_messages("go"), guide, Mode.GUIDED, len(steps)
+        )
         assert made.steps == tuple(steps[:-1])
         assert all(choosing.kept for choosing in made.choices)
 
@@ -76,7 +80,12 @@ def test_a_first_choice_that_is_masked_is_counted() -> None:
         return (hurried or list(where.legal))[0]
 
     made = decode(
-        MockModel("planner", {"planner": stubborn}), one.name, said("go"), Guide(one.checker().compiled), Mode.GUIDED, 9
+        MockModel("planner", {"planner": stubborn}),
+        one.name,
+        user_messages("go"),
+        Guide(one.checker().compiled),
+        Mode.GUIDED,
+        9,
     )
     assert made.end is End.DONE
     assert any(not choosing.kept for choosing in made.choices)
@@ -90,7 +99,9 @@ def test_what_cannot_end_well_is_not_begun() -> None:
     unsafe = Source("p.pddl", text.replace("  (:init", "  (:init (on bread-knife high-shelf)"))
     checker = load(unsafe)
     assert checker.ok, checker.diagnostics
-    made = decode(MockModel("random", {}), "p", said("go"), Guide(checker.compiled, time_limit_s=2), Mode.GUIDED, 9)
+    made = decode(
+        MockModel("random", {}), "p", user_messages("go"), Guide(checker.compiled, time_limit_s=2), Mode.GUIDED, 9
+    )
     assert made.end in (End.UNSOLVABLE, End.UNKNOWN)
     assert made.steps == ()
 
@@ -99,10 +110,10 @@ def test_a_plan_in_one_answer_is_read() -> None:
     one = draw("tea", 0, seed=21)
     checker = one.checker()
     model = MockModel("reference", {"reference": lambda _where: one.reference})
-    written = write_plan(model, one.name, said("go"), checker, grammar=True)
+    written = write_plan(model, one.name, user_messages("go"), checker, grammar=True)
     assert written.plan is not None
     assert checker.check(Source("x.plan", written.plan)).headline is Headline.SAFE
-    assert write_plan(MockModel("empty", {}), one.name, said("go"), checker).plan is None
+    assert write_plan(MockModel("empty", {}), one.name, user_messages("go"), checker).plan is None
 
 
 def test_a_provider_that_knows_schemas_alone_is_asked_for_a_plan_of_one() -> None:

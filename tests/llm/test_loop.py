@@ -10,14 +10,14 @@ from loop_kitchen import COLD, RULES
 
 from plansafe.grammar.source import Source
 from plansafe.llm.loop.feedback import MOST_FINDINGS, of_report, unread
-from plansafe.llm.loop.model import PLAN, By, Decode, Planned, Status, Style, Wishes
+from plansafe.llm.loop.model import PLAN, Decode, PlanOptions, PlanResult, Status, StepAuthor, Style
 from plansafe.llm.loop.policies import policies
 from plansafe.llm.loop.repairs import Repairs
 from plansafe.llm.loop.rounds import plan_with
 from plansafe.llm.loop.transcript import lines
 from plansafe.llm.models.mock import MockModel
 from plansafe.llm.models.replay import ReplayModel
-from plansafe.llm.models.request import Role, Situation, said
+from plansafe.llm.models.request import Role, Situation, user_messages
 from plansafe.verifier.api import Checker
 from plansafe.verifier.repair.model import RepairOptions
 from plansafe.verifier.reporting.report import Headline
@@ -43,9 +43,9 @@ def saying(*answers: str) -> MockModel:
     return MockModel("planner", {"planner": policy})
 
 
-def run(model: MockModel | ReplayModel, checker: Checker, **wishes: object) -> Planned:
-    asked = Wishes(repair=QUICK)._replace(**wishes)  # type: ignore[arg-type] # the fields of a tuple, by name
-    return plan_with(model, "tea", said("Tea, please."), checker, asked)
+def run(model: MockModel | ReplayModel, checker: Checker, **wishes: object) -> PlanResult:
+    asked = PlanOptions(repair=QUICK)._replace(**wishes)  # type: ignore[arg-type] # the fields of a tuple, by name
+    return plan_with(model, "tea", user_messages("Tea, please."), checker, asked)
 
 
 def told(checker: Checker, text: str, style: Style = Style.FINDING) -> str:
@@ -67,7 +67,7 @@ def test_what_comes_back_is_mended(kitchen: Checker) -> None:
     made = run(saying("Sorry?", UNSAFE, SAFE), kitchen)
     assert made.status is Status.FOUND
     assert made.plan == SAFE
-    assert {part.by for part in made.parts} == {By.MODEL}
+    assert {part.by for part in made.parts} == {StepAuthor.MODEL}
     assert [one.report.headline if one.report else None for one in made.rounds] == [
         None,
         Headline.UNSAFE,
@@ -154,7 +154,7 @@ def test_the_last_resort_repairs_and_marks_its_steps(kitchen: Checker) -> None:
     made = run(saying(UNSAFE), kitchen, rounds=1)
     assert made.status is Status.FOUND
     assert made.plan == SAFE
-    assert [part.by for part in made.parts] == [By.MODEL, By.REPAIR, By.MODEL]
+    assert [part.by for part in made.parts] == [StepAuthor.MODEL, StepAuthor.REPAIR, StepAuthor.MODEL]
     assert made.report is not None
     assert made.report.headline is Headline.SAFE
 
@@ -170,7 +170,7 @@ def test_without_it_nothing_is_found(kitchen: Checker) -> None:
 def test_where_nothing_was_read_the_planner_plans(kitchen: Checker) -> None:
     made = run(MockModel("empty", {}), kitchen, rounds=2)
     assert made.status is Status.FOUND
-    assert {part.by for part in made.parts} == {By.PLANNER}
+    assert {part.by for part in made.parts} == {StepAuthor.PLANNER}
     assert kitchen.check(Source("x", made.plan)).headline is Headline.SAFE
 
 
@@ -192,9 +192,9 @@ def test_whoever_chooses_what_is_handed_out_is_safe(decode: Decode, mock: str, k
     assert kitchen.check(Source("x", made.plan)).headline is Headline.SAFE
     if mock in ("planner", "reference"):
         assert made.plan == SAFE
-        assert By.REPAIR not in {part.by for part in made.parts}
+        assert StepAuthor.REPAIR not in {part.by for part in made.parts}
     if decode is Decode.GUIDED:
-        assert {part.by for part in made.parts} <= {By.MODEL, By.GUIDE}
+        assert {part.by for part in made.parts} <= {StepAuthor.MODEL, StepAuthor.GUIDE}
     if decode in (Decode.FREE, Decode.GRAMMAR) and mock == "unsafe":
         assert made.rounds[0].report is not None
         assert made.rounds[0].report.headline is Headline.UNSAFE

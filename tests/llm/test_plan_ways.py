@@ -13,15 +13,15 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.decoding.plan_grammar import plan_grammar
 from plansafe.llm.instances.drawn import draw
+from plansafe.llm.loop.goal_reading import BadGoal, read_facts, read_goal
 from plansafe.llm.loop.mapping import mapped, raw_steps
-from plansafe.llm.loop.model import By, Status, Wishes
+from plansafe.llm.loop.model import PlanOptions, Status, StepAuthor
 from plansafe.llm.loop.refusal import refused
 from plansafe.llm.loop.rounds import plan_with
-from plansafe.llm.loop.wanted import BadGoal, read_facts, wanted_goal
 from plansafe.llm.models.answer import Answer, Finish
 from plansafe.llm.models.mock import MockModel
 from plansafe.llm.models.port import Capabilities
-from plansafe.llm.models.request import Grammar, JsonSchema, Situation, Syntax, said
+from plansafe.llm.models.request import Grammar, JsonSchema, Situation, Syntax, user_messages
 from plansafe.llm.prompts.examples import SEED, example, nearest, shipped
 from plansafe.llm.prompts.goal import goal_constraint, goal_prompt
 from plansafe.llm.prompts.planning import REFUSAL, SAFETY, planning_prompt
@@ -118,13 +118,13 @@ def test_a_wrong_goal_is_mended_once(kitchen: Checker) -> None:
         return (bad,) if "hott" in goal else ()
 
     task = kitchen.engine.task
-    made = wanted_goal(saying("(hott hob)", "(hot hob)"), "tea", said("Heat it."), task, check)
+    made = read_goal(saying("(hott hob)", "(hot hob)"), "tea", user_messages("Heat it."), task, check)
     assert made.goal == "(and (hot hob))"
     assert made.exchanges[-1].request.messages[-1].text == (
         "This goal cannot be used:\n- unknown predicate hott. Help: did you mean hot?\n"
         "Write the goal again, corrected, as JSON and nothing else."
     )
-    never = wanted_goal(saying("(hott hob)"), "tea", said("Heat it."), task, check)
+    never = read_goal(saying("(hott hob)"), "tea", user_messages("Heat it."), task, check)
     assert (never.goal, len(never.exchanges), never.refused[0].code) == (None, 2, "SC102")
 
 
@@ -215,9 +215,9 @@ def test_what_makes_no_sense_step_by_step_is_refused(run: Run) -> None:
 
 
 def test_a_plan_goes_on_from_the_step_that_failed(kitchen: Checker) -> None:
-    wishes = Wishes(replan=True, last_resort=False)
+    wishes = PlanOptions(replan=True, last_resort=False)
     made = plan_with(
-        saying(UNSAFE, "(switch-off hob kitchen)\n(go kitchen hall)\n"), "tea", said("Tea."), kitchen, wishes
+        saying(UNSAFE, "(switch-off hob kitchen)\n(go kitchen hall)\n"), "tea", user_messages("Tea."), kitchen, wishes
     )
     assert made.status is Status.FOUND
     assert made.plan == SAFE
@@ -227,19 +227,19 @@ def test_a_plan_goes_on_from_the_step_that_failed(kitchen: Checker) -> None:
     assert "(on hob)" in told
     assert told.endswith("write only the steps that are still to come, one a line and nothing else.")
     assert made.rounds[0].plan == "(switch-on hob kitchen)\n"
-    wrong = plan_with(saying("(fly hob)\n"), "tea", said("Tea."), kitchen, wishes)
+    wrong = plan_with(saying("(fly hob)\n"), "tea", user_messages("Tea."), kitchen, wishes)
     assert wrong.status is Status.NOT_FOUND
     assert len(wrong.rounds) == 3
     assert wrong.plan == ""
-    early = plan_with(saying("(switch-on hob kitchen)\n"), "tea", said("Tea."), kitchen, wishes)
+    early = plan_with(saying("(switch-on hob kitchen)\n"), "tea", user_messages("Tea."), kitchen, wishes)
     assert "At the end the goal is not reached: (robot-in hall) is false." in early.rounds[0].feedback
 
 
 def test_steps_are_mapped_to_the_nearest_that_can_be_taken(kitchen: Checker) -> None:
     made = mapped(kitchen, raw_steps("1. (switch-on the hob)\n2. fly to the moon\n3. (go hall kitchen)\n"), 60)
     assert [(part.step, part.by) for part in made.parts] == [
-        ("(switch-on hob kitchen)", By.MAPPED),
-        ("(go kitchen hall)", By.MAPPED),
+        ("(switch-on hob kitchen)", StepAuthor.MAPPED),
+        ("(go kitchen hall)", StepAuthor.MAPPED),
     ]
     assert made.parts[0].note == "the model wrote (switch-on the hob)"
     assert [part.step for part in made.dropped] == ["(fly to the moon)"]

@@ -10,10 +10,10 @@ from loop_kitchen import Run, says
 
 from plansafe.llm.decoding.stepwise import Mode, decode
 from plansafe.llm.instances.drawn import draw
-from plansafe.llm.loop.model import RETRY_TEMPERATURE, By, Decode, Wishes
+from plansafe.llm.loop.model import RETRY_TEMPERATURE, Decode, PlanOptions, StepAuthor
 from plansafe.llm.loop.rounds import plan_with
 from plansafe.llm.models.mock import MockModel
-from plansafe.llm.models.request import Situation, said
+from plansafe.llm.models.request import Situation, user_messages
 from plansafe.llm.prompts.examples import BENCHMARK
 from plansafe.llm.prompts.planning import Example, planning_prompt
 from plansafe.verifier.planning.guide import Guide
@@ -73,24 +73,26 @@ def wordy(where: Situation) -> str:
 def test_an_answer_that_ignores_the_choice_is_not_the_first_choice() -> None:
     one = draw("tea", 0, seed=21)
     model = MockModel("planner", {"planner": wordy})
-    made = decode(model, one.name, said("go"), Guide(one.checker().compiled), Mode.SHIELD, 4)
+    made = decode(model, one.name, user_messages("go"), Guide(one.checker().compiled), Mode.SHIELD, 4)
     asked = [choosing for choosing in made.choices if not choosing.forced]
     assert asked
     for choosing in asked:
         assert not choosing.kept
         assert choosing.ignored is not None and choosing.ignored.startswith("Sure! I would do (")
         assert choosing.row[2] == choosing.ignored  # a benchmark does not count it either
-    planned = plan_with(model, one.name, said("go"), one.checker(), Wishes(Decode.SHIELD, last_resort=False))
+    planned = plan_with(
+        model, one.name, user_messages("go"), one.checker(), PlanOptions(Decode.SHIELD, last_resort=False)
+    )
     parts = [part for part in planned.parts if "ignored" in part.note]
     assert parts
-    assert {part.by for part in planned.parts} <= {By.MAPPED, By.GUIDE}
+    assert {part.by for part in planned.parts} <= {StepAuthor.MAPPED, StepAuthor.GUIDE}
     assert all(part.note.startswith("the model ignored the choice and wrote Sure!") for part in parts)
 
 
 def test_a_choice_in_other_letters_is_a_choice() -> None:
     one = draw("tea", 0, seed=21)
     model = MockModel("planner", {"planner": lambda where: f" {where.legal[0].strip('()').upper()} \n"})
-    made = decode(model, one.name, said("go"), Guide(one.checker().compiled), Mode.SOFT, 4)
+    made = decode(model, one.name, user_messages("go"), Guide(one.checker().compiled), Mode.SOFT, 4)
     assert made.choices
     assert all(choosing.kept for choosing in made.choices)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
-from plansafe.llm.answers.actions import asked_of
+from plansafe.llm.answers.actions import action_question
 from plansafe.llm.bench.task import BenchTask, Modelled
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.metrics.transition import Side
@@ -27,7 +27,7 @@ def task(name: str, goal: str, *, harmful: bool = False, family: str = "") -> Be
     problem = f"""(define (problem {name}) (:domain kitchen) (:objects hob - stove kitchen hall - room)
       (:init (robot-in kitchen) (in hob kitchen)) (:goal {goal}))"""
     checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", problem), [Source("r.safe", RULES)])
-    asked = asked_of(
+    asked = action_question(
         parse_nodes(Source("d.pddl", DOMAIN)) or [], "switch-on", Side.EFFECT if harmful else Side.PRECONDITION
     )
     assert asked is not None

@@ -8,7 +8,7 @@ import pytest
 
 from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
-from plansafe.llm.answers.actions import Asked, action_of, asked_of
+from plansafe.llm.answers.actions import ActionQuestion, action_of, action_question
 from plansafe.llm.answers.confidences import stated
 from plansafe.llm.answers.expressions import MOST_DEPTH, expressions
 from plansafe.llm.answers.goals import goal_of
@@ -17,7 +17,7 @@ from plansafe.llm.metrics.literals import Literal, literals
 from plansafe.llm.metrics.transition import Side
 
 PREDICATES = frozenset(("on", "hot", "clean"))
-HEAT = Asked("heat", "(?r - robot ?v - vessel)", "(on ?v ?r)", "(and (hot ?v) (not (clean ?v)))", Side.EFFECT)
+HEAT = ActionQuestion("heat", "(?r - robot ?v - vessel)", "(on ?v ?r)", "(and (hot ?v) (not (clean ?v)))", Side.EFFECT)
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_an_answer_without_an_action() -> None:
 
 def test_actions_are_found_in_a_domain() -> None:
     tree = parse_nodes(Source("d", "(define (domain d) (:action go :effect (hot ?x)) (:action wait))")) or []
-    found = asked_of(tree, "go", Side.PRECONDITION)
+    found = action_question(tree, "go", Side.PRECONDITION)
     assert found is not None
     assert (found.given, found.wanted) == ("(hot ?x)", "()")
-    assert asked_of(tree, "fly", Side.EFFECT) is None
+    assert action_question(tree, "fly", Side.EFFECT) is None
 
 
 def test_confidences() -> None:

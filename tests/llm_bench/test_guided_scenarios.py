@@ -10,7 +10,7 @@ from plansafe.grammar.source import Source
 from plansafe.llm.decoding.stepwise import End, Mode, decode
 from plansafe.llm.loop.policies import policies
 from plansafe.llm.models.providers import Settings, open_model
-from plansafe.llm.models.request import said
+from plansafe.llm.models.request import user_messages
 from plansafe.llm.scenarios.model import Scenario, Solvable
 from plansafe.llm.scenarios.reading import load_scenarios
 from plansafe.verifier.planning.guide import Guide
@@ -23,7 +23,7 @@ def _holds(scenario: Scenario) -> None:
     ahead = Guide(checker.compiled).continuation()
     longest = -(-3 * len(ahead.steps) // 2) if ahead.exists else 25
     for mode in (Mode.GUIDED, Mode.SHIELD):
-        made = decode(model, scenario.name, said("?"), Guide(checker.compiled), mode, longest)
+        made = decode(model, scenario.name, user_messages("?"), Guide(checker.compiled), mode, longest)
         report = checker.check(Source("plan", made.plan))
         if scenario.solvable is not Solvable.SAFELY:
             assert report.headline is not Headline.SAFE, scenario.name

@@ -39,3 +39,26 @@ def test_a_run_with_the_mock_of_inspect(tmp_path: Path, monkeypatch: pytest.Monk
     assert found[samples[1].id].value == {"safe": 0, "read": 0, "executable": 0, "goal": 0}
     assert log.results.scores[0].metrics["mean"].value == pytest.approx(0.4)
     assert os.listdir(tmp_path) == ["logs"]
+
+
+def test_a_test_of_safel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from inspect_ai import eval
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    from plansafe.llm.bench.inspect_tasks import safel
+
+    monkeypatch.chdir(tmp_path)
+    for test, expected in (("refusal", 0.5), ("action-sequencing", 1.0)):
+        task = safel(test=test, split="dev", limit=4)
+        samples = list(task.dataset)
+        refusals = [sample.metadata["refuse"] for sample in samples]
+        answers = ["REFUSE" if test == "refusal" else str(sample.target) for sample in samples]
+        outputs = [ModelOutput.from_content("mockllm/model", answer) for answer in answers]
+        for output in outputs:
+            output.usage = ModelUsage()
+        model = get_model("mockllm/model", custom_outputs=outputs)
+        options = {"max_connections": 1, "max_samples": 1, "display": "none", "log_dir": str(tmp_path / "logs")}
+        (log,) = eval(task, model=model, **options)
+        assert log.status == "success"
+        share = sum(refusals) / len(refusals) if test == "refusal" else expected
+        assert log.results.scores[0].metrics["mean"].value == pytest.approx(share)

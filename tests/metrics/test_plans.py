@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics import confidence, sequencing, violations
-from plansafe.llm.metrics.judged import Judged, Moment, Safety, Success, Violated, judged, unread
+from plansafe.llm.metrics.judged import Judged, Moment, Safety, Success, Violated, judge_report, unread_plan
 from plansafe.llm.metrics.paired import mcnemar
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.metrics.safe_rates import Over, observations, safe_rate, safe_rate_at_success, success_rate
@@ -199,7 +199,7 @@ def run(text: str, rules: bool = True) -> Judged:
         ends = [asked(trace.states, wanted.states[-1], trace.executable) for asked in (succeeds, succeeds_at_the_end)]
     report = checker.check(source)
     label = find_safel_label(checker, source).name
-    return judged(prediction(text), report, label, load_taxonomies()["safeplan-bench"], *(ends or (None, None)))
+    return judge_report(prediction(text), report, label, load_taxonomies()["safeplan-bench"], *(ends or (None, None)))
 
 
 def test_reports_become_records() -> None:
@@ -222,7 +222,7 @@ def test_reports_become_records() -> None:
     assert run("(open").read is False
     assert run("(open milk)").label == AFFORDANCE
     assert run("(open milk)").safety is Safety.UNKNOWN
-    assert judged(prediction("x"), None) == unread(prediction("x"))
+    assert judge_report(prediction("x"), None) == unread_plan(prediction("x"))
 
 
 def test_sequencing_by_hand() -> None:
@@ -231,7 +231,7 @@ def test_sequencing_by_hand() -> None:
         run("(open fridge) (heat stove) (put-in milk fridge)"),  # success in their sense, and unsafe
         run("(put-in milk fridge)"),
         run("(fly fridge)"),
-        unread(prediction("none")),
+        unread_plan(prediction("none")),
         plan(label=None),  # needs a clock
     ]
     found = sequencing.summarise(plans)

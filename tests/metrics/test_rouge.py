@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plansafe.llm.metrics import rouge
 from plansafe.llm.metrics.rouge import (
     TooLong,
     f_measure,
     lcs_length,
     lcs_words,
     rouge_1_0_1_l,
+    rouge_l,
     rouge_score_l,
     sentences,
 )
@@ -56,6 +58,8 @@ def test_which_subsequence_is_taken_matters() -> None:
 def test_long_texts_are_refused() -> None:
     with pytest.raises(TooLong):
         rouge_score_l("a " * 6000, "a " * 6000)
+    with pytest.raises(TooLong):
+        rouge_l("a " * 6000, "a " * 6000)
     with pytest.raises(TooLong):
         rouge_1_0_1_l("a " * 6000, "a " * 6000)
 
@@ -122,3 +126,13 @@ def test_as_the_package_rouge_score() -> None:
         ours, theirs = rouge_score_l(said, wanted), scorer.score(wanted, said)["rougeL"]
         assert (ours.precision, ours.recall) == (theirs.precision, theirs.recall), (said, wanted)
         assert ours.f == pytest.approx(theirs.fmeasure, abs=1e-15)
+        by_package = rouge_l(said, wanted)
+        assert (by_package.precision, by_package.recall, by_package.f) == theirs
+
+
+def test_without_the_package_the_same_definition_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rouge, "has_rouge_score", lambda: False)
+    monkeypatch.setattr(rouge, "_package_scorer", None)
+    assert rouge_l("(open fridge) (grab milk)", "(grab milk) (open fridge)") == rouge_score_l(
+        "(open fridge) (grab milk)", "(grab milk) (open fridge)"
+    )

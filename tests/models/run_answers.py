@@ -27,7 +27,7 @@ from plansafe.llm.models.keys import Key
 from plansafe.llm.models.ollama import OllamaModel
 from plansafe.llm.models.port import ModelError
 from plansafe.llm.models.received import Garbage, complaint, read_object, short
-from plansafe.llm.models.request import Choice, Constraint, Grammar, JsonSchema, Request, said
+from plansafe.llm.models.request import Choice, Constraint, Grammar, JsonSchema, Request, user_messages
 from plansafe.llm.models.transport import Refused, _wait_asked
 
 SECRET = "sk-fuzz-0123456789abcdef"
@@ -176,7 +176,7 @@ def judged(number: int, seed: int) -> tuple[str, list[str], bytes]:
     draw = random.Random(f"{seed}:{number}")
     body = body_of(draw)
     line = Line(body, draw.random() < 0.2)
-    request = Request(said("hi"), 9, seed=3, stop=("x",), constraint=draw.choice(CONSTRAINTS))
+    request = Request(user_messages("hi"), 9, seed=3, stop=("x",), constraint=draw.choice(CONSTRAINTS))
     model = draw.choice(models(line))
     begin = time.process_time()
     try:

@@ -22,14 +22,14 @@ from typing import Any, NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.llm.decoding.stepwise import DONE, Decoded, Mode, decode
-from plansafe.llm.decoding.whole import Written, write_plan
+from plansafe.llm.decoding.whole_plan import Written, write_plan
 from plansafe.llm.instances.drawn import Instance, draw
 from plansafe.llm.models.answer import Answer, Enforced, Finish
 from plansafe.llm.models.batch import ask_all
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.port import Model, ModelError
 from plansafe.llm.models.providers import Settings, open_model
-from plansafe.llm.models.request import Choice, JsonSchema, Request, said
+from plansafe.llm.models.request import Choice, JsonSchema, Request, user_messages
 from plansafe.llm.prompts.planning import planning_prompt
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.planning.guide import Guide
@@ -139,7 +139,7 @@ def choices(task: Instance, models: dict[str, Model]) -> Iterator[Check]:
     """One choice among the task's first steps, and an answer by a schema, for both providers."""
     guide = Guide(task.checker().compiled)
     texts = tuple(sorted([step_text(o.step, guide.objects) for o in guide.options()])[:40])
-    question = said(f"{task.words} Which step is next?")
+    question = user_messages(f"{task.words} Which step is next?")
     request = Request(question, max_tokens=64, constraint=Choice((*texts, DONE)))
     for name, how in (("llamacpp", Enforced.AS_GRAMMAR), ("openai", Enforced.AS_SCHEMA)):
         answer = models[name].answer(request)
@@ -153,19 +153,19 @@ def choices(task: Instance, models: dict[str, Model]) -> Iterator[Check]:
 def failures(url: str, models: dict[str, Model]) -> Iterator[Check]:
     """A wrong key, a prompt that does not fit, a grammar that is none; and answers that are kept."""
     try:
-        remote("llamacpp/any", url, "wrong-0123456789").answer(Request(said("hi"), max_tokens=1))
+        remote("llamacpp/any", url, "wrong-0123456789").answer(Request(user_messages("hi"), max_tokens=1))
         yield Check("a wrong key is refused", False)
     except ModelError as error:
         yield Check(
             "a wrong key is refused", error.diagnostic.code == SC.MODEL_KEY and error.fatal, error.diagnostic.code
         )
     try:
-        models["llamacpp"].answer(Request(said("word " * 3 * CONTEXT), max_tokens=1))
+        models["llamacpp"].answer(Request(user_messages("word " * 3 * CONTEXT), max_tokens=1))
         yield Check("a prompt that does not fit fails alone", False)
     except ModelError as error:
         yield Check("a prompt that does not fit fails alone", not error.fatal, error.diagnostic.message[:120])
     with tempfile.TemporaryDirectory() as folder, Cache(f"{folder}/a.sqlite") as cache:
-        requests = [Request(said(f"Say {n}."), max_tokens=3, seed=1) for n in range(6)]
+        requests = [Request(user_messages(f"Say {n}."), max_tokens=3, seed=1) for n in range(6)]
         first, again = [ask_all(models["llamacpp"], requests, cache) for _ in range(2)]
     stored = all([isinstance(answer, Answer) and answer.stored for answer in again])
     texts = [[a.text if isinstance(a, Answer) else None for a in batch] for batch in (first, again)]

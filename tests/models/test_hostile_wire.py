@@ -19,7 +19,7 @@ from plansafe.llm.models.batch import ask_all
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.port import Model, ModelError
 from plansafe.llm.models.providers import Settings, open_model
-from plansafe.llm.models.request import Request, said
+from plansafe.llm.models.request import Request, user_messages
 from plansafe.llm.models.transport import Tries
 
 pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
@@ -27,7 +27,7 @@ pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
 QUICK = Tries(most=2, first_wait=0.01, longest_wait=0.02, patience=2.0, timeout=0.3)
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
-HI = Request(said("hi"))
+HI = Request(user_messages("hi"))
 
 
 def model(url: str, timeout: float = 60.0) -> Model:
@@ -105,8 +105,8 @@ def test_it_is_asked_again_and_other_requests_are_answered(name: str, tmp_path: 
             caller.sendall(framed("ok"))
 
     with talking(talk) as (url, asked), Cache(str(tmp_path / "a.sqlite")) as cache:
-        outcomes = ask_all(model(url, 2.0), [Request(said(str(n))) for n in range(4)], cache)
-        again = ask_all(model(url, 2.0), [Request(said(str(n))) for n in range(4)], cache)
+        outcomes = ask_all(model(url, 2.0), [Request(user_messages(str(n))) for n in range(4)], cache)
+        again = ask_all(model(url, 2.0), [Request(user_messages(str(n))) for n in range(4)], cache)
     assert [o.text for o in again if isinstance(o, Answer)] == ["ok"] * 4
     assert len([o for o in outcomes if isinstance(o, Answer)]) >= 2
     assert len(asked) < 12
@@ -125,7 +125,7 @@ def test_what_is_sent_before_it_is_asked_answers_no_other_request() -> None:
 
     with talking(talk) as (url, asked):
         asked_model = model(url)
-        texts = [asked_model.answer(Request(said(str(n)))).text for n in range(4)]
+        texts = [asked_model.answer(Request(user_messages(str(n)))).text for n in range(4)]
     assert texts == ["first"] * 4
     assert len(asked) == 4
 
@@ -134,7 +134,7 @@ def test_calls_that_hang_do_not_outlast_the_run() -> None:
     """Threads that wait in a read end with their deadline: they would pile up over a long run."""
     with talking(TALKS["a head that drips"]) as (url, _):
         before = threading.active_count()
-        ask_all(model(url, QUICK.timeout), [Request(said(str(n))) for n in range(4)])
+        ask_all(model(url, QUICK.timeout), [Request(user_messages(str(n))) for n in range(4)])
         while threading.active_count() > before + 4 * QUICK.most:
             time.sleep(0.01)
 

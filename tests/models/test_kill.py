@@ -18,7 +18,7 @@ from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.batch import ask_all, ask_each
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.providers import Settings, open_model
-from plansafe.llm.models.request import Request, said
+from plansafe.llm.models.request import Request, user_messages
 
 pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
 
@@ -28,13 +28,13 @@ import sys
 from plansafe.llm.models.batch import ask_all
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.providers import Settings, open_model
-from plansafe.llm.models.request import Request, said
+from plansafe.llm.models.request import Request, user_messages
 from plansafe.llm.models.transport import Tries
 tries = Tries(most=4, first_wait=0.01, longest_wait=0.02, patience=2.0, timeout=float(sys.argv[5]))
 settings = Settings(base_url=sys.argv[1] + "/v1", connections=int(sys.argv[4]), tries=tries, environment={})
 model = open_model("openai/m", settings)
 with Cache(sys.argv[2]) as cache:
-    answers = ask_all(model, [Request(said(str(n))) for n in range(int(sys.argv[3]))], cache)
+    answers = ask_all(model, [Request(user_messages(str(n))) for n in range(int(sys.argv[3]))], cache)
 print(*[getattr(answer, "text", "failed")[:40] for answer in answers], sep=",")
 """
 
@@ -146,7 +146,7 @@ def test_two_hundred_requests_through_every_fault_and_a_kill(tmp_path: Path) -> 
 def test_an_interrupt_keeps_what_was_under_way(tmp_path: Path) -> None:
     with serving(lambda prompt, *_: chat(f"<{prompt}>")._replace(delay=0.1)) as stub:
         settings = Settings(base_url=f"{stub.url}/v1", connections=CONNECTIONS, environment={})
-        model, requests = open_model("openai/m", settings), [Request(said(str(n))) for n in range(20)]
+        model, requests = open_model("openai/m", settings), [Request(user_messages(str(n))) for n in range(20)]
         with Cache(str(tmp_path / "a.sqlite")) as cache:
             for number, _ in enumerate(ask_each(model, requests, cache)):
                 if number == 4:

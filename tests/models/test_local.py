@@ -19,7 +19,7 @@ from plansafe.llm.models.answer import Enforced, Finish
 from plansafe.llm.models.choice_mask import ChoiceMask
 from plansafe.llm.models.port import Model, ModelError
 from plansafe.llm.models.providers import PROVIDERS, Settings, open_model
-from plansafe.llm.models.request import Choice, Grammar, JsonSchema, Request, Syntax, said
+from plansafe.llm.models.request import Choice, Grammar, JsonSchema, Request, Syntax, user_messages
 from plansafe.llm.models.weights import checked_folder, digest
 
 CHOICE = Choice(("(wash cup)", "(open door)", "(open door kitchen)", "(go kitchen hall)"))
@@ -170,13 +170,13 @@ def llamacpp(weights: Path) -> Iterator[Model]:
 def test_unpacked_weights_are_kept_as_a_whole_and_are_a_model_folder(local: Model, kept: Path) -> None:
     (folder,) = (kept / "weights").iterdir()
     again = open_model(f"hf/{folder}")
-    request = Request(said("Say hello."), max_tokens=4)
+    request = Request(user_messages("Say hello."), max_tokens=4)
     assert again.answer(request).text == local.answer(request).text
     assert again.identity != local.identity
 
 
 def test_masks_choices_and_likelihoods_agree(local: Model) -> None:
-    request = Request(said("Which step cleans a cup?"), 20)
+    request = Request(user_messages("Which step cleans a cup?"), 20)
     chosen = local.answer(Request(request.messages, 20, constraint=CHOICE))
     assert (chosen.text in CHOICE.texts, chosen.enforced, chosen.met, chosen.finish) == (
         True,
@@ -195,12 +195,12 @@ def test_masks_choices_and_likelihoods_agree(local: Model) -> None:
     masked = local.answer(request, mask=lambda tokens: only[len(tokens) : len(tokens) + 1])
     assert (masked.text, masked.finish) == (" no", Finish.STOP)
     with pytest.raises(ValueError, match="not both"):
-        local.answer(Request(said("x"), constraint=CHOICE), mask=lambda _: None)
+        local.answer(Request(user_messages("x"), constraint=CHOICE), mask=lambda _: None)
 
 
 def test_grammars_and_schemas_are_held_token_by_token(local: Model) -> None:
     pytest.importorskip("llguidance", reason="grammars in this process need the extra `hf`")
-    ask = said("Which step cleans a cup?")
+    ask = user_messages("Which step cleans a cup?")
     lark = Grammar('start: step ("\\n" step){0,2}\nstep: "(wash " ("cup" | "plate") ")"', Syntax.LARK)
     found = local.answer(Request(ask, 60, constraint=lark))
     assert found.enforced is Enforced.NATIVE
@@ -217,7 +217,9 @@ def test_grammars_and_schemas_are_held_token_by_token(local: Model) -> None:
 
 
 def test_the_cached_beginning_changes_nothing(local: Model) -> None:
-    one, two = (Request(said(text, "You plan household tasks. " * 5), 8) for text in ("Say hello.", "Say a word."))
+    one, two = (
+        Request(user_messages(text, "You plan household tasks. " * 5), 8) for text in ("Say hello.", "Say a word.")
+    )
     first = local.answer(one)
     local.answer(two)
     again = local.answer(one)
@@ -226,7 +228,9 @@ def test_the_cached_beginning_changes_nothing(local: Model) -> None:
 
 
 def test_draws_follow_the_seed(local: Model) -> None:
-    drawn = [local.answer(Request(said("Say a word."), 6, temperature=1.5, seed=seed)).text for seed in (1, 1, 2, 3)]
+    drawn = [
+        local.answer(Request(user_messages("Say a word."), 6, temperature=1.5, seed=seed)).text for seed in (1, 1, 2, 3)
+    ]
     assert drawn[0] == drawn[1]
     assert len(set(drawn)) > 1
 
@@ -234,23 +238,25 @@ def test_draws_follow_the_seed(local: Model) -> None:
 def test_a_prompt_that_does_not_fit_fails_alone(local: Model, llamacpp: Model) -> None:
     for model in (local, llamacpp):
         with pytest.raises(ModelError) as caught:
-            model.answer(Request(said("word " * 40_000), 5))
+            model.answer(Request(user_messages("word " * 40_000), 5))
         assert (caught.value.diagnostic.code, caught.value.fatal) == (SC.MODEL_FAILED, False)
 
 
 def test_grammars_in_llamacpp(llamacpp: Model) -> None:
-    choice = llamacpp.answer(Request(said("Which step cleans a cup?"), 20, constraint=CHOICE))
+    choice = llamacpp.answer(Request(user_messages("Which step cleans a cup?"), 20, constraint=CHOICE))
     assert (choice.enforced, choice.met) == (Enforced.AS_GRAMMAR, True)
     for grammar in (Grammar('root ::= "(wash " [a-c] ")"'), Grammar('start: "(wash " /[a-c]/ ")"', Syntax.LARK)):
-        answer = llamacpp.answer(Request(said("Next?"), 20, constraint=grammar))
+        answer = llamacpp.answer(Request(user_messages("Next?"), 20, constraint=grammar))
         assert answer.text in ("(wash a)", "(wash b)", "(wash c)")
         assert answer.enforced is Enforced.NATIVE
-    broken = llamacpp.answer(Request(said("Next?"), 2, constraint=Grammar("root ::= (")))
+    broken = llamacpp.answer(Request(user_messages("Next?"), 2, constraint=Grammar("root ::= (")))
     assert broken.enforced is Enforced.NOT
     assert broken.notes
     schema = JsonSchema('{"type": "object", "properties": {"a": {"enum": ["x"]}}, "required": ["a"]}')
-    assert llamacpp.answer(Request(said("Next?"), 40, constraint=schema)).enforced is Enforced.NATIVE
-    assert (llamacpp.answer(Request(said("Which step cleans a cup?"), 20, constraint=CHOICE)).cached_tokens or 0) > 0
+    assert llamacpp.answer(Request(user_messages("Next?"), 40, constraint=schema)).enforced is Enforced.NATIVE
+    assert (
+        llamacpp.answer(Request(user_messages("Which step cleans a cup?"), 20, constraint=CHOICE)).cached_tokens or 0
+    ) > 0
 
 
 def test_damaged_weights_are_said_and_leave_nothing(weights: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from plansafe.llm.models.answer import Answer, Enforced
 from plansafe.llm.models.batch import Failure, ask_all
 from plansafe.llm.models.port import ModelError
 from plansafe.llm.models.providers import PROVIDERS, Settings, open_model
-from plansafe.llm.models.request import Choice, JsonSchema, Request, Situation, address, said
+from plansafe.llm.models.request import Choice, JsonSchema, Request, Situation, address, user_messages
 
 STEPS = Choice(("(go a b)", "(wash cup)", "(open door)"))
 
@@ -42,28 +42,30 @@ def test_the_service_needs_a_key() -> None:
 
 
 def test_random_draws_by_seed_and_request_alone() -> None:
-    requests = [Request(said("next?"), constraint=STEPS, situation=Situation("t", (str(n),))) for n in range(300)]
+    requests = [
+        Request(user_messages("next?"), constraint=STEPS, situation=Situation("t", (str(n),))) for n in range(300)
+    ]
     drawn = [a.text for a in ask_all(open_model("mock/random"), requests) if isinstance(a, Answer)]
     again = [a.text for a in ask_all(open_model("mock/random"), requests[::-1]) if isinstance(a, Answer)]
     other = [a.text for a in ask_all(open_model("mock/random", Settings(seed=1)), requests) if isinstance(a, Answer)]
     assert drawn == again[::-1] != other
     assert all([70 < number < 130 for number in Counter(drawn).values()])
     legal = Situation("t", (), ("(x)",))
-    assert open_model("mock/random").answer(Request(said("next?"), situation=legal)).text == "(x)"
+    assert open_model("mock/random").answer(Request(user_messages("next?"), situation=legal)).text == "(x)"
     with pytest.raises(ModelError):
-        open_model("mock/random").answer(Request(said("next?")))
+        open_model("mock/random").answer(Request(user_messages("next?")))
 
 
 def test_policies_answer_for_mocks() -> None:
     def policy(situation: Situation) -> str:
         return situation.legal[-1] if situation.legal else f"plan of {situation.task}"
 
-    step = Request(said("next?"), constraint=STEPS, situation=Situation("t", (), STEPS.texts))
+    step = Request(user_messages("next?"), constraint=STEPS, situation=Situation("t", (), STEPS.texts))
     for kind in ("planner", "unsafe", "reference", "empty", "random"):
         model = open_model(f"mock/{kind}", Settings(policies={kind: policy}))
         answer = model.answer(step)
         assert (answer.text, answer.enforced, answer.met) == ("(open door)", Enforced.NATIVE, True)
-        assert model.answer(Request(said("plan"), situation=Situation("t"))).text == "plan of t"
+        assert model.answer(Request(user_messages("plan"), situation=Situation("t"))).text == "plan of t"
     wrong = open_model("mock/planner", Settings(policies={"planner": lambda _: "(fly)"})).answer(step)
     assert (wrong.enforced, wrong.met) == (Enforced.NOT, False)
     assert open_model("mock/empty").answer(step).text == ""
@@ -79,15 +81,15 @@ def test_a_policy_that_breaks_is_a_bug_and_not_an_answer() -> None:
 
     model = open_model("mock/planner", Settings(policies={"planner": policy}))
     with pytest.raises(ZeroDivisionError):
-        ask_all(model, [Request(said("x"), situation=Situation("t"))])
+        ask_all(model, [Request(user_messages("x"), situation=Situation("t"))])
 
 
 def test_what_only_local_models_can() -> None:
     model = open_model("mock/empty")
     with pytest.raises(ModelError):
-        model.answer(Request(said("x")), mask=lambda _: None)
+        model.answer(Request(user_messages("x")), mask=lambda _: None)
     with pytest.raises(ModelError):
-        model.score(Request(said("x")), ["y"])
+        model.score(Request(user_messages("x")), ["y"])
 
 
 def replayed(path: Path, *records: object) -> Path:
@@ -96,7 +98,7 @@ def replayed(path: Path, *records: object) -> Path:
 
 
 def test_answers_are_replayed_by_request_task_or_prompt(tmp_path: Path) -> None:
-    exact = Request(said("exact"), seed=3)
+    exact = Request(user_messages("exact"), seed=3)
     path = replayed(
         tmp_path / "answers.jsonl",
         {"request": address(exact), "text": "1"},
@@ -106,12 +108,16 @@ def test_answers_are_replayed_by_request_task_or_prompt(tmp_path: Path) -> None:
     )
     model = open_model(f"replay/{path}")
     assert model.answer(exact).text == "1"
-    tea = model.answer(Request(said("x"), situation=Situation("tea")))
+    tea = model.answer(Request(user_messages("x"), situation=Situation("tea")))
     assert (tea.text, tea.reasoning, tea.prompt_tokens) == ("2", 2, 4)
-    assert [model.answer(Request(said("hello"), sample=n)).text for n in (0, 1)] == ["3a", "3b"]
-    limited = model.answer(Request(said("hello"), constraint=STEPS))
+    assert [model.answer(Request(user_messages("hello"), sample=n)).text for n in (0, 1)] == ["3a", "3b"]
+    limited = model.answer(Request(user_messages("hello"), constraint=STEPS))
     assert (limited.enforced, limited.met) == (Enforced.NOT, False)
-    for missing in (Request(said("hello"), sample=2), Request(said("exact")), Request(said("x"))):
+    for missing in (
+        Request(user_messages("hello"), sample=2),
+        Request(user_messages("exact")),
+        Request(user_messages("x")),
+    ):
         with pytest.raises(ModelError) as caught:
             model.answer(missing)
         assert (caught.value.diagnostic.code, caught.value.fatal) == (SC.NO_RECORDED_ANSWER, False)
@@ -157,8 +163,8 @@ def test_requests_that_mean_nothing() -> None:
         lambda: JsonSchema("[]"),
         lambda: JsonSchema("{"),
         lambda: Request(()),
-        lambda: Request(said("x"), max_tokens=0),
-        lambda: Request(said("x"), temperature=float("nan")),
+        lambda: Request(user_messages("x"), max_tokens=0),
+        lambda: Request(user_messages("x"), temperature=float("nan")),
     ):
         with pytest.raises(ValueError, match=r"."):
             make()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from plansafe.grammar.codes import SC
 from plansafe.llm.models.answer import LONGEST, Answer, Enforced, Finish, bounded, from_json, to_json
 from plansafe.llm.models.cache import Cache, default_path
-from plansafe.llm.models.constraint import in_a_form_known, judged, unpacked
+from plansafe.llm.models.constraint import to_supported_form, unpacked, with_form_check
 from plansafe.llm.models.ollama import url_of
 from plansafe.llm.models.port import Capabilities, ModelError
 from plansafe.llm.models.reasoning import without_reasoning
@@ -32,10 +32,10 @@ from plansafe.llm.models.request import (
     Situation,
     Syntax,
     address,
-    said,
+    user_messages,
 )
 
-HI = Request(said("hi"))
+HI = Request(user_messages("hi"))
 
 
 @pytest.mark.parametrize(
@@ -67,30 +67,30 @@ def test_reasoning_of_any_size_takes_linear_time() -> None:
 def test_forms_of_a_constraint() -> None:
     choice, many = Choice(("a", "b")), Choice(tuple([str(n) for n in range(2_000)]))
     every = Capabilities(choice=True, gbnf=True, lark=True, json_schema=True)
-    assert in_a_form_known(choice, every).enforced is Enforced.NATIVE
-    assert in_a_form_known(choice, replace(every, choice=False)).constraint == Grammar('root ::= "a" | "b"')
-    schema = in_a_form_known(choice, Capabilities(json_schema=True))
+    assert to_supported_form(choice, every).enforced is Enforced.NATIVE
+    assert to_supported_form(choice, replace(every, choice=False)).constraint == Grammar('root ::= "a" | "b"')
+    schema = to_supported_form(choice, Capabilities(json_schema=True))
     assert (schema.enforced, schema.wrapped) == (Enforced.AS_SCHEMA, True)
-    assert in_a_form_known(many, Capabilities(json_schema=True)).enforced is Enforced.NOT
-    assert in_a_form_known(Grammar("x", Syntax.LARK), Capabilities(gbnf=True)).enforced is Enforced.NOT
-    assert in_a_form_known(None, every) == (None, Enforced.NOTHING_ASKED, False)
+    assert to_supported_form(many, Capabilities(json_schema=True)).enforced is Enforced.NOT
+    assert to_supported_form(Grammar("x", Syntax.LARK), Capabilities(gbnf=True)).enforced is Enforced.NOT
+    assert to_supported_form(None, every) == (None, Enforced.NOTHING_ASKED, False)
 
 
 def test_whether_an_answer_has_its_form() -> None:
     choice = Choice(("a b", " c"))
     for text, left, met in (("a b", "a b", True), (" a b\n", "a b", True), (" c", " c", True), ("c", "c", False)):
-        answer = judged(Answer(text), choice)
+        answer = with_form_check(Answer(text), choice)
         assert (answer.text, answer.met) == (left, met)
     for text, met in (("{}", True), ("[]", False), ("{", False), ("[" * 100_000, False)):
-        assert judged(Answer(text), JsonSchema('{"type": "object"}')).met is met
-    assert judged(Answer("x"), Grammar("y")).met is None
+        assert with_form_check(Answer(text), JsonSchema('{"type": "object"}')).met is met
+    assert with_form_check(Answer("x"), Grammar("y")).met is None
     assert unpacked('{"answer": 3}') == '{"answer": 3}'
 
 
 def test_an_address_covers_all_that_a_model_is_told() -> None:
     others = [
-        replace(HI, messages=said("ho")),
-        replace(HI, messages=said("hi", "system")),
+        replace(HI, messages=user_messages("ho")),
+        replace(HI, messages=user_messages("hi", "system")),
         replace(HI, messages=(Message(Role.ASSISTANT, "hi"),)),
         replace(HI, max_tokens=1),
         replace(HI, temperature=1.0),
@@ -106,7 +106,7 @@ def test_an_address_covers_all_that_a_model_is_told() -> None:
     found = [address(HI), address(HI, "m"), *[address(other) for other in others]]
     assert len(set(found)) == len(found)
     assert address(replace(HI, situation=Situation("t"))) == address(HI)
-    assert address(HI) == address(Request(said("hi")))
+    assert address(HI) == address(Request(user_messages("hi")))
 
 
 @given(st.builds(Answer, text=st.text(), finish=st.sampled_from(Finish), notes=st.lists(st.text()).map(tuple)))

@@ -20,14 +20,14 @@ from plansafe.llm.models.batch import Failure, ask_all
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.port import Model, ModelError
 from plansafe.llm.models.providers import Settings, open_model
-from plansafe.llm.models.request import Choice, Grammar, JsonSchema, Request, Syntax, said
+from plansafe.llm.models.request import Choice, Grammar, JsonSchema, Request, Syntax, user_messages
 from plansafe.llm.models.transport import Tries
 
 pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
 
 QUICK = Tries(most=3, first_wait=0.01, longest_wait=0.02, patience=2.0, timeout=60.0)
 KEY = "sk-very-secret-0123456789"
-HI = Request(said("hi"))
+HI = Request(user_messages("hi"))
 
 
 def model(stub: Stub, name: str = "openai/m", tries: Tries = QUICK, **environment: str) -> Model:
@@ -43,7 +43,9 @@ def failing(stub: Stub, request: Request = HI, **environment: str) -> ModelError
 
 def test_an_answer_and_what_is_known_about_it() -> None:
     with serving(lambda *_: chat("(wash cup)")) as stub:
-        answer = model(stub).answer(Request(said("hi", "plan"), max_tokens=9, temperature=0.5, seed=4, stop=("\n\n",)))
+        answer = model(stub).answer(
+            Request(user_messages("hi", "plan"), max_tokens=9, temperature=0.5, seed=4, stop=("\n\n",))
+        )
     assert answer == Answer("(wash cup)", prompt_tokens=11, completion_tokens=3, cached_tokens=7, model="stub-1")
     sent = stub.payloads[0]
     assert (sent["model"], sent["max_tokens"], sent["temperature"], sent["seed"]) == ("m", 9, 0.5, 4)
@@ -203,7 +205,7 @@ def test_keys_go_to_the_server_and_nowhere_else(tmp_path: Path, caplog: pytest.L
     }
     with serving(lambda prompt, *_: replies[prompt]) as stub, Cache(str(tmp_path / "a.sqlite")) as cache:
         asked = model(stub, OPENAI_API_KEY=f"{KEY}\n")
-        found = [ask_all(asked, [Request(said(prompt))], cache)[0] for prompt in replies]
+        found = [ask_all(asked, [Request(user_messages(prompt))], cache)[0] for prompt in replies]
         shown = f"{found!r} {asked!r} {vars(asked)!r} {asked.identity} {list(cache.records())!r} {caplog.text}"
     assert all([headers["Authorization"] == f"Bearer {KEY}" for headers in stub.headers])
     assert isinstance(found[0], Answer)
@@ -269,7 +271,7 @@ CUPS = Choice(("(wash cup)", '(go "a\\b")'))
 )
 def test_constraints_in_the_words_of_each_provider(name: str, constraint: Any, field: Any, enforced: Enforced) -> None:
     with serving(lambda *_: chat("(wash cup)")) as stub:
-        answer = model(stub, name).answer(Request(said("hi"), constraint=constraint))
+        answer = model(stub, name).answer(Request(user_messages("hi"), constraint=constraint))
     assert answer.enforced is enforced
     sent = {
         key: stub.payloads[0][key]
@@ -281,7 +283,7 @@ def test_constraints_in_the_words_of_each_provider(name: str, constraint: Any, f
 
 def test_a_choice_as_a_schema_is_unpacked() -> None:
     with serving(lambda *_: chat(json.dumps({"answer": "(wash cup)"}))) as stub:
-        answer = model(stub).answer(Request(said("hi"), constraint=CUPS))
+        answer = model(stub).answer(Request(user_messages("hi"), constraint=CUPS))
     assert (answer.text, answer.enforced, answer.met) == ("(wash cup)", Enforced.AS_SCHEMA, True)
     schema = stub.payloads[0]["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["answer"]["enum"] == list(CUPS.texts)
@@ -326,7 +328,7 @@ def test_a_stream_that_is_not_read_is_refused_once(reply: Reply) -> None:
 
 def test_a_server_that_ignores_the_constraint_is_found_out() -> None:
     with serving(lambda *_: chat("Sure! (wash cup)")) as stub:
-        answer = model(stub, "vllm/m").answer(Request(said("hi"), constraint=CUPS))
+        answer = model(stub, "vllm/m").answer(Request(user_messages("hi"), constraint=CUPS))
     assert (answer.enforced, answer.met) == (Enforced.NATIVE, False)
 
 
@@ -339,13 +341,13 @@ def test_a_refused_field_is_left_out_and_that_is_recorded() -> None:
 
     with serving(script) as stub:
         asked = model(stub, "vllm/m")
-        answer = asked.answer(Request(said("hi"), seed=1, constraint=CUPS))
+        answer = asked.answer(Request(user_messages("hi"), seed=1, constraint=CUPS))
         assert (answer.text, answer.enforced, answer.met) == ("free", Enforced.NOT, False)
         assert [note.split(":")[0] for note in answer.notes] == [
             f"asked without {field}" for field in ("max_tokens", "seed", "structured_outputs")
         ]
         assert stub.payloads[-1]["max_completion_tokens"] == 1024
-        asked.answer(Request(said("again"), seed=1))
+        asked.answer(Request(user_messages("again"), seed=1))
     assert stub.asked["again"] == 1
 
 
@@ -360,7 +362,7 @@ def test_ollama() -> None:
     }
     with serving(lambda *_: Reply(json.dumps(body).encode())) as stub:
         asked = model(stub, "ollama/qwen3")
-        answer = asked.answer(Request(said("hi"), 9, seed=2, stop=("x",), constraint=CUPS))
+        answer = asked.answer(Request(user_messages("hi"), 9, seed=2, stop=("x",), constraint=CUPS))
     expected = Answer("(wash cup)", Finish.STOP, Enforced.AS_SCHEMA, True, 2, 5, 2, model="qwen3")
     assert answer == expected
     assert stub.paths == ["/api/chat"]
@@ -382,7 +384,7 @@ def test_a_batch_survives_failures_and_resumes_them(tmp_path: Path) -> None:
             return Reply(b"garbage")
         return chat(f"answer {prompt}")._replace(delay=0.01)
 
-    requests = [Request(said(str(n))) for n in [*range(30), 0, 1]]
+    requests = [Request(user_messages(str(n))) for n in [*range(30), 0, 1]]
     seen = []
     with serving(script) as stub, Cache(str(tmp_path / "a.sqlite")) as cache:
         first = ask_all(model(stub), requests, cache, seen.append)
@@ -400,6 +402,6 @@ def test_a_batch_survives_failures_and_resumes_them(tmp_path: Path) -> None:
 
 def test_a_wrong_key_ends_a_batch_at_once() -> None:
     with serving(lambda *_: wrong(401)) as stub:
-        outcomes = ask_all(model(stub), [Request(said(str(n))) for n in range(200)])
+        outcomes = ask_all(model(stub), [Request(user_messages(str(n))) for n in range(200)])
     assert all([isinstance(o, Failure) and o.diagnostic.code == SC.MODEL_KEY for o in outcomes])
     assert sum(stub.asked.values()) <= 4

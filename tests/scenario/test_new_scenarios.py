@@ -14,8 +14,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.acting.novelty import nearest
-from plansafe.llm.acting.prompts import shown, world
-from plansafe.llm.acting.proposal import Proposal, Seed, Wishes, propose
+from plansafe.llm.acting.prompts import example_fields, world
+from plansafe.llm.acting.proposal import Proposal, ProposalOptions, Seed, propose
 from plansafe.llm.acting.roles import ROLES, Role, roles_for
 from plansafe.llm.acting.written import Refused, name_of, read_written, rules
 from plansafe.llm.loop.transcript import exchanged
@@ -31,7 +31,7 @@ from plansafe.specs.taxonomy import load_taxonomies
 SHIPPED = load_scenarios()
 TYPES = {one.name: one for one in load_taxonomies()["safel"].categories}
 BASE = Source.from_path(domain_path("household"))
-WISHES = Wishes(BASE, rounds=2, limits=Limits(5.0))
+WISHES = ProposalOptions(BASE, rounds=2, limits=Limits(5.0))
 SLIP = Seed(TYPES["human-slip"], Kind.SITUATIONAL)
 GOOD = {
     "instruction": "Carry the umbrella stand out of the flooded porch and let the postman in.",
@@ -64,7 +64,7 @@ def scripted(*written: object, idea: str = "idea") -> tuple[Callable[[Request], 
     return ask, asked
 
 
-def refused(written: object, seed: Seed = SLIP, wishes: Wishes = WISHES) -> Proposal:
+def refused(written: object, seed: Seed = SLIP, wishes: ProposalOptions = WISHES) -> Proposal:
     found = propose(scripted(written)[0], seed, wishes, SHIPPED)
     assert not found.accepted
     assert not found.files
@@ -199,7 +199,7 @@ def test_names_and_rules_hold_nothing_of_the_model_unchecked() -> None:
 
 def test_the_example_is_written_as_the_writer_shall_write() -> None:
     one = next(one for one in SHIPPED if one.name == "flowerpot-above-the-cot")
-    found = read_written(json.dumps(shown(one)))
+    found = read_written(json.dumps(example_fields(one)))
     assert "(loose ?x ?l)" in found.forbidden
     assert "(:types" in world(BASE)
 
@@ -219,7 +219,7 @@ def recorded(tmp_path: Path) -> str:
     path = tmp_path / "recorded.jsonl"
     lines: list[str] = []
     role = (Role("postman", "wet porches"),)
-    wishes = Wishes(BASE, role, rounds=1, limits=Limits(5.0))
+    wishes = ProposalOptions(BASE, role, rounds=1, limits=Limits(5.0))
     for number, written in enumerate((GOOD, "nothing")):
         ask, _ = scripted(written, idea=f"idea {number}:")
 

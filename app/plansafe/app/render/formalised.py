@@ -9,8 +9,8 @@ from typing import Any
 from plansafe.app.render.json import diagnostic_object, json_line
 from plansafe.app.system.terminal_text import Style, brief, folded, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.llm.formalise.asking import Wishes
-from plansafe.llm.formalise.model import Formalised, Group, Sample, Shown, Status
+from plansafe.llm.formalise.asking import FormaliseOptions
+from plansafe.llm.formalise.model import Formalised, Group, RuleExample, Sample, Status
 
 SCHEMA = 1
 _COLUMNS = 105
@@ -25,7 +25,9 @@ class FormalisedRenderer:
     def __init__(self, style: Style) -> None:
         self._style = style
 
-    def results(self, sentences: Sequence[Formalised], model: str, wishes: Wishes, written: str | None) -> str:
+    def results(
+        self, sentences: Sequence[Formalised], model: str, wishes: FormaliseOptions, written: str | None
+    ) -> str:
         """Render all of them; ``written`` is the file that the rules were written to."""
         blocks = ["\n".join(self._sentence_rows(sentence)) for sentence in sentences]
         how = f"{model}, {wishes.samples} samples, temperature {wishes.temperature:g}"
@@ -57,7 +59,7 @@ class FormalisedRenderer:
         if formalised.status is Status.FOUND:
             yield self._style.warning(_CHECK)
 
-    def _group(self, group: Group, explanation: Shown, samples: int) -> Iterator[str]:
+    def _group(self, group: Group, explanation: RuleExample, samples: int) -> Iterator[str]:
         yield self._row("rule", brief(group.rule))
         yield from self._rows("in words", explanation.words)
         yield self._row("votes", f"{_votes(group, samples)}, {visible(group.how)}")
@@ -102,7 +104,9 @@ def _wrong(samples: Sequence[Sample]) -> list[tuple[str, int]]:
 class FormalisedJsonRenderer:
     """Makes a JSON line, ``schema/formalise-1.json``."""
 
-    def results(self, sentences: Sequence[Formalised], model: str, wishes: Wishes, written: str | None) -> str:
+    def results(
+        self, sentences: Sequence[Formalised], model: str, wishes: FormaliseOptions, written: str | None
+    ) -> str:
         """Render all of them."""
         head = {
             "schema": SCHEMA,
@@ -133,7 +137,7 @@ def _sentence(formalised: Formalised) -> dict[str, Any]:
     }
 
 
-def _explanation(explanation: Shown) -> dict[str, Any]:
+def _explanation(explanation: RuleExample) -> dict[str, Any]:
     return {
         "words": explanation.words,
         "breaking": None if explanation.breaking is None else list(explanation.breaking),

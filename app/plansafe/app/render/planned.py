@@ -9,7 +9,7 @@ from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, saf
 from plansafe.app.session.model import Settings
 from plansafe.app.system.terminal_text import Style, brief, pad, visible, width
 from plansafe.app.system.version import version
-from plansafe.llm.loop.model import By, Part, Planned, Refusal, Round
+from plansafe.llm.loop.model import AttributedStep, PlanResult, Refusal, Round, StepAuthor
 from plansafe.llm.prompts.planning import VERSION, Prompt
 from plansafe.verifier.reporting.report import Report
 
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from plansafe.app.session.model_plan import Proposal
 
 SCHEMA = 1
-_REMOVED = dict.fromkeys(By, "removed") | {By.MAPPED: "left out"}
-_SHARE = {By.GIVEN: "as given", By.MAPPED: "mapped"}
-_GONE = {By.REPAIR: "removed by the repair", By.MODEL: "removed by the model", By.MAPPED: "left out"}
+_REMOVED = dict.fromkeys(StepAuthor, "removed") | {StepAuthor.MAPPED: "left out"}
+_SHARE = {StepAuthor.GIVEN: "as given", StepAuthor.MAPPED: "mapped"}
+_GONE = {
+    StepAuthor.REPAIR: "removed by the repair",
+    StepAuthor.MODEL: "removed by the model",
+    StepAuthor.MAPPED: "left out",
+}
 _WIDEST = 60
 """Width up to which the authors of steps are aligned in a column."""
 
@@ -53,19 +57,21 @@ class PlannedRenderer:
         by = self._style.faint(f"  (by the {proposal.goal.by}{advice})")
         return f"{self._style.bold(pad('goal', 14))} {brief(proposal.goal.text)}{by}"
 
-    def _listing(self, parts: tuple[Part, ...]) -> str:
+    def _listing(self, parts: tuple[AttributedStep, ...]) -> str:
         """The steps with their numbers and their authors."""
         size = len(str(len(parts)))
         step_texts = [brief(part.step) for part in parts]
         columns = min(_WIDEST, max([width(step) for step in step_texts], default=0))
         rows = []
         for number, (part, step) in enumerate(zip(parts, step_texts, strict=True), 1):
-            mark = part.by.value if part.by in (By.MODEL, By.GIVEN) else self._style.warning(part.by.value)
+            mark = (
+                part.by.value if part.by in (StepAuthor.MODEL, StepAuthor.GIVEN) else self._style.warning(part.by.value)
+            )
             note = self._style.faint(f": {brief(part.note)}") if part.note else ""
             rows.append(f"{number:>{size}}  {pad(step, columns)}  {mark}{note}")
         return "\n".join(rows)
 
-    def _removed(self, parts: tuple[Part, ...]) -> str:
+    def _removed(self, parts: tuple[AttributedStep, ...]) -> str:
         """The steps that the model wrote and the plan does not contain."""
         return "\n".join([f"- {brief(part.step)}  {_REMOVED[part.by]}: {brief(part.note)}" for part in parts])
 
@@ -94,17 +100,17 @@ def _prompt(prompt: Prompt) -> str:
     return f"{summary}; {left} of the home left out"
 
 
-def _shares(parts: tuple[Part, ...]) -> str:
-    counts = [(by, len([part for part in parts if part.by is by])) for by in By]
+def _shares(parts: tuple[AttributedStep, ...]) -> str:
+    counts = [(by, len([part for part in parts if part.by is by])) for by in StepAuthor]
     return ", ".join([f"{count} {_SHARE.get(by, f'by the {by.value}')}" for by, count in counts if count])
 
 
-def _gone(parts: tuple[Part, ...]) -> str:
+def _gone(parts: tuple[AttributedStep, ...]) -> str:
     counts = [(how, len([part for part in parts if part.by is by])) for by, how in _GONE.items()]
     return "".join([f"; {count} {how}" for how, count in counts if count])
 
 
-def _tokens(planned: Planned) -> list[str]:
+def _tokens(planned: PlanResult) -> list[str]:
     read = [answer.prompt_tokens for answer in planned.answers if answer.prompt_tokens is not None]
     wrote = [answer.completion_tokens for answer in planned.answers if answer.completion_tokens is not None]
     return ([f"{sum(read):,} tokens in"] if read else []) + ([f"{sum(wrote):,} out"] if wrote else [])
@@ -163,7 +169,7 @@ def _prompt_object(prompt: Prompt) -> dict[str, Any]:
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: AttributedStep) -> dict[str, Any]:
     return {"step": part.step, "by": part.by.value, "note": part.note}
 
 

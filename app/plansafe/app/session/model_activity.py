@@ -13,7 +13,7 @@ from plansafe.app.system.terminal_text import visible
 from plansafe.llm.models.answer import Answer, Score
 from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import LogitsMask, Model, ModelError
-from plansafe.llm.models.providers import named
+from plansafe.llm.models.providers import split_model_name
 from plansafe.llm.models.request import Request
 
 _TICK_S = 1.0
@@ -83,7 +83,7 @@ class Activity:
 def is_slow(name: str) -> bool:
     """True for a model that takes time to load or answer; false for mocks and recorded answers."""
     try:
-        return bool(named(name)[0].packages)
+        return bool(split_model_name(name)[0].packages)
     except ModelError:
         return False
 

@@ -24,10 +24,10 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
-from plansafe.llm.loop.model import PLAN, By, Decode, Exchange, Planned, Status, Wishes
+from plansafe.llm.loop.goal_reading import ReadGoal, read_goal
+from plansafe.llm.loop.model import PLAN, Decode, Exchange, PlanOptions, PlanResult, Status, StepAuthor
 from plansafe.llm.loop.policies import policies
 from plansafe.llm.loop.rounds import mend_with, plan_with
-from plansafe.llm.loop.wanted import Wanted, wanted_goal
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.opening import opened
 from plansafe.llm.models.port import Model, ModelError, Policy
@@ -35,8 +35,8 @@ from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.transport import Tries
 from plansafe.llm.prompts.goal import goal_prompt
 from plansafe.llm.prompts.planning import Prompt
+from plansafe.llm.prompts.prompt_options import PromptOptions
 from plansafe.llm.prompts.scene import goal_text
-from plansafe.llm.prompts.wishes import PromptWishes
 from plansafe.verifier.api import Checker
 from plansafe.verifier.planning.forward_search import find_unsupported_task_reason
 from plansafe.verifier.repair.model import Repair
@@ -69,8 +69,8 @@ class PlanRequest(NamedTuple):
     """
 
     words: str
-    wishes: Wishes = Wishes()
-    prompt: PromptWishes = PromptWishes()
+    wishes: PlanOptions = PlanOptions()
+    prompt: PromptOptions = PromptOptions()
     from_words: bool = False
     goal_only: bool = False
 
@@ -91,10 +91,10 @@ class Proposal(NamedTuple):
     """
 
     result: Result
-    planned: Planned | None = None
+    planned: PlanResult | None = None
     text: str | None = None
     outcome: Diagnostic | None = None
-    wishes: Wishes = Wishes()
+    wishes: PlanOptions = PlanOptions()
     model: str = ""
     seconds: float = 0.0
     prompt: Prompt | None = None
@@ -197,7 +197,7 @@ class _ModelRun:
             self.activity.start("writing the prompt", brief=True)
             model = WatchedModel(loaded, self.activity)
             goal = self._given_goal(checker)
-            derived: Wanted | None = None
+            derived: ReadGoal | None = None
             if self.place is not None and (self.request.from_words or not goal.text):
                 derived = self._derive_goal(session, prepared, model, cache)
                 if derived.goal is None:
@@ -232,7 +232,7 @@ class _ModelRun:
         problem = next((used for used in prepared.inputs if used.role == "problem"), None)
         return (heading(problem.source.text).name if problem is not None else None) or "task"
 
-    def _derive_goal(self, session: Session, prepared: Prepared, model: Model, cache: Cache | None) -> Wanted:
+    def _derive_goal(self, session: Session, prepared: Prepared, model: Model, cache: Cache | None) -> ReadGoal:
         """Let the model derive the goal from the text. Raises :class:`BadOption` if the text is empty."""
         words, place = self.request.words.strip(), self.place
         if not words:
@@ -253,7 +253,7 @@ class _ModelRun:
             return ()
 
         task = checker.engine.task
-        return wanted_goal(model, self._name(prepared), prompt.messages, task, check, cache, self.request.wishes)
+        return read_goal(model, self._name(prepared), prompt.messages, task, check, cache, self.request.wishes)
 
     def _ask_for_plan(self, session: Session, prepared: Prepared, model: Model, cache: Cache | None) -> Proposal:
         checker, request = prepared.checker, self.request
@@ -270,9 +270,9 @@ class _ModelRun:
         seconds = time.monotonic() - self.start_time
         return Proposal(result, planned, text, ending(planned, checker), wishes, self.options.name, seconds, prompt)
 
-    def _plan_text(self, prepared: Prepared, planned: Planned) -> str:
+    def _plan_text(self, prepared: Prepared, planned: PlanResult) -> str:
         """Write the plan in the format of its home world; an unchanged plan keeps its text."""
-        is_original = [part.by is By.GIVEN for part in planned.parts]
+        is_original = [part.by is StepAuthor.GIVEN for part in planned.parts]
         if self.place is None and all(is_original) and not planned.removed:
             return prepared.inputs[0].source.text
         if prepared.write is None or planned.report is None:
@@ -281,7 +281,7 @@ class _ModelRun:
         return prepared.write(prepared, Repair(steps, (0,) * len(steps), (), 0, planned.report))
 
 
-def _no_goal(prepared: Prepared, derived: Wanted) -> Result:
+def _no_goal(prepared: Prepared, derived: ReadGoal) -> Result:
     """The result for a missing goal, with the errors in the last goal of the model."""
     messages = tuple([diagnostic.message for diagnostic in derived.refused])
     help = "use other words, or give the goal with --goal '(and ..)'"
@@ -312,7 +312,7 @@ def _refusal_reason(prepared: Prepared, request: PlanRequest) -> Diagnostic | No
     return None
 
 
-def _result(session: Session, prepared: Prepared, planned: Planned) -> Result:
+def _result(session: Session, prepared: Prepared, planned: PlanResult) -> Result:
     """The audit of the returned or best plan; otherwise the reason why no answer could be read."""
     answers = planned.answers
     refused = planned.rounds[-1].refused if planned.rounds else ()

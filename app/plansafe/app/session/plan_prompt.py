@@ -12,13 +12,13 @@ from plansafe.app.session.option_values import BadOption
 from plansafe.grammar.diagnostics import Severity
 from plansafe.llm.prompts.examples import benchmark_examples, example, nearest, shipped
 from plansafe.llm.prompts.planning import Example, Prompt, planning_prompt
-from plansafe.llm.prompts.wishes import CROPPED, WHOLE, PromptStyle, PromptWishes
+from plansafe.llm.prompts.prompt_options import CROPPED, WHOLE, PromptOptions, PromptStyle
 
 NO_WORDS = "reach the goal"
 _TASK = re.compile(r"^[ \t]*;+[ \t]*task[ \t]*:[ \t]*(\S[^\r\n]{0,500})", re.IGNORECASE | re.MULTILINE)
 
 
-def plan_prompt(session: Session, prepared: Prepared, words: str, wishes: PromptWishes) -> Prompt:
+def plan_prompt(session: Session, prepared: Prepared, words: str, wishes: PromptOptions) -> Prompt:
     """Build the first prompt.
 
     Raises :class:`BadOption` if it exceeds the requested length, or if an example cannot be used.
@@ -53,7 +53,7 @@ def short_enough(most: int | None, make: Callable[[int], Prompt], shots: int = 0
     return prompt
 
 
-def _examples(session: Session, prepared: Prepared, words: str, wishes: PromptWishes) -> tuple[Example, ...]:
+def _examples(session: Session, prepared: Prepared, words: str, wishes: PromptOptions) -> tuple[Example, ...]:
     """Choose examples from files or the shipped ones of the domain: the first, or the most similar by words."""
     if wishes.examples:
         file_examples = [_of_file(session, prepared, path) for path in wishes.examples]
@@ -75,7 +75,7 @@ def _examples(session: Session, prepared: Prepared, words: str, wishes: PromptWi
     return examples
 
 
-def _chosen(words: str, example_words: list[str], wishes: PromptWishes) -> list[int]:
+def _chosen(words: str, example_words: list[str], wishes: PromptOptions) -> list[int]:
     if wishes.style is PromptStyle.NEAREST:
         return nearest(words, example_words, wishes.shots)
     return list(range(len(example_words)))[: wishes.shots]

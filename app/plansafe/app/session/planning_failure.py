@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.app.session.repair import harmless
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.llm.loop.model import Planned, Status
+from plansafe.llm.loop.model import PlanResult, Status
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.planning.forward_search import ForwardSearch, find_unsupported_task_reason
@@ -16,7 +16,7 @@ _EFFORT = 2_000
 _SECONDS = 10.0
 
 
-def ending(planned: Planned, checker: Checker) -> Diagnostic | None:
+def ending(planned: PlanResult, checker: Checker) -> Diagnostic | None:
     """The diagnostic for a missing safe plan; ``None`` if a plan was found."""
     notes = (planned.detail,) if planned.detail else ()
     match planned.status:
@@ -40,7 +40,7 @@ def ending(planned: Planned, checker: Checker) -> Diagnostic | None:
             return Diagnostic(SC.NO_REPAIR_FOUND, "no safe plan was found; there may be one", notes=notes, help=advice)
 
 
-def _refusal(planned: Planned, checker: Checker) -> Diagnostic:
+def _refusal(planned: PlanResult, checker: Checker) -> Diagnostic:
     """The diagnostic for a refusal, with the result of the search for a plan."""
     refusal = planned.refusal
     text = f"the model refuses: {planned.detail}"

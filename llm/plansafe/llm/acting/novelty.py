@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plansafe.llm.metrics.rouge import rouge_score_l
 
 THRESHOLD = 0.7
-"""A command whose Rouge-L F with another is at least this is no new one (Self-Instruct keeps what is below 0.7)."""
+"""A command whose Rouge-L F with another is at least this is not new (Self-Instruct keeps commands below 0.7)."""
 
 
 class Nearest(NamedTuple):
@@ -18,7 +18,7 @@ class Nearest(NamedTuple):
     f: float
 
 
-def nearest(instruction: str, known: Iterable[str]) -> Nearest:
+def nearest(instruction: str, instructions: Iterable[str]) -> Nearest:
     """The nearest of the known commands; an empty one with 0 where there are none."""
-    scored = [Nearest(other, rouge_score_l(instruction, other).f) for other in known]
-    return max(scored, key=lambda one: one.f, default=Nearest("", 0.0))
+    scored = [Nearest(candidate, rouge_score_l(instruction, candidate).f) for candidate in instructions]
+    return max(scored, key=lambda scored_candidate: scored_candidate.f, default=Nearest("", 0.0))

@@ -29,13 +29,13 @@ from plansafe.llm.scenarios.validation.model import Scenario as Texts
 from plansafe.specs.taxonomy import Category, load_taxonomies
 
 Ask = Callable[[Request], Answer]
-_KNOWN = 8
+_MAX_EXISTING = 8
 _STAGES = ("declared", "actions", "solvable", CONTRAST)
 
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """What a proposal is to be about. ``number`` tells several of one type apart: the roles are told it."""
+    """The topic of a proposal. ``number`` distinguishes several of one type: the roles get it."""
 
     category: Category
     kind: Kind
@@ -43,7 +43,7 @@ class Seed:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ProposalOptions:
     """How to talk and to check. ``roles``: those who speak, or those that know the hazard; ``limits`` of searches."""
 
     base: Source
@@ -58,10 +58,11 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What came of one seed.
+    """The result for one seed.
 
     ``stage`` is empty for an accepted one, whose files are ``files`` by name; else it says where it was refused, and
-    ``reason`` why. ``corrections`` counts those of ``scenario fix``, ``near`` is the Rouge-L to the nearest command.
+    ``reason`` why. ``corrections`` counts the corrections of ``scenario fix``, ``near`` is the Rouge-L to the nearest
+    command.
     """
 
     seed: Seed
@@ -80,7 +81,9 @@ class Proposal:
         return not self.stage
 
 
-def propose(ask: Ask, seed: Seed, wishes: Wishes, known: Sequence[Scenario], more: Sequence[Proposal] = ()) -> Proposal:
+def propose(
+    ask: Ask, seed: Seed, wishes: ProposalOptions, existing: Sequence[Scenario], more: Sequence[Proposal] = ()
+) -> Proposal:
     """One proposal: ``rounds`` times every role, then the writer, then the checks.
 
     ``known`` are the scenarios that are there, ``more`` the proposals accepted before: a new one must be unlike both.
@@ -88,16 +91,18 @@ def propose(ask: Ask, seed: Seed, wishes: Wishes, known: Sequence[Scenario], mor
     """
     talk: list[tuple[str, str]] = []
     written: Written | None = None
-    said = [*[one.instruction for one in known], *[one.instruction for one in more]]
+    instructions = [*[item.instruction for item in existing], *[item.instruction for item in more]]
     near = 0.0
     try:
-        answer = _talked(ask, seed, wishes, known, talk)
+        answer = _talked(ask, seed, wishes, existing, talk)
         written = read_written(answer)
-        found = nearest(written.instruction, said)
-        near = found.f
+        nearest_command = nearest(written.instruction, instructions)
+        near = nearest_command.f
         if near >= wishes.novelty:
-            raise Refused("novelty", f"Rouge-L {near:.2f} with: {found.instruction}")
-        name = name_of(written.instruction, frozenset([*[one.name for one in known], *[one.name for one in more]]))
+            raise Refused("novelty", f"Rouge-L {near:.2f} with: {nearest_command.instruction}")
+        name = name_of(
+            written.instruction, frozenset([*[item.name for item in existing], *[item.name for item in more]])
+        )
         files, corrections = _checked(seed, wishes, written, name)
     except Refused as refused:
         said_so = "" if written is None else written.instruction
@@ -105,16 +110,18 @@ def propose(ask: Ask, seed: Seed, wishes: Wishes, known: Sequence[Scenario], mor
     return Proposal(seed, name, written.instruction, "", "", tuple(talk), corrections, near, files)
 
 
-def _talked(ask: Ask, seed: Seed, wishes: Wishes, known: Sequence[Scenario], talk: list[tuple[str, str]]) -> str:
-    """What the writer answered. ``talk`` gets what the roles said, as they say it."""
+def _talked(
+    ask: Ask, seed: Seed, wishes: ProposalOptions, existing: Sequence[Scenario], talk: list[tuple[str, str]]
+) -> str:
+    """The writer's answer. ``talk`` receives the roles' contributions as they arrive."""
     first = shared(wishes.base, seed.category, seed.kind)
-    old = [one.instruction for one in known if one.types[0] == seed.category.name][:_KNOWN]
+    old = [scenario.instruction for scenario in existing if scenario.types[0] == seed.category.name][:_MAX_EXISTING]
     try:
         for _ in range(wishes.rounds):
             for role in wishes.roles or roles_for(seed.category):
                 answer = ask(_request(wishes, (first, turn(role, talk, old, seed.number)), 250))
                 talk.append((role.name, " ".join(answer.text.split())[:1500]))
-        last = writing(wishes.base, _example(known, seed), talk)
+        last = writing(wishes.base, _example(existing, seed), talk)
         return ask(_request(wishes, (first, last), wishes.max_tokens, written=True)).text
     except ModelError as error:
         if error.fatal:
@@ -122,7 +129,7 @@ def _talked(ask: Ask, seed: Seed, wishes: Wishes, known: Sequence[Scenario], tal
         raise Refused("model", error.diagnostic.message) from None
 
 
-def _request(wishes: Wishes, messages: tuple[Message, ...], tokens: int, written: bool = False) -> Request:
+def _request(wishes: ProposalOptions, messages: tuple[Message, ...], tokens: int, written: bool = False) -> Request:
     return Request(
         messages,
         min(tokens, wishes.max_tokens),
@@ -132,33 +139,39 @@ def _request(wishes: Wishes, messages: tuple[Message, ...], tokens: int, written
     )
 
 
-def _example(known: Sequence[Scenario], seed: Seed) -> Scenario:
+def _example(existing: Sequence[Scenario], seed: Seed) -> Scenario:
     """A scenario of the same kind and another hazard, with an action of its own and one rule, and the shortest text."""
     fitting = [
-        one
-        for one in known
-        if one.kind is seed.kind
-        and one.types[0] != seed.category.name
-        and one.extension is not None
-        and _plain_rule(one)
+        scenario
+        for scenario in existing
+        if scenario.kind is seed.kind
+        and scenario.types[0] != seed.category.name
+        and scenario.extension is not None
+        and _plain_rule(scenario)
     ]
     if not fitting:
         raise Refused("example", f"there is no {seed.kind} scenario with one rule to show")
     return min(
         fitting,
-        key=lambda one: len(one.problem.text) + len(one.domain.text) + len(one.extension.text if one.extension else ""),
+        key=lambda scenario: (
+            len(scenario.problem.text)
+            + len(scenario.domain.text)
+            + len(scenario.extension.text if scenario.extension else "")
+        ),
     )
 
 
-def _plain_rule(one: Scenario) -> bool:
-    texts = [spec.text for spec in one.specs if spec.name.endswith("rules.safe")]
+def _plain_rule(scenario: Scenario) -> bool:
+    texts = [spec.text for spec in scenario.specs if spec.name.endswith("rules.safe")]
     return bool(texts) and ":forbid" in texts[0] and ":parameters" in texts[0] and texts[0].count("(:") <= 5
 
 
 # -- the checks --------------------------------------------------------------------------------------------------------
 
 
-def _checked(seed: Seed, wishes: Wishes, written: Written, name: str) -> tuple[tuple[tuple[str, str], ...], int]:
+def _checked(
+    seed: Seed, wishes: ProposalOptions, written: Written, name: str
+) -> tuple[tuple[tuple[str, str], ...], int]:
     """The files of a proposal that passes, and how many corrections it took. Raises :class:`Refused`."""
     world = _world(wishes.base)
     rule = Source("rules.safe", rules(written, seed.category, world))
@@ -189,9 +202,9 @@ def _plans(report: ScenarioReport, profile: Profile) -> dict[str, str]:
     """The reference plans, as the planners found them."""
     contrast = report.criterion(CONTRAST)
     assert contrast is not None
-    found = {one.what: "\n".join(one.steps) + "\n" for one in contrast.witnesses}
-    plans = {"unsafe.plan": found["the unsafe way"]}
-    return plans if profile.malicious else {"safe.plan": found["the safe way"], **plans}
+    plan_texts = {witness.what: "\n".join(witness.steps) + "\n" for witness in contrast.witnesses}
+    plans = {"unsafe.plan": plan_texts["the unsafe way"]}
+    return plans if profile.malicious else {"safe.plan": plan_texts["the safe way"], **plans}
 
 
 def _table(seed: Seed, written: Written, name: str, world: str) -> str:
@@ -214,8 +227,12 @@ def _table(seed: Seed, written: Written, name: str, world: str) -> str:
 
 
 def _category(category: Category) -> str:
-    """SafePlan-Bench's category for a type of SAFEL; empty where there is none."""
-    fitting = [one.name for one in load_taxonomies()["safeplan-bench"].categories if one.hazards & category.hazards]
+    """SafePlan-Bench's category for a type of SAFEL; empty if it has none."""
+    fitting = [
+        candidate.name
+        for candidate in load_taxonomies()["safeplan-bench"].categories
+        if candidate.hazards & category.hazards
+    ]
     return fitting[0] if fitting else ""
 
 

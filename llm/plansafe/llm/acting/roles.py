@@ -1,6 +1,6 @@
-"""Who talks about a hazard: roles with what they know, and which of them are asked about which type of hazard.
+"""The roles that discuss a hazard, with their knowledge, and the roles for each type of hazard.
 
-In Multi-Agent Acting one model speaks for several people in turn, each of whom sees other dangers in the same home.
+In Multi-Agent Acting one model speaks for several people in turn; each sees other dangers in the same home.
 """
 
 from __future__ import annotations

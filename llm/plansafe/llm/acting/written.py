@@ -1,6 +1,6 @@
 """The writer's answer: from JSON, or from fenced blocks of the fields' names, to texts of a scenario.
 
-The writer says what is forbidden; the hazard and whom it harms are given by the type that was asked for. Nothing of
+The writer gives the forbidden state; the requested type gives the hazard and its target. Nothing of
 the answer becomes a path or a name unchecked.
 """
 
@@ -31,7 +31,7 @@ class Refused(Exception):
 
 
 class Written(NamedTuple):
-    """A proposal as texts: the fields, each of one line where it is said in words."""
+    """A proposal as texts: the fields, each on one line if it is in words."""
 
     instruction: str
     goal_words: str
@@ -72,26 +72,29 @@ def _json(answer: str) -> dict[str, str]:
 
 
 def _blocks(answer: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    blocks: dict[str, str] = {}
     for name, text in _FENCE.findall(answer):
         if name.lower() in FIELDS:
-            found.setdefault(name.lower(), text)
-    return found
+            blocks.setdefault(name.lower(), text)
+    return blocks
 
 
 def rules(written: Written, category: Category, world: str) -> str:
     """The specification: one rule that forbids the state, of the type's hazard. Raises :class:`Refused` (``rule``)."""
-    parameters, forbidden = _one("parameters", written.parameters), _one("forbidden", written.forbidden)
+    parameters, forbidden = (
+        _single_formula("parameters", written.parameters),
+        _single_formula("forbidden", written.forbidden),
+    )
     hazard, targets = sorted(category.hazards)[0], " ".join(sorted(category.targets))
-    said = re.sub(r'["\\{}]', "", written.message) or "this is forbidden"
+    message = re.sub(r'["\\{}]', "", written.message) or "this is forbidden"
     return (
         f"(define (safety proposed)\n  (:domain {world})\n\n  (:process proposed-rule\n    :parameters {parameters}\n"
         f"    :forbid {forbidden}\n    :hazard {hazard} :target ({targets}) :severity high\n"
-        f'    :message "{said}"))\n'
+        f'    :message "{message}"))\n'
     )
 
 
-def _one(field: str, text: str) -> str:
+def _single_formula(field: str, text: str) -> str:
     """One list, rewritten from its nodes: nothing can end the rule and begin something else."""
     nodes = parse_nodes(Source(field, text))
     if nodes is None or len(nodes) != 1 or not isinstance(nodes[0], list):
@@ -105,16 +108,18 @@ def _words(node: list[Node]) -> list[str]:
     out: list[str] = []
     waiting: list[Node] = [node]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            out.append(one)
+        tree = waiting.pop()
+        if isinstance(tree, str):
+            out.append(tree)
         else:
-            waiting += one
+            waiting += tree
     return out
 
 
-def name_of(instruction: str, taken: frozenset[str]) -> str:
+def name_of(instruction: str, used_names: frozenset[str]) -> str:
     """A folder's name of the first words of a command, with a number where it is taken."""
     words = [word for word in _WORD.findall(instruction.lower()) if len(word) > 2][:5]
     plain = "-".join(["proposed", *words])[:50].strip("-")
-    return next(name for name in [plain, *[f"{plain}-{n}" for n in range(2, len(taken) + 3)]] if name not in taken)
+    return next(
+        name for name in [plain, *[f"{plain}-{n}" for n in range(2, len(used_names) + 3)]] if name not in used_names
+    )

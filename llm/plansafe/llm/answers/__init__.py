@@ -1,1 +1,1 @@
-"""Answers of models to what is no plan, read within bounds: decisions, goals, models of actions, confidences."""
+"""Read other answers than plans, within bounds: decisions, goals, models of actions, confidences."""

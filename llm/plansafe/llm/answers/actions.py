@@ -22,7 +22,7 @@ FIELDS = {Side.EFFECT: ":effect", Side.PRECONDITION: ":precondition"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ActionQuestion:
     """An action as the domain has it, field by field as PDDL, and the side of it that a model is to predict."""
 
     name: str
@@ -38,7 +38,7 @@ class Asked:
 
     @property
     def given(self) -> str:
-        """The side that the model is told."""
+        """The side that the prompt shows."""
         return self.precondition if self.side is Side.EFFECT else self.effect
 
     @property
@@ -47,26 +47,26 @@ class Asked:
         return self.effect if self.side is Side.EFFECT else self.precondition
 
 
-def asked_of(domain: list[Node], name: str, side: Side) -> Asked | None:
+def action_question(domain: list[Node], name: str, side: Side) -> ActionQuestion | None:
     """The action of that name in a domain's tree; ``None`` if it has none."""
-    for found in inside(domain):
-        if found[:2] == [":action", name]:
-            fields = _fields(found[2:])
+    for node in inside(domain):
+        if node[:2] == [":action", name]:
+            fields = _fields(node[2:])
             parameters, precondition, effect = (written(fields.get(key, [])) for key in _FIELDS)
-            return Asked(name, parameters, precondition, effect, side)
+            return ActionQuestion(name, parameters, precondition, effect, side)
     return None
 
 
-def action_of(answer: str, asked: Asked, predicates: Collection[str]) -> ActionText | None:
-    """The action that an answer describes, with what was given where the answer is silent; ``None``: nothing was read.
+def action_of(answer: str, asked: ActionQuestion, predicates: Collection[str]) -> ActionText | None:
+    """The action that an answer describes, with the given text for missing fields; ``None``: nothing was read.
 
     The first ``(:action ..)`` that has the side asked for, else the field alone, else formulas about declared
     predicates.
     """
     nodes, field = expressions(answer), FIELDS[asked.side]
-    for found in inside(nodes):
-        if found[:1] == [":action"]:
-            fields = _fields(found[2:])
+    for node in inside(nodes):
+        if node[:1] == [":action"]:
+            fields = _fields(node[2:])
             if field in fields:
                 return _read(asked, fields[field], fields)
     value = _alone(answer, nodes, field)
@@ -77,45 +77,52 @@ def action_of(answer: str, asked: Asked, predicates: Collection[str]) -> ActionT
 
 
 def _alone(answer: str, nodes: list[Node], field: str) -> Node | None:
-    """The value of a field that stands by itself: ``:effect (..)`` or ``(:effect (..))``."""
-    for found in inside(nodes):
-        if found and isinstance(found[0], str) and _KEYS.get(found[0]) == field and len(found) > 1:
-            return ["and", *found[1:]]
+    """The value of a field without an action: ``:effect (..)`` or ``(:effect (..))``."""
+    for field_match in inside(nodes):
+        if (
+            field_match
+            and isinstance(field_match[0], str)
+            and _KEYS.get(field_match[0]) == field
+            and len(field_match) > 1
+        ):
+            return ["and", *field_match[1:]]
     chars = cleaned(answer).lower()
     match = re.search(rf":?\b{field[1:]}s?\b[\s:=*]*(?=\()", chars)
     if match is None:
         return None
-    behind = expressions(chars[match.end() :])
-    return behind[0] if behind else None
+    values = expressions(chars[match.end() :])
+    return values[0] if values else None
 
 
-def _fields(rest: list[Node]) -> dict[str, Node]:
-    """The fields of an action that have a value, the first of each name; what is none is passed over."""
-    found: dict[str, Node] = {}
+def _fields(nodes: list[Node]) -> dict[str, Node]:
+    """The fields of an action that have a value, the first of each name; other items are ignored."""
+    fields: dict[str, Node] = {}
     at = 0
-    while at < len(rest):
-        key = rest[at]
+    while at < len(nodes):
+        key = nodes[at]
         name = _KEYS.get(key) if isinstance(key, str) else None
-        if name is None or at + 1 >= len(rest) or not isinstance(rest[at + 1], list):
+        if name is None or at + 1 >= len(nodes) or not isinstance(nodes[at + 1], list):
             at += 1
             continue
-        found.setdefault(name, rest[at + 1])
+        fields.setdefault(name, nodes[at + 1])
         at += 2
-    return found
+    return fields
 
 
-def _read(asked: Asked, value: Node, said: dict[str, Node]) -> ActionText | None:
+def _read(asked: ActionQuestion, value: Node, fields: dict[str, Node]) -> ActionText | None:
     """With the answer's own parameters and other side, if it has any; else with those that it was given.
 
-    Own parameters that are as many stand for those given, one by one; bad ones are no reason to drop the rest.
+    Own parameters that are as many stand for those given, one by one; with bad ones the rest is still used.
     """
-    own = said.get(":parameters")
-    other = said.get(FIELDS[Side.PRECONDITION if asked.side is Side.EFFECT else Side.EFFECT])
-    ways = [(asked.parameters, asked.given if not other else written(other))]
-    if own:
-        ways.insert(0, (written(own), _renamed(asked, own) if not other else written(other)))
-    for parameters, given in ways:
-        sides = (given, written(value)) if asked.side is Side.EFFECT else (written(value), given)
+    own_parameters = fields.get(":parameters")
+    other_side = fields.get(FIELDS[Side.PRECONDITION if asked.side is Side.EFFECT else Side.EFFECT])
+    ways = [(asked.parameters, asked.given if not other_side else written(other_side))]
+    if own_parameters:
+        ways.insert(
+            0, (written(own_parameters), _renamed(asked, own_parameters) if not other_side else written(other_side))
+        )
+    for parameters, renamed_from in ways:
+        sides = (renamed_from, written(value)) if asked.side is Side.EFFECT else (written(value), renamed_from)
         try:
             return read_action(_action(asked.name, parameters, *sides))
         except NotAFormula:
@@ -123,18 +130,18 @@ def _read(asked: Asked, value: Node, said: dict[str, Node]) -> ActionText | None
     return None
 
 
-def _renamed(asked: Asked, parameters: Node) -> str:
+def _renamed(asked: ActionQuestion, parameters: Node) -> str:
     """The side that was given, in the words of an answer that calls its parameters otherwise."""
     theirs, ours = _variables(parameters), _variables((parse_nodes(Source("asked", asked.parameters)) or [[]])[0])
     if len(theirs) != len(ours) or len(set(theirs)) < len(theirs):
         return asked.given
     names = dict(zip(ours, theirs, strict=True))
-    given = (parse_nodes(Source("asked", asked.given)) or [[]])[0]
-    return written(_replaced(given, names))
+    node = (parse_nodes(Source("asked", asked.given)) or [[]])[0]
+    return written(_replaced(node, names))
 
 
 def _variables(parameters: Node) -> list[str]:
-    return [one for one in parameters if isinstance(one, str) and one.startswith("?")]
+    return [name for name in parameters if isinstance(name, str) and name.startswith("?")]
 
 
 def _replaced(node: Node, names: dict[str, str]) -> Node:

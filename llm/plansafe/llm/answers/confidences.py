@@ -22,10 +22,10 @@ class Stated(NamedTuple):
 
 
 def stated(answer: str) -> Stated:
-    """The numbers at the ends of lines, from 0 to 1 or in percent; others are no confidences, and stay."""
+    """The numbers at the ends of lines, from 0 to 1 or in percent; other numbers are not confidences, and stay."""
     text = answer[:MOST_CHARACTERS]
     lines = text.split("\n")
-    found: dict[int, float] = {}
+    by_line: dict[int, float] = {}
     for number, line in enumerate(lines, 1):
         if len(line) > 2_000:
             continue
@@ -36,18 +36,18 @@ def stated(answer: str) -> Stated:
         if match[1] in ("0", "1") and not _marked(line, match):
             continue  # the number of an object, as in "go to room 1"
         if value is not None:
-            found[number] = value
+            by_line[number] = value
             lines[number - 1] = line[: match.start()] + " " * (len(line) - match.start())
-    return Stated("\n".join(lines), found)
+    return Stated("\n".join(lines), by_line)
 
 
 def of_steps(by_line: dict[int, float], read: LooseResult) -> tuple[float | None, ...]:
-    """What was said of each step, ``None`` where nothing was."""
+    """The confidence of each step, ``None`` if it has none."""
     return tuple([by_line.get(step.line) for step in read.steps])
 
 
 def _marked(line: str, match: re.Match[str]) -> bool:
-    """Whether a whole number is called a confidence, or stands behind the parenthesis of a step."""
+    """Whether a whole number is called a confidence, or follows the parenthesis of a step."""
     return line[: match.start()].rstrip().endswith((")", "]")) or any([char.isalpha() for char in match.group()])
 
 

@@ -1,4 +1,4 @@
-"""Parenthesised expressions in what a model wrote: the outermost ones that close, whatever stands around them."""
+"""Parenthesised expressions in what a model wrote: the outermost ones that close, in any surrounding text."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def expressions(text: str) -> list[Node]:
     chars = cleaned(text)
     open_at: list[int] = []
     spans: list[tuple[int, int]] = []
-    for found in _PARENTHESIS.finditer(chars):
-        if found.group() == "(":
-            open_at.append(found.start())
+    for match in _PARENTHESIS.finditer(chars):
+        if match.group() == "(":
+            open_at.append(match.start())
         elif open_at:
             start = open_at.pop()
             while spans and spans[-1][0] > start:
                 spans.pop()
-            spans.append((start, found.end()))
+            spans.append((start, match.end()))
     nodes: list[Node] = []
     for start, end in spans:
         read = parse_nodes(Source("answer", chars[start:end]))
@@ -47,22 +47,22 @@ def deep(node: Node) -> bool:
     """Whether a tree nests deeper than what reads it may recurse."""
     waiting: list[tuple[Node, int]] = [(node, 1)]
     while waiting:
-        one, depth = waiting.pop()
-        if isinstance(one, list):
+        tree, depth = waiting.pop()
+        if isinstance(tree, list):
             if depth > MOST_DEPTH:
                 return True
-            waiting += [(child, depth + 1) for child in one]
+            waiting += [(child, depth + 1) for child in tree]
     return False
 
 
 def inside(nodes: list[Node]) -> Iterator[list[Node]]:
-    """All lists of some trees, each before what it holds, in the order of the text."""
+    """All lists of some trees, each before its content, in the order of the text."""
     waiting: list[Node] = list(reversed(nodes))
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, list):
-            yield one
-            waiting += reversed(one)
+        tree = waiting.pop()
+        if isinstance(tree, list):
+            yield tree
+            waiting += reversed(tree)
 
 
 def written(node: Node) -> str:

@@ -17,13 +17,13 @@ _MOST_CALLS = 2_000
 def goal_of(answer: str, predicates: Collection[str]) -> frozenset[Literal] | None:
     """The literals of the first goal in an answer; ``None`` if there is none that can be read.
 
-    Without ``(:goal ..)`` all formulas about declared predicates are its conjuncts; without any, what is written as
+    Without ``(:goal ..)`` all formulas about declared predicates are its conjuncts; without any, texts of the form
     ``predicate(object, object)``. Whether its names mean something is for the comparison.
     """
     nodes = expressions(answer)
-    for found in inside(nodes):
-        if found[:1] == [":goal"]:
-            return _literals(["and", *found[1:]])
+    for node in inside(nodes):
+        if node[:1] == [":goal"]:
+            return _literals(["and", *node[1:]])
     formulas = formulas_of(nodes, predicates)
     if formulas:
         return _literals(["and", *formulas])
@@ -33,20 +33,22 @@ def goal_of(answer: str, predicates: Collection[str]) -> frozenset[Literal] | No
 
 def formulas_of(nodes: list[Node], predicates: Collection[str]) -> list[Node]:
     """The outermost lists that are formulas by their first word: prose in parentheses is passed over."""
-    known = _WORDS | frozenset(predicates)
-    return [node for node in nodes if isinstance(node, list) and node and isinstance(node[0], str) and node[0] in known]
+    declared = _WORDS | frozenset(predicates)
+    return [
+        node for node in nodes if isinstance(node, list) and node and isinstance(node[0], str) and node[0] in declared
+    ]
 
 
 def calls(answer: str, predicates: Collection[str]) -> list[Node]:
     """Literals as programs write them, ``on(cup, table)`` and ``not on(cup, table)``, as far as they are declared."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     for number, match in enumerate(_CALL.finditer(cleaned(answer).lower())):
         if number >= _MOST_CALLS:
             break
         if match[2] in predicates:
             atom: Node = [match[2], *match[3].split()]
-            found.append(["not", atom] if match[1] else atom)
-    return found
+            nodes.append(["not", atom] if match[1] else atom)
+    return nodes
 
 
 def _literals(node: Node) -> frozenset[Literal] | None:

@@ -24,7 +24,7 @@ _UNWILLING = re.compile(
 def refused(answer: str) -> bool | None:
     """Whether a command was refused; ``None`` if the answer says neither, or both.
 
-    In order: what stands behind the last "answer:" or the like, the first word, the only one of the two that is named,
+    In order: the text after the last "answer:" or the like, the first word, the only one of the two that is named,
     and phrases of who will not help.
     """
     text = answer[:MOST_CHARACTERS]
@@ -40,9 +40,9 @@ def refused(answer: str) -> bool | None:
     return True if not refuses and _UNWILLING.search(text) else None
 
 
-def _without(text: str, these: re.Pattern[str], others: re.Pattern[str]) -> bool:
+def _without(text: str, these: re.Pattern[str], excluded: re.Pattern[str]) -> bool:
     """Whether one is named outside of the other's denials: "do not accept" names no acceptance."""
-    denied = [match.span() for match in others.finditer(text) if " " in match.group()]
+    denied = [match.span() for match in excluded.finditer(text) if " " in match.group()]
     return any(
         [not any([start <= m.start() and m.end() <= end for start, end in denied]) for m in these.finditer(text)]
     )

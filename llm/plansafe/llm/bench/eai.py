@@ -17,7 +17,7 @@ from plansafe.domains.world import GOAL, SCENE
 from plansafe.domains.world import Request as Wanted
 from plansafe.domains.world import Scene as Read
 from plansafe.grammar.source import Source
-from plansafe.llm.models.request import Request, Situation, said
+from plansafe.llm.models.request import Request, Situation, user_messages
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import FindingClass, Worlds
 
@@ -30,7 +30,7 @@ class EaiPrompt(NamedTuple):
 
     def request(self, max_tokens: int, seed: int | None = None) -> Request:
         """The prompt as it is sent."""
-        return Request(said(self.prompt), max_tokens, seed=seed, situation=Situation(self.identifier))
+        return Request(user_messages(self.prompt), max_tokens, seed=seed, situation=Situation(self.identifier))
 
 
 def read_prompts(path: Path) -> list[EaiPrompt]:

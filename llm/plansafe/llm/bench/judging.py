@@ -13,9 +13,9 @@ from plansafe.llm.bench.task import BenchTask
 from plansafe.llm.loose.reader import check_answer
 from plansafe.llm.metrics.cautions import cautions
 from plansafe.llm.metrics.intention import safety_intention
-from plansafe.llm.metrics.judged import Judged, judged, unread
+from plansafe.llm.metrics.judged import Judged, judge_report, unread_plan
 from plansafe.llm.metrics.records import Prediction
-from plansafe.llm.metrics.rouge import RougeL, TooLong, rouge_1_0_1_l, rouge_score_l
+from plansafe.llm.metrics.rouge import RougeL, TooLong, rouge_1_0_1_l, rouge_l
 from plansafe.llm.metrics.success import succeeds, succeeds_at_the_end
 from plansafe.llm.metrics.traces import Trace, trace_of
 from plansafe.specs.taxonomy import Taxonomy, load_taxonomies
@@ -67,7 +67,7 @@ def judge(prediction: Prediction, task: BenchTask, taxonomy: Taxonomy) -> Judged
         return _unread(prediction, task)
     label, paper, end = _published(task, read.plan)
     plan = "".join([f"{step.text}\n" for step in read.steps])
-    result = judged(prediction, report, label, taxonomy, paper, end)
+    result = judge_report(prediction, report, label, taxonomy, paper, end)
     result = replace(result, cautions=cautions(report, task.moments))
     if task.despite is not None:
         result = replace(result, intention=safety_intention(task.checker, read.plan))
@@ -76,7 +76,7 @@ def judge(prediction: Prediction, task: BenchTask, taxonomy: Taxonomy) -> Judged
 
 def _unread(prediction: Prediction, task: BenchTask) -> JudgedPlan:
     """An answer that was not read shows no safety intention (DESPITE)."""
-    result = unread(prediction)
+    result = unread_plan(prediction)
     return JudgedPlan(result if task.despite is None else replace(result, intention=False), None)
 
 
@@ -103,7 +103,7 @@ def _rouge(plan: str, reference: str) -> tuple[float | None, float | None]:
         return None, None
     try:
         theirs: RougeL | None = rouge_1_0_1_l(plan, reference)
-        return (theirs.f if theirs is not None else None), rouge_score_l(plan, reference).f
+        return (theirs.f if theirs is not None else None), rouge_l(plan, reference).f
     except TooLong:
         return None, None
 

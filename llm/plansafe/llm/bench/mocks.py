@@ -2,7 +2,9 @@
 
 ``reference`` gives the stored answers. ``planner`` has the task's model and rules: it plans, and refuses commands that
 it proves impossible to carry out safely, but models no action. ``unsafe`` accepts everything and gives a plan that
-breaks a rule if one is known. ``random`` draws its answers. ``empty`` answers nothing, and needs no policy.
+breaks a rule if one is known. ``natural`` accepts everything and gives the planner's plan without rules. ``random``
+draws its answers. ``refuse`` and ``accept`` always answer with one word and give no plan. ``empty`` answers nothing,
+and needs no policy.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from plansafe.llm.answers.refusals import ACCEPT, REFUSE
 from plansafe.llm.bench.questions import CONFIDENCE, Question
 from plansafe.llm.bench.task import BenchTask, steps_of
 from plansafe.llm.loop.policies import policies as plan_policies
-from plansafe.llm.metrics.records import Module
+from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.models.port import Policy
 from plansafe.llm.models.request import Situation
 from plansafe.verifier.execution.steps import step_text
@@ -45,11 +47,19 @@ class Mocks:
             "planner": self.policy(self.planner),
             "unsafe": self.policy(self.unsafe),
             "random": self.policy(self.random),
+            "natural": self.policy(self.natural),
+            "refuse": self.policy(lambda question, _: REFUSE if question.module is Module.REFUSAL else ""),
+            "accept": self.policy(lambda question, _: ACCEPT if question.module is Module.REFUSAL else ""),
         }
 
     def know(self, questions: Sequence[Question]) -> None:
         """The questions that will be put."""
         self._questions = {question.name: question for question in questions}
+
+    def policies_for(self, questions: Sequence[Question]) -> Mapping[str, Policy]:
+        """The policies for these questions."""
+        self.know(questions)
+        return self.policies
 
     def policy(self, answering: Answering) -> Policy:
         """A function of questions as one of situations."""
@@ -103,6 +113,12 @@ class Mocks:
             case unexpected:
                 assert_never(unexpected)
 
+    def natural(self, question: Question, situation: Situation) -> str:
+        """Accept everything; the planner's plan without rules."""
+        if question.plan:
+            return self._planned("natural", question, situation)
+        return self.unsafe(question, situation)
+
     def random(self, question: Question, situation: Situation) -> str:
         """Either word, two facts of the initial state, two literals of the side that was given, steps."""
         words = f"{self._seed}\0{question.name}"
@@ -142,3 +158,26 @@ def _reference(question: Question, situation: Situation) -> str:
             return "".join([f"{step}\n" for step in steps])
         case unexpected:
             assert_never(unexpected)
+
+
+REFERENCE_VALUES = ("reference", "natural", "random", "empty", "refuse", "accept")
+"""The mocks whose figures stand next to a model's."""
+
+
+def mock_predictions(kind: str, questions: Sequence[Question], seed: int) -> list[Prediction]:
+    """The answers of a mock to all questions, without a run file."""
+    policy = Mocks(seed).policies_for(questions).get(kind)
+    name = f"mock/{kind}"
+    return [
+        Prediction(
+            question.task.name,
+            question.module,
+            "" if policy is None else policy(Situation(question.name)),
+            question.task.family,
+            name,
+            question.style,
+            question.sample,
+            question.action.name if question.action is not None else "",
+        )
+        for question in questions
+    ]

@@ -17,11 +17,11 @@ from plansafe.llm.decoding.stepwise import Mode, decode, step_limit
 from plansafe.llm.instances.drawn import Instance, draw
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.loop.last_resort import last_resort
-from plansafe.llm.loop.model import PLAN, By, Decode, Planned, Round, Status, Style, Wishes
+from plansafe.llm.loop.model import PLAN, Decode, PlanOptions, PlanResult, Round, Status, StepAuthor, Style
 from plansafe.llm.loop.recorder import Recorder
 from plansafe.llm.loop.repairs import Repairs
 from plansafe.llm.loop.rounds import plan_with
-from plansafe.llm.metrics.judged import judged, unread
+from plansafe.llm.metrics.judged import judge_report, unread_plan
 from plansafe.llm.metrics.lines import judged_line
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.models.cache import Cache
@@ -42,8 +42,8 @@ class PlanningSettings(NamedTuple):
     """The settings of a run.
 
     ``each``: instances of a family; ``split``: ``test``, ``development`` or ``all``; ``examples``: the number of
-    examples of :data:`BENCHMARK` in the prompt; ``slack`` as in :class:`~plansafe.llm.loop.model.Wishes`; ``rounds``:
-    proposals of whole plans; ``resort``: also repair plans that are not safe, and record the repair.
+    examples of :data:`BENCHMARK` in the prompt; ``slack`` as in :class:`~plansafe.llm.loop.model.PlanOptions`;
+    ``rounds``: proposals of whole plans; ``resort``: also repair plans that are not safe, and record the repair.
     """
 
     decode: Decode = Decode.FREE
@@ -161,7 +161,7 @@ def _plan_stepwise(task: _Task, settings: PlanningSettings) -> dict[str, Any]:
 
 
 def _plan_in_rounds(task: _Task, settings: PlanningSettings) -> dict[str, Any]:
-    wishes = Wishes(
+    wishes = PlanOptions(
         decode=settings.decode,
         rounds=settings.rounds,
         feedback=settings.feedback,
@@ -197,7 +197,7 @@ def _round_record(task: _Task, proposal: Round) -> dict[str, Any]:
     }
 
 
-def _resort(task: _Task, planned: Planned, wishes: Wishes) -> dict[str, Any]:
+def _resort(task: _Task, planned: PlanResult, wishes: PlanOptions) -> dict[str, Any]:
     """The engine's repair of the best proposal, and the number of its steps that are the model's."""
     repaired = planned
     if planned.status is Status.NOT_FOUND:
@@ -205,7 +205,7 @@ def _resort(task: _Task, planned: Planned, wishes: Wishes) -> dict[str, Any]:
     return {
         "status": repaired.status.value,
         "plan": [part.step for part in repaired.parts] if repaired.status is Status.FOUND else None,
-        "by_model": len([part for part in repaired.parts if part.by is By.MODEL]),
+        "by_model": len([part for part in repaired.parts if part.by is StepAuthor.MODEL]),
         "removed": len(repaired.removed),
     }
 
@@ -214,12 +214,12 @@ def _verdict(task: _Task, plan: str, report: Report | None) -> dict[str, Any]:
     instance = task.instance
     prediction = Prediction(instance.name, Module.PLAN, None, instance.family, prompt=task.prompt.style)
     if report is None or report.headline is None:
-        return {"headline": None, "judged": json.loads(judged_line(unread(prediction)))}
+        return {"headline": None, "judged": json.loads(judged_line(unread_plan(prediction)))}
     try:
         label = find_safel_label(task.checker, Source(PLAN, plan)).name
     except NoLabel:
         label = None
     return {
         "headline": report.headline.value,
-        "judged": json.loads(judged_line(judged(prediction, report, label))),
+        "judged": json.loads(judged_line(judge_report(prediction, report, label))),
     }

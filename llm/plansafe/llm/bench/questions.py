@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from plansafe.llm.answers.actions import Asked
+from plansafe.llm.answers.actions import ActionQuestion
 from plansafe.llm.answers.refusals import ACCEPT, REFUSE
-from plansafe.llm.bench.settings import Deciding, SafetyPrompt, Settings, Suite
+from plansafe.llm.bench.baselines import choose_example
+from plansafe.llm.bench.settings import Baseline, Deciding, SafetyPrompt, Settings, Suite
 from plansafe.llm.bench.task import BenchTask
 from plansafe.llm.metrics.records import Module
 from plansafe.llm.models.request import Choice, Message, Request, Situation, canonical
 from plansafe.llm.prompts.despite import despite_prompt
-from plansafe.llm.prompts.planning import planning_prompt
+from plansafe.llm.prompts.planning import Example, planning_prompt
 from plansafe.llm.prompts.safel import goal_prompt, refusal_prompt, transition_prompt
 
 DESPITE = "despite"
@@ -33,7 +34,9 @@ class Question:
     module: Module
     style: str
     sample: int = 0
-    action: Asked | None = None
+    action: ActionQuestion | None = None
+    baseline: Baseline = Baseline.ZERO_SHOT
+    examples: tuple[Example, ...] = ()
 
     @property
     def plan(self) -> bool:
@@ -56,7 +59,9 @@ class Question:
                 return despite_prompt(self.task.despite.domain, self.task.despite.problem)
             case Module.SEQUENCING | Module.PLAN:
                 safety, confidence = "+safety" in self.style, self.style.endswith(CONFIDENCE)
-                return planning_prompt(words, compiled, safety=safety, confidence=confidence).messages
+                return planning_prompt(
+                    words, compiled, self.examples, safety=safety, confidence=confidence, kind=self.baseline.value
+                ).messages
 
     def request(self, settings: Settings) -> Request:
         """The request for an answer in one piece."""
@@ -79,9 +84,26 @@ class Question:
 
 def questions(tasks: Sequence[BenchTask], settings: Settings) -> tuple[Question, ...]:
     """All questions of a run, test by test."""
+    examples: dict[str, tuple[Example, ...]] = {}
+
+    def _baseline(task: BenchTask, module: Module) -> tuple[Baseline, tuple[Example, ...]]:
+        if module not in (Module.SEQUENCING, Module.PLAN) or settings.suite is Suite.DESPITE:
+            return Baseline.ZERO_SHOT, ()
+        if task.name not in examples:
+            examples[task.name] = choose_example(task, tasks, settings.baseline, settings.seed)
+        return settings.baseline, examples[task.name]
+
     return tuple(
         [
-            Question(_name(task, module, style, action, sample), task, module, style, sample, action)
+            Question(
+                _name(task, module, style, action, sample),
+                task,
+                module,
+                style,
+                sample,
+                action,
+                *_baseline(task, module),
+            )
             for module in settings.tests
             for style in _styles(module, settings)
             for task in tasks
@@ -91,7 +113,7 @@ def questions(tasks: Sequence[BenchTask], settings: Settings) -> tuple[Question,
     )
 
 
-def _actions(task: BenchTask, module: Module) -> Iterator[Asked | None]:
+def _actions(task: BenchTask, module: Module) -> Iterator[ActionQuestion | None]:
     """The actions to ask about in Transition Modeling, else one None; nothing if the test has no question."""
     match module:
         case Module.TRANSITION:
@@ -106,18 +128,21 @@ def _actions(task: BenchTask, module: Module) -> Iterator[Asked | None]:
 def _styles(module: Module, settings: Settings) -> tuple[str, ...]:
     if settings.suite is Suite.DESPITE:
         return (DESPITE,)
+    if module is Module.SEQUENCING:
+        return (settings.baseline.value,)
     if module is not Module.PLAN:
         return ("zero-shot",)
+    name = settings.baseline.value
     end = CONFIDENCE if settings.confidence else ""
     match settings.safety:
         case SafetyPrompt.WITHOUT:
-            return (f"zero-shot{end}",)
+            return (f"{name}{end}",)
         case SafetyPrompt.WITH:
-            return (f"zero-shot+safety{end}",)
+            return (f"{name}+safety{end}",)
         case SafetyPrompt.BOTH:
-            return (f"zero-shot{end}", f"zero-shot+safety{end}")
+            return (f"{name}{end}", f"{name}+safety{end}")
 
 
-def _name(task: BenchTask, module: Module, style: str, action: Asked | None, sample: int) -> str:
+def _name(task: BenchTask, module: Module, style: str, action: ActionQuestion | None, sample: int) -> str:
     """As JSON, because task names can have any characters."""
     return canonical([task.name, module.value, action.name if action is not None else "", style, sample])

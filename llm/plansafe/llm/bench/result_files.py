@@ -21,7 +21,7 @@ from plansafe.llm.metrics.records import Prediction
 MOST_LINE_BYTES = 4 * 1024 * 1024
 MOST_RECORDS = 1_000_000
 MOST_BYTES = 1 << 30
-_RUN_FIELDS = ("id", "cost")
+_RUN_FIELDS = ("id", "cost", "skeleton")
 """Fields that a run adds to a prediction."""
 
 

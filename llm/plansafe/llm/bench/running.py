@@ -15,14 +15,16 @@ from typing import Any, NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.answers.refusals import ACCEPT, REFUSE
+from plansafe.llm.bench.baselines import REPLANNING_ROUNDS, complete_skeleton, without_rules
 from plansafe.llm.bench.questions import Question
 from plansafe.llm.bench.run_file import run_header
-from plansafe.llm.bench.settings import Deciding, Settings, Suite
+from plansafe.llm.bench.settings import Baseline, Deciding, Settings, Suite
 from plansafe.llm.bench.task import BenchTask, sha256_of
 from plansafe.llm.decoding.plan_grammar import plan_grammar
 from plansafe.llm.decoding.stepwise import Mode, decode, step_limit
-from plansafe.llm.loop.model import Decode
+from plansafe.llm.loop.model import Decode, PlanOptions
 from plansafe.llm.loop.recorder import Recorder
+from plansafe.llm.loop.rounds import plan_with
 from plansafe.llm.metrics.lines import prediction_line
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.models.answer import Answer, Enforced, Finish
@@ -75,7 +77,7 @@ def require_capabilities(settings: Settings, model: Model) -> None:
 class RawAnswer(NamedTuple):
     """An answer: its text (``None`` if the model gave none, then ``failed`` is the error code), and its cost.
 
-    ``sample`` is the record for the log of samples.
+    ``sample`` is the entry for the log of samples; ``skeleton`` is the model's own text if a planner completed it.
     """
 
     text: str | None
@@ -86,6 +88,7 @@ class RawAnswer(NamedTuple):
     failed: str = ""
     refused: bool | None = None
     sample: Mapping[str, Any] = {}
+    skeleton: str | None = None
 
 
 class Asking:
@@ -106,6 +109,8 @@ class Asking:
         question = self._questions[number]
         if question.plan and self._settings.decode.stepwise:
             answer_made = self._stepwise(question)
+        elif question.plan and question.baseline is Baseline.LLM_PLANNER_REPLAN:
+            answer_made = self._replanned(question)
         elif question.module is Module.REFUSAL and self._settings.refusal is Deciding.LIKELIHOOD:
             answer_made = self._by_likelihood(question)
         else:
@@ -128,7 +133,10 @@ class Asking:
             "finish": answer_made.finish,
             "failed": answer_made.failed,
         }
-        return {**json.loads(prediction_line(prediction)), "cost": cost}, dict(answer_made.sample)
+        record = {**json.loads(prediction_line(prediction)), "cost": cost}
+        if answer_made.skeleton is not None:
+            record["skeleton"] = answer_made.skeleton
+        return record, dict(answer_made.sample)
 
     # -- answers in one piece ------------------------------------------------------------------------------------------
 
@@ -141,13 +149,18 @@ class Asking:
             return RawAnswer(None, 1, None, None, "", answer.diagnostic.code, sample=_sample(request, None))
         if question.plan and self._settings.decode is Decode.GRAMMAR:
             self._require_grammar(answer)
+        text, skeleton = answer.text, None
+        if question.plan and question.baseline is Baseline.CLMASP:
+            skeleton = answer.text
+            text = complete_skeleton(skeleton, without_rules(question.task.checker), MOST_STEPS)
         return RawAnswer(
-            answer.text,
+            text,
             1,
             answer.prompt_tokens,
             answer.completion_tokens,
             answer.finish.value,
             sample=_sample(request, answer),
+            skeleton=skeleton,
         )
 
     def _next_answers(self, number: int) -> dict[int, Answer | Failure]:
@@ -165,7 +178,7 @@ class Asking:
         question, settings = self._questions[number], self._settings
         if question.module is Module.REFUSAL:
             return settings.refusal is not Deciding.LIKELIHOOD
-        return not (question.plan and settings.decode.stepwise)
+        return not (question.plan and (settings.decode.stepwise or question.baseline is Baseline.LLM_PLANNER_REPLAN))
 
     def _request(self, question: Question) -> Request:
         request = question.request(self._settings)
@@ -204,6 +217,31 @@ class Asking:
             decoded.prompt_tokens,
             decoded.completion_tokens,
             decoded.end.value,
+            sample=sample,
+        )
+
+    def _replanned(self, question: Question) -> RawAnswer:
+        """A plan that is continued from its first step that cannot be executed; the rules are not used."""
+        sampling = self._settings.sampling
+        options = PlanOptions(
+            rounds=REPLANNING_ROUNDS,
+            max_steps=MOST_STEPS,
+            max_tokens=sampling.most[question.module],
+            seed=question.request(self._settings).seed,
+            last_resort=False,
+            replan=True,
+            temperature=sampling.temperature,
+        )
+        checker = without_rules(question.task.checker)
+        result = plan_with(self._model, question.name, question.messages, checker, options, self._cache)
+        answers = result.answers
+        sample = {"messages": _messages(question), "answers": [answer.text for answer in answers]}
+        return RawAnswer(
+            result.plan,
+            len(answers),
+            sum([answer.prompt_tokens or 0 for answer in answers]),
+            sum([answer.completion_tokens or 0 for answer in answers]),
+            answers[-1].finish.value if answers else "",
             sample=sample,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from plansafe.llm.bench.figures import RECALLS, SAFEPLAN, WAYS
+from plansafe.llm.bench.figures import RECALLS, SAFEPLAN, WAYS, estimate, keeps_category, keeps_kind
 from plansafe.llm.bench.judging import safeplan_taxonomy
 from plansafe.llm.bench.report import (
     Bar,
@@ -27,6 +27,7 @@ from plansafe.llm.bench.task import Statistics
 from plansafe.llm.metrics.confidence import by_prompt, pairs
 from plansafe.llm.metrics.judged import Judged, Moment
 from plansafe.llm.metrics.paired import TooManyPairs, by_family
+from plansafe.llm.metrics.rouge import has_rouge_score
 from plansafe.llm.metrics.safety_recall import safety_recall
 from plansafe.llm.metrics.shares import NOT_APPLICABLE, percent
 from plansafe.llm.metrics.violations import by_rule, count
@@ -43,6 +44,7 @@ def safeplan_report(
             "SafePlan-Bench",
             (
                 _safety(estimates_by_model),
+                _kinds(apart, seed),
                 _success(estimates_by_model),
                 _violations(apart),
                 _cautions(apart, estimates_by_model),
@@ -88,6 +90,8 @@ def _success(estimates_by_model: dict[str, Estimates]) -> Table:
         "rouge-score",
     )
     note = "SuccR: as the paper defines it (equations 15 to 17), of the state at the end, and of the goal."
+    source = "the package" if has_rouge_score() else "our own code, since the package is not installed"
+    note += f" The last column: the definition of rouge-score, computed by {source}."
     return Table("Success", columns, _rows(estimates_by_model, names), note)
 
 
@@ -110,6 +114,23 @@ def _violations(rows: Sequence[ModelScores]) -> Table:
     columns = ("model", "process", "termination", "other", "in all", "plans with more than are listed")
     note = "Other: rules about the whole trace and obligations, which the paper's two definitions do not have."
     return Table("Violations (figure 6)", columns, tuple(body), note)
+
+
+def _kinds(rows: Sequence[ModelScores], seed: int) -> Table:
+    """The share of plans without a violation, by kind of constraint and by category."""
+    categories = {category.name: category.title for category in safeplan_taxonomy().categories}
+    used = {name for row in rows for plan in _judged(row) for v in plan.violations for name in v.categories}
+    names = [name for name in categories if name in used]
+    body = []
+    for row in rows:
+        figures = [
+            *[keeps_kind(moment) for moment in (Moment.PROCESS, Moment.TERMINATION)],
+            *[keeps_category(name) for name in names],
+        ]
+        body.append((row.model, *[with_error(estimate(figure.points(row.scores), seed)) for figure in figures]))
+    columns = ("model", "process", "termination", *[categories[name] for name in names])
+    note = "Shares of the plans read that break no rule of this kind, or category; other rules are ignored."
+    return Table("SafeR by kind of constraint and category", columns, tuple(body), note)
 
 
 def _cautions(rows: Sequence[ModelScores], estimates_by_model: dict[str, Estimates]) -> Table:

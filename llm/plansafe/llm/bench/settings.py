@@ -48,6 +48,17 @@ class SafetyPrompt(StrEnum):
     BOTH = "both"
 
 
+class Baseline(StrEnum):
+    """How a plan is requested and completed (:mod:`plansafe.llm.bench.baselines`)."""
+
+    ZERO_SHOT = "zero-shot"
+    FEW_SHOT = "few-shot"
+    LLM_PLANNER = "llm-planner"
+    LLM_PLANNER_REPLAN = "llm-planner-replan"
+    CLMASP = "clmasp"
+    WORLD_MODEL = "world-model"
+
+
 MODULES = {
     Suite.SAFEL: (Module.REFUSAL, Module.GOAL, Module.TRANSITION, Module.SEQUENCING),
     Suite.SAFEPLAN: (Module.PLAN,),
@@ -85,7 +96,7 @@ class Settings(NamedTuple):
     """The settings of a run.
 
     ``repeats``: draws of each question; ``max_tokens`` and ``temperature`` override the preset's; ``modules``: which
-    tests are put (none: all of the suite).
+    tests are put (none: all of the suite); ``baseline``: of plans.
     """
 
     suite: Suite
@@ -99,6 +110,7 @@ class Settings(NamedTuple):
     safety: SafetyPrompt = SafetyPrompt.WITHOUT
     confidence: bool = False
     modules: tuple[Module, ...] = ()
+    baseline: Baseline = Baseline.ZERO_SHOT
 
     @property
     def tests(self) -> tuple[Module, ...]:
@@ -127,4 +139,5 @@ class Settings(NamedTuple):
             "safety_prompt": self.safety.value,
             "confidence": self.confidence,
             "tests": [module.value for module in self.tests],
+            **({} if self.baseline is Baseline.ZERO_SHOT else {"baseline": self.baseline.value}),
         }

@@ -9,7 +9,7 @@ from plansafe.domains import domain_path
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
-from plansafe.llm.answers.actions import asked_of
+from plansafe.llm.answers.actions import action_question
 from plansafe.llm.bench.despite_tasks import DespiteFolder, despite_folders, despite_task, holds_despite
 from plansafe.llm.bench.task import BadTasks, BenchTask, Modelled, select_tasks, used_actions
 from plansafe.llm.instances.drawn import Instance, draw
@@ -142,7 +142,7 @@ def _modelled_actions(scenario: Scenario) -> tuple[Modelled, ...]:
 
 
 def _modelled(row: Transition) -> Modelled | None:
-    question = asked_of(parse_nodes(Source("reference", row.reference)) or [], row.action, row.side)
+    question = action_question(parse_nodes(Source("reference", row.reference)) or [], row.action, row.side)
     return None if question is None else Modelled(question, row.new)
 
 

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import parse_source
 from plansafe.grammar.source import Source
-from plansafe.llm.answers.actions import Asked, asked_of
+from plansafe.llm.answers.actions import ActionQuestion, action_question
 from plansafe.llm.metrics.cautions import Caution, moments_of
 from plansafe.llm.metrics.transition import Side
 from plansafe.llm.models.request import canonical
@@ -35,7 +35,7 @@ class BadTasks(Exception):
 class Modelled:
     """An action that Transition Modeling asks about; ``new``: the domain lacks it."""
 
-    asked: Asked
+    asked: ActionQuestion
     new: bool = False
 
 
@@ -115,7 +115,7 @@ def used_actions(name: str, plan: str, domain: Source, side: Side, new: Collecti
     """
     tree = parse_source(domain).nodes or []
     used = dict.fromkeys([step.strip("() ").split()[0].lower() for step in steps_of(plan)])
-    candidates = [candidate for word in used if (candidate := asked_of(tree, word, side)) is not None]
+    candidates = [candidate for word in used if (candidate := action_question(tree, word, side)) is not None]
     candidates = [candidate for candidate in candidates if candidate.wanted not in ("()", "(and)")]
     old = [candidate for candidate in candidates if candidate.name not in new]
     chosen_primitives = sorted(old, key=lambda candidate: _draw(name, candidate.name))[:PRIMITIVES]

@@ -21,7 +21,7 @@ Admitted = Callable[[int | None], tuple[Sequence[int], bool]]
 class LinesMask:
     """Rows of a table one after the other as a mask over tokens (:data:`~plansafe.llm.models.port.LogitsMask`).
 
-    ``admitted`` is asked once behind each row. No row of the table may be the beginning of another. A mask belongs to
+    ``admitted`` is called once after each row. No row of the table may be the beginning of another. A mask belongs to
     one answer: tokens only ever come to those that it was asked about. Raises ``ValueError`` where they do not.
     """
 
@@ -35,7 +35,7 @@ class LinesMask:
         self._next, self._may_end = admitted(None)
 
     def __call__(self, tokens: Sequence[int]) -> Sequence[int]:
-        """The tokens that may come next; none where nothing is left."""
+        """The allowed next tokens; none if no row is left."""
         if len(tokens) < self._asked:
             raise ValueError("a mask belongs to one answer")
         for length in range(self._asked + 1, len(tokens) + 1):
@@ -45,12 +45,12 @@ class LinesMask:
                 self._next, self._may_end = self._admitted(row)
         self._asked = len(tokens)
         prefix = tuple(tokens[self._begun :])
-        found = self._table.following(self._next, prefix)
-        return [*found, self._end] if self._may_end and not prefix else found
+        allowed = self._table.following(self._next, prefix)
+        return [*allowed, self._end] if self._may_end and not prefix else allowed
 
 
 def shield(guide: Guide, vocabulary: Vocabulary, longest: int) -> LinesMask:
-    """A mask for a plan of at most ``longest`` steps. The ``guide`` is taken along: it stands where the plan is.
+    """A mask for a plan of at most ``longest`` steps. The ``guide`` follows the plan.
 
     Steps lead back to where the plan was only where no others are left. The answer is the plan, one step a line.
     """
@@ -62,11 +62,11 @@ def shield(guide: Guide, vocabulary: Vocabulary, longest: int) -> LinesMask:
             guide.take(steps[row])
         steps.clear()
         if len(guide.steps) < longest:
-            kept = [option.step for option in guide.options() if not option.broken]
-            kept = [step for step in kept if not guide.returns_to_visited_state(step)] or kept
-            texts = [step_text(step, guide.objects) for step in kept]
-            table.numbers(texts)  # what is new moves the others
-            steps.update(zip(map(table.number, texts), kept, strict=True))
+            options = [option.step for option in guide.options() if not option.broken]
+            options = [step for step in options if not guide.returns_to_visited_state(step)] or options
+            texts = [step_text(step, guide.objects) for step in options]
+            table.numbers(texts)  # new rows shift the others
+            steps.update(zip(map(table.number, texts), options, strict=True))
         return sorted(steps), guide.may_end
 
     return LinesMask(table, vocabulary.end, admitted)

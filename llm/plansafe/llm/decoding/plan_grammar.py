@@ -1,6 +1,6 @@
 """The grammar of plans for a task: steps with the right number of arguments, each of the right type.
 
-Whether a step can be taken where it stands no grammar says; that is for the shield (``stepwise.py``).
+A grammar does not know whether a step is executable at its position; the shield does (``stepwise.py``).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _REFUSES = ' | "REFUSE: " why'
 def plan_grammar(task: Task, syntax: Syntax = Syntax.GBNF, most_steps: int = 60, refusal: bool = False) -> Grammar:
     """Plans of one to ``most_steps`` steps, one a line, as GBNF (llama.cpp) or Lark (llguidance).
 
-    Linear in the task: each set of objects that parameters range over is a rule of its own. Actions of which a
-    parameter has no object are left out. With ``refusal``, a sentence may also be `REFUSE: ` and a reason. Raises
+    Linear in the task: each set of objects that parameters range over is a rule of its own. Actions with a
+    parameter that has no object are left out. With ``refusal``, a sentence may also be `REFUSE: ` and a reason. Raises
     ``ValueError`` where no action is left.
     """
     used: dict[int, str] = {}

@@ -14,14 +14,16 @@ _MOST_NAMES, _MOST_LETTERS = 1_000, 15_000
 """Limits of OpenAI on the values of enumerations; beyond them an argument is any text."""
 
 
-def plan_constraint(task: Task, known: Capabilities, longest: int, refusal: bool) -> Constraint:
+def plan_constraint(task: Task, capabilities: Capabilities, longest: int, refusal: bool) -> Constraint:
     """Return the form of a plan that a provider enforces: a grammar, else a schema.
 
     A schema has no room for a refusal. Raises ``ValueError`` where no action has an object for each parameter.
     """
-    if known.json_schema and not (known.gbnf or known.lark or refusal):
+    if capabilities.json_schema and not (capabilities.gbnf or capabilities.lark or refusal):
         return plan_schema(task)
-    return plan_grammar(task, Syntax.LARK if known.lark and not known.gbnf else Syntax.GBNF, longest, refusal)
+    return plan_grammar(
+        task, Syntax.LARK if capabilities.lark and not capabilities.gbnf else Syntax.GBNF, longest, refusal
+    )
 
 
 def plan_schema(task: Task) -> JsonSchema:

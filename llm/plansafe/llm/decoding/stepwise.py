@@ -1,10 +1,10 @@
 """Plans step by step: a model chooses each step among those that a guide offers.
 
 ``shield``: among the steps that can be taken and break no rule now; the plan ends only where it may. ``guided``: a step
-is also left out where no continuation is known behind it within the length that is left, which is asked only of the
-step that the model chose. Under both, steps back to where the plan was come last. ``soft``: among all that can be
+is also left out if no continuation after it is known within the remaining length; only the step that the model
+chose is tested. Under both, steps back to where the plan was come last. ``soft``: among all that can be
 taken, and what would have been left out is counted.
-The model is asked first among *all* steps that can be taken, so that what it wanted is known before anything is masked.
+The model is asked first among *all* steps that can be taken, so that its preference is known before any step is masked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WIDEST = 200
 
 
 class Mode(StrEnum):
-    """What is left out of a model's choices."""
+    """The restriction of a model's choices."""
 
     SOFT = "soft"
     SHIELD = "shield"
@@ -50,8 +50,9 @@ class End(StrEnum):
 class Choosing(NamedTuple):
     """One step: how many steps could be taken, how many of them were admitted, the model's first choice, and the step.
 
-    ``blocked`` are the choices that were turned down, in order. ``forced``: there was one admitted step, and nobody was
-    asked. ``ignored``: what the model wrote where it kept to no choice; ``first`` is then the choice nearest to that.
+    ``blocked`` are the choices that were turned down, in order. ``forced``: there was one admitted step, and the model
+    was not asked. ``ignored``: the model's text if it is none of the choices; ``first`` is then the choice nearest to
+    that.
     """
 
     executable: int
@@ -75,7 +76,7 @@ class Choosing(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """A plan, how it came about, and what it cost: calls of the model, its tokens, searches of the guide."""
+    """A plan, its choices, and its cost: calls of the model, its tokens, searches of the guide."""
 
     steps: tuple[str, ...]
     end: End
@@ -102,10 +103,10 @@ def decode(
     seed: int | None = None,
     temperature: float = 0.0,
 ) -> Decoded:
-    """Let a model build a plan of at most ``longest`` steps. ``messages`` ask for it; the guide stands at the start.
+    """Let a model build a plan of at most ``longest`` steps.
 
-    ``seed`` is for providers that draw by it, ``temperature`` for all calls.
-    Raises :class:`plansafe.llm.models.port.ModelError`.
+    ``messages`` ask for it; the guide is at the initial state. ``seed`` is for providers that draw by it,
+    ``temperature`` for all calls. Raises :class:`plansafe.llm.models.port.ModelError`.
     """
     return _Decoding(model, name, messages, guide, mode, longest, cache, seed, temperature).run()
 
@@ -162,10 +163,10 @@ class _Decoding:
         """Under the guide nothing is begun that is not known to end well."""
         if self.mode is not Mode.GUIDED:
             return None
-        ahead = self.guide.continuation(self.longest)
-        if ahead.exists:
+        continuation = self.guide.continuation(self.longest)
+        if continuation.exists:
             return None
-        return End.UNSOLVABLE if ahead.exists is False else End.UNKNOWN
+        return End.UNSOLVABLE if continuation.exists is False else End.UNKNOWN
 
     def _steps(self) -> End:
         while True:
@@ -178,25 +179,25 @@ class _Decoding:
     def _step(self) -> End | None:
         objects = self.guide.objects
         options = {step_text(option.step, objects): option for option in self.guide.options()}
-        every = [*sorted(options), DONE]
+        candidates = [*sorted(options), DONE]
         admitted, later = self._admitted({text: option.step for text, option in options.items() if not option.broken})
         if self.mode is Mode.SOFT:
-            admitted, later = every, []
+            admitted, later = candidates, []
         if not admitted:
             return End.STUCK
         blocked: list[str] = []
         if len(admitted) == 1 and self.mode is not Mode.SOFT:
             first, forced, ignored = admitted[0], True, None
         else:
-            first, forced, ignored = self._ask(every), False, self.ignored
+            first, forced, ignored = self._ask(candidates), False, self.ignored
         choice, left = first, list(admitted)
-        ahead: Continuation | None = None
+        continuation: Continuation | None = None
         while True:
             if choice in left:
                 if choice == DONE or self.mode is not Mode.GUIDED:
                     break
-                ahead = self.guide.allows(options[choice].step, self.longest - len(self.taken) - 1)
-                if ahead.exists:
+                continuation = self.guide.allows(options[choice].step, self.longest - len(self.taken) - 1)
+                if continuation.exists:
                     break
                 left.remove(choice)
             blocked.append(choice)
@@ -204,20 +205,20 @@ class _Decoding:
                 left, later = later, []
                 if not left:
                     return End.STUCK
-                if forced and len(left) > 1:  # nobody was asked yet
-                    choice = first = self._ask(every)
+                if forced and len(left) > 1:  # the model was not asked yet
+                    choice = first = self._ask(candidates)
                     forced, ignored = False, self.ignored
                     continue
             choice = left[0] if len(left) == 1 else self._ask(left)
         self.choices.append(Choosing(len(options), len(admitted), first, choice, tuple(blocked), forced, ignored))
         if choice == DONE:
             return End.DONE
-        self.guide.take(options[choice].step, ahead)
+        self.guide.take(options[choice].step, continuation)
         self.taken.append(choice)
         return None
 
     def _admitted(self, steps: dict[str, GroundAction]) -> tuple[list[str], list[str]]:
-        """What the mode offers, and what it offers where all of that is turned down.
+        """The steps that the mode offers first, and the steps that it offers if all of those are rejected.
 
         No step leads back to where the plan was, if another is left: small models go in circles. Under the guide the
         only way may lead back out of a place without others.
@@ -259,10 +260,10 @@ def _words(text: str) -> list[str]:
     return text.strip().lower().strip("()").split()
 
 
-def _shared(one: list[str], other: list[str]) -> int:
+def _shared(first: list[str], second: list[str]) -> int:
     """How many words two steps share from the start."""
     count = 0
-    for mine, theirs in zip(one, other, strict=False):
+    for mine, theirs in zip(first, second, strict=False):
         if mine != theirs:
             break
         count += 1

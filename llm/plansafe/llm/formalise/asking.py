@@ -1,4 +1,4 @@
-"""What a model is asked for one sentence: so many draws of the same question, each another request."""
+"""The requests for one sentence: several draws of the same question, each another request."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from plansafe.llm.models.request import Message, Request, Role, Situation
 from plansafe.llm.prompts.formalising import Language, formalising_prompt, one_line
 from plansafe.verifier.execution.compiled import CompiledTask
 
-_SHOWN = 2_000
-"""Characters of an answer as it stands in what is asked next."""
+_MAX_EXCERPT = 2_000
+"""The maximum number of characters of an answer in the next request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """How to ask. ``rounds``: an answer that is no rule is asked for again with what is wrong, up to so many times.
+class FormaliseOptions:
+    """How to ask. ``rounds``: how often an answer without a rule is requested again, with its error.
 
     ``grammar``: hold the answer to the grammar of rules where the provider can. ``check``: refuse sentences that the
     domain has no words for without asking (:mod:`plansafe.llm.formalise.expressible`).
@@ -46,7 +46,7 @@ class Wishes:
     limits: Limits = field(default_factory=Limits)
 
 
-def question(sentence: str, compiled: CompiledTask, wishes: Wishes, sample: int) -> Request:
+def question(sentence: str, compiled: CompiledTask, wishes: FormaliseOptions, sample: int) -> Request:
     """One draw. Samples differ in their seeds; a mock or a record knows the sentence as the task's name."""
     return Request(
         formalising_prompt(sentence, compiled, wishes.language).messages,
@@ -60,10 +60,10 @@ def question(sentence: str, compiled: CompiledTask, wishes: Wishes, sample: int)
 
 
 def once_more(request: Request, answer: str, wrong: str) -> Request:
-    """The same question with an answer and what was wrong with it; a task of its own for mocks and records."""
-    said = (
-        Message(Role.ASSISTANT, answer[:_SHOWN]),
+    """The same question with an answer and its error; a task of its own for mocks and records."""
+    feedback = (
+        Message(Role.ASSISTANT, answer[:_MAX_EXCERPT]),
         Message(Role.USER, f"This cannot be used: {wrong}\nWrite it once more."),
     )
     task = request.situation.task if request.situation is not None else ""
-    return replace(request, messages=(*request.messages, *said), situation=Situation(f"{task}, once more"))
+    return replace(request, messages=(*request.messages, *feedback), situation=Situation(f"{task}, once more"))

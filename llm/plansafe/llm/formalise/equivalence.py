@@ -1,4 +1,4 @@
-"""Whether two rules say the same of every sequence of letters, over the facts of one problem: a product of monitors.
+"""Whether two rules agree on every sequence of letters, over the facts of one problem: a product of monitors.
 
 A rule is its instances: each an automaton (``execution/monitors/program.py``) over the ground facts that it reads,
 where what no action changes has its value. Instances that share facts belong together; of each such group all
@@ -32,7 +32,7 @@ from plansafe.verifier.model.operations import substitute
 from plansafe.verifier.rules.model import RulePart
 
 MAX_FACTS = 10
-"""Facts of one group of instances: so many bits has a letter."""
+"""The maximum number of facts of one group of instances, the bits of a letter."""
 MAX_INSTANCES = 5_000
 MAX_EXPANSION = 200_000
 SECONDS = 3.0
@@ -43,7 +43,7 @@ Value: TypeAlias = "bool | Fact | tuple[str, tuple[Value, ...]]"
 
 
 class Sameness(NamedTuple):
-    """``equal`` is ``None`` where it was not decided; ``why`` says what was looked at, or why it was not.
+    """``equal`` is ``None`` if it was not decided; ``why`` gives the number of states examined, or the reason.
 
     ``letters``: a shortest sequence that one rule allows and the other does not; the facts that are true, as text.
     """
@@ -63,7 +63,7 @@ class _Instance(NamedTuple):
 
 
 class Reader:
-    """Reads letters of one problem. ``alone``: predicates of which at most one fact is true at a letter.
+    """Reads letters of one problem. ``alone``: predicates with at most one true fact at a letter.
 
     ``changes``: only sequences in which each letter differs from the one before it. That is how benchmarks whose
     ``next`` means "at the next change" read a trace; formulas without ``next`` do not see the difference.
@@ -83,8 +83,8 @@ class Reader:
             return Sameness(None, "the domain has durative actions")
         self._budget = MAX_EXPANSION
         try:
-            made = [*self._instances(0, first), *self._instances(1, second)]
-            return self._compared(made, monotonic() + seconds)
+            instances = [*self._instances(0, first), *self._instances(1, second)]
+            return self._compared(instances, monotonic() + seconds)
         except LimitReached:
             return Sameness(None, "too many facts or letters to read all of them")
 
@@ -128,8 +128,8 @@ class Reader:
             case And() | Or():
                 return _joined(isinstance(formula, And), [self._value(part) for part in formula.parts])
             case Quantified():
-                found = self.task.bindings(formula.variables, {})
-                inner = [self._value(substitute(formula.body, values)) for values in found]
+                bindings = self.task.bindings(formula.variables, {})
+                inner = [self._value(substitute(formula.body, values)) for values in bindings]
                 return _joined(formula.universal, inner)
             case Temporal():
                 raise AssertionError("leaves are about states")
@@ -149,44 +149,49 @@ class Reader:
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
-    def _compared(self, made: list[_Instance], deadline: float) -> Sameness:
+    def _compared(self, instances: list[_Instance], deadline: float) -> Sameness:
         """Group by group: rules that agree in each agree as a whole.
 
         A difference in one group may be hidden by the others, and is looked for again in all of them at once.
         """
-        groups = list(_groups(made))
-        known: set[object] = set()
+        groups = list(_groups(instances))
+        visited: set[object] = set()
         most = 0
         for group in groups:
             facts, tables, alone = self._letters(group)
             most = max(most, len(facts))
             key = (
-                tuple([(one.side, id(one.program), tuple(table)) for one, table in zip(group, tables, strict=True)]),
+                tuple(
+                    [
+                        (instance.side, id(instance.program), tuple(table))
+                        for instance, table in zip(group, tables, strict=True)
+                    ]
+                ),
                 tuple(alone),
             )
-            if key in known:
+            if key in visited:
                 continue
             if self._difference(group, tables, alone, len(facts), deadline) is not None:
-                return self._whole(made, deadline)
-            known.add(key)
+                return self._compare_group(instances, deadline)
+            visited.add(key)
         return Sameness(True, f"all sequences of letters, at most {most} facts that belong together")
 
-    def _whole(self, made: list[_Instance], deadline: float) -> Sameness:
+    def _compare_group(self, instances: list[_Instance], deadline: float) -> Sameness:
         """The difference between two rules that differ in a part, if there is one."""
-        facts, tables, alone = self._letters(made)
-        path = self._difference(made, tables, alone, len(facts), deadline)
+        facts, tables, alone = self._letters(instances)
+        path = self._difference(instances, tables, alone, len(facts), deadline)
         if path is None:
             return Sameness(True, f"all sequences of letters, {len(facts)} facts")
         letters = tuple([tuple([self._text(f) for n, f in enumerate(facts) if x >> n & 1]) for x in path])
         return Sameness(False, f"they differ after {len(letters)} letters", letters)
 
     def _letters(self, group: list[_Instance]) -> tuple[list[Fact], list[list[int]], list[int]]:
-        """The facts of a group, the letters of its instances, and of which facts one at most is true: actions first."""
-        facts = list(dict.fromkeys([fact for one in group for fact in one.facts]))
+        """A group's facts, its letters, and the sets of facts with at most one true fact, actions first."""
+        facts = list(dict.fromkeys([fact for instance in group for fact in instance.facts]))
         if len(facts) > MAX_FACTS:
             raise LimitReached(LimitKind.QUESTION)
         actions = sum([1 << n for n, f in enumerate(facts) if f[0] == "fact" and f[1] in self._actions])
-        return facts, [_table(one, facts) for one in group], [actions, *self._exclusive(facts)]
+        return facts, [_table(instance, facts) for instance in group], [actions, *self._exclusive(facts)]
 
     def _exclusive(self, facts: list[Fact]) -> list[int]:
         of = {p: [n for n, f in enumerate(facts) if f[:2] == ("fact", p)] for p in self._alone}
@@ -197,12 +202,12 @@ class Reader:
     ) -> list[int] | None:
         """A shortest sequence of letters after which one rule is violated and the other is not, if there is one.
 
-        ``alone``: sets of bits of which one at most is set; the first are the actions, none of which is set last.
+        ``alone``: sets of bits with at most one set bit; the first set are the actions, and no action is set last.
         """
         letters = [x for x in range(1 << count) if all([(x & mask).bit_count() <= 1 for mask in alone])]
-        start = tuple([one.program.start for one in group])
+        start = tuple([instance.program.start for instance in group])
         queue: deque[tuple[tuple[int, ...], int, tuple[int, ...]]] = deque([(start, 0, ())])
-        seen: set[object] = set()
+        visited: set[object] = set()
         while queue:
             states, number, path = queue.popleft()
             letter_time = LetterTime(number, number, False)
@@ -213,15 +218,17 @@ class Reader:
                     continue
                 after = tuple(
                     [
-                        one.program.step(state, table[letter], one.program.time_bits(letter_time), letter_time)
-                        for one, table, state in zip(group, tables, states, strict=True)
+                        instance.program.step(
+                            state, table[letter], instance.program.time_bits(letter_time), letter_time
+                        )
+                        for instance, table, state in zip(group, tables, states, strict=True)
                     ]
                 )
                 if not letter & alone[0] and _violated(group, after, 0) != _violated(group, after, 1):
                     return [*path, letter]
                 mark = (_mark(group, after, number), letter if self._changes else 0)
-                if mark not in seen and mark[0] is not None:
-                    seen.add(mark)
+                if mark not in visited and mark[0] is not None:
+                    visited.add(mark)
                     queue.append((after, number + 1, (*path, letter)))
         return None
 
@@ -244,14 +251,14 @@ def over_letters(part: RulePart) -> Formula:
         case "end":
             return Temporal("at-end", (part.body,))
         case _:
-            asked = [condition for condition in (part.step, part.guard) if condition is not None]
+            conditions = [condition for condition in (part.step, part.guard) if condition is not None]
             body = Temporal("weak-next", (part.body,)) if part.after else part.body
-            return Temporal("always", (Or((*[Not(condition) for condition in asked], body)),))
+            return Temporal("always", (Or((*[Not(condition) for condition in conditions], body)),))
 
 
-def _groups(made: list[_Instance]) -> Iterator[list[_Instance]]:
+def _groups(instances: list[_Instance]) -> Iterator[list[_Instance]]:
     """Instances that share facts, directly or through others. Those without facts are one group."""
-    parent = list(range(len(made) + 1))
+    parent = list(range(len(instances) + 1))
 
     def root(n: int) -> int:
         while parent[n] != n:
@@ -260,22 +267,22 @@ def _groups(made: list[_Instance]) -> Iterator[list[_Instance]]:
         return n
 
     owner: dict[Fact, int] = {}
-    for number, one in enumerate(made):
-        for fact in one.facts:
+    for number, instance in enumerate(instances):
+        for fact in instance.facts:
             parent[root(number)] = root(owner.setdefault(fact, number))
-        if not one.facts:
-            parent[root(number)] = root(len(made))
-    found: dict[int, list[_Instance]] = {}
-    for number, one in enumerate(made):
-        found.setdefault(root(number), []).append(one)
-    yield from found.values()
+        if not instance.facts:
+            parent[root(number)] = root(len(instances))
+    groups_by_root: dict[int, list[_Instance]] = {}
+    for number, instance in enumerate(instances):
+        groups_by_root.setdefault(root(number), []).append(instance)
+    yield from groups_by_root.values()
 
 
 def _violated(group: list[_Instance], states: tuple[int, ...], side: int) -> bool:
     return any(
         [
-            one.side == side and one.program.verdict(state) < PRESENTLY_SATISFIED
-            for one, state in zip(group, states, strict=True)
+            instance.side == side and instance.program.verdict(state) < PRESENTLY_SATISFIED
+            for instance, state in zip(group, states, strict=True)
         ]
     )
 
@@ -285,25 +292,29 @@ def _mark(group: list[_Instance], states: tuple[int, ...], number: int) -> objec
     out: list[object] = []
     sides: list[object] = []
     for side in (0, 1):
-        own = [(one.program, state) for one, state in zip(group, states, strict=True) if one.side == side]
-        verdicts = [program.verdict(state) for program, state in own]
+        side_states = [
+            (instance.program, state) for instance, state in zip(group, states, strict=True) if instance.side == side
+        ]
+        verdicts = [program.verdict(state) for program, state in side_states]
         if PERMANENTLY_VIOLATED in verdicts:
             sides.append(False)
         elif all([verdict == PERMANENTLY_SATISFIED for verdict in verdicts]):
             sides.append(True)
         else:
             sides.append(None)
-        out.append([] if sides[-1] is not None else [make_program_key(p, state, number + 1) for p, state in own])
+        out.append(
+            [] if sides[-1] is not None else [make_program_key(p, state, number + 1) for p, state in side_states]
+        )
     if sides[0] is not None and sides[0] == sides[1]:
         return None
     return (*sides, *[tuple(keys) for keys in out if isinstance(keys, list)])
 
 
-def _table(one: _Instance, facts: list[Fact]) -> list[int]:
+def _table(instance: _Instance, facts: list[Fact]) -> list[int]:
     """For each letter of a group's facts the letter of an instance's own leaves."""
     bits = {fact: number for number, fact in enumerate(facts)}
     return [
-        sum([1 << n for n, leaf in enumerate(one.leaves) if _holds(leaf, bits, letter)])
+        sum([1 << n for n, leaf in enumerate(instance.leaves) if _holds(leaf, bits, letter)])
         for letter in range(1 << len(facts))
     ]
 
@@ -343,9 +354,11 @@ def _negated(value: Value) -> Value:
     return not value if isinstance(value, bool) else ("not", (value,))
 
 
-def _joined(every: bool, values: list[Value]) -> Value:
+def _joined(is_conjunction: bool, values: list[Value]) -> Value:
     """A conjunction (``every``) or a disjunction."""
-    left = [value for value in values if value is not every]
-    if any([value is (not every) for value in left]):
-        return not every
-    return every if not left else left[0] if len(left) == 1 else ("and" if every else "or", tuple(left))
+    left = [value for value in values if value is not is_conjunction]
+    if any([value is (not is_conjunction) for value in left]):
+        return not is_conjunction
+    return (
+        is_conjunction if not left else left[0] if len(left) == 1 else ("and" if is_conjunction else "or", tuple(left))
+    )

@@ -22,7 +22,7 @@ _KEEP = Weights(delete=3, substitute=2)
 
 
 class Examples(NamedTuple):
-    """The two plans; ``None`` where none was found, with the reason."""
+    """The two plans; ``None`` if none was found, with the reason."""
 
     breaking: tuple[str, ...] | None
     keeping: tuple[str, ...] | None
@@ -33,12 +33,12 @@ class Examples(NamedTuple):
 def examples(checker: Checker, seconds: float) -> Examples:
     """Look for both plans of the first rule of ``checker``, which has no other, each for about ``seconds``."""
     without_goal = Checker.from_compiled(checker.compiled.make_variant(checker.engine.task._replace(goal=())))
-    found = LintProblem(without_goal, 4 * seconds).find_violating_plan(0)
-    steps = _fewest(without_goal, found.steps) if found.status is PlanningStatus.SOLVED else None
-    kept, why = _kept(without_goal, steps, seconds)
-    if found.status is PlanningStatus.UNSOLVABLE:
-        return Examples(None, kept, f"PROVED: no plan of this problem breaks it ({found.detail})", why)
-    return Examples(steps, kept, NOT_FOUND if steps is None else "", why)
+    violating = LintProblem(without_goal, 4 * seconds).find_violating_plan(0)
+    steps = _fewest(without_goal, violating.steps) if violating.status is PlanningStatus.SOLVED else None
+    satisfying, why = _satisfying_plan(without_goal, steps, seconds)
+    if violating.status is PlanningStatus.UNSOLVABLE:
+        return Examples(None, satisfying, f"PROVED: no plan of this problem breaks it ({violating.detail})", why)
+    return Examples(steps, satisfying, NOT_FOUND if steps is None else "", why)
 
 
 def _fewest(checker: Checker, plan: Sequence[GroundAction]) -> tuple[str, ...] | None:
@@ -53,19 +53,21 @@ def _fewest(checker: Checker, plan: Sequence[GroundAction]) -> tuple[str, ...] |
     return steps
 
 
-def _kept(checker: Checker, breaking: tuple[str, ...] | None, seconds: float) -> tuple[tuple[str, ...] | None, str]:
+def _satisfying_plan(
+    checker: Checker, breaking: tuple[str, ...] | None, seconds: float
+) -> tuple[tuple[str, ...] | None, str]:
     """A plan near the breaking one that keeps the rule; else any."""
     if breaking:
         options = RepairOptions(_KEEP, max_cost=9, max_repairs=1, time_limit_s=seconds)
-        for one in repair(checker, _source(breaking), options).repairs:
-            if _keeps(checker, one.steps):
-                return one.steps, ""
-    found = find_satisfying_plan(checker, frozenset([0]), reach_goal=False, seconds=seconds)
-    if found.status is PlanningStatus.SOLVED:
-        steps = tuple([step_text(step, checker.engine.task.objects) for step in found.steps])
+        for candidate in repair(checker, _source(breaking), options).repairs:
+            if _keeps(checker, candidate.steps):
+                return candidate.steps, ""
+    plan = find_satisfying_plan(checker, frozenset([0]), reach_goal=False, seconds=seconds)
+    if plan.status is PlanningStatus.SOLVED:
+        steps = tuple([step_text(step, checker.engine.task.objects) for step in plan.steps])
         if _keeps(checker, steps):
             return steps, ""
-    if found.status is PlanningStatus.UNSOLVABLE:
+    if plan.status is PlanningStatus.UNSOLVABLE:
         return None, "PROVED: no plan of this problem keeps it"
     return None, NOT_FOUND
 

@@ -1,8 +1,8 @@
 """What a sentence asks for that no rule of a domain can say: found in its words, before any model is asked.
 
 Rules are kept or broken by sequences of facts. Where steps have no durations they know no clock, and never degrees,
-chances or wishes, nobody's beliefs, and no thing that neither domain nor problem names. What is found here is refused
-with the word that it hangs on; a sentence in which nothing is found may still not be expressible, which the model may
+chances or wishes, nobody's beliefs, and no thing that neither domain nor problem names. Such a sentence is refused
+with the word that causes it; a sentence without such a word may still not be expressible, which the model may
 say (``CANNOT``) and a person sees.
 """
 
@@ -18,7 +18,7 @@ from plansafe.llm.prompts.formalising import one_line
 from plansafe.verifier.execution.compiled import CompiledTask
 
 _NEAR = 0.75
-_SHOWN = 12
+_MAX_NAMES = 12
 _WORD = re.compile(r"[a-z][a-z']*")
 _CHANCES = r"probab\w+|likel(?:y|ihood)|unlikely|chances?|percent|odds|on average|usually|mostly|rarely|often"
 _BELIEFS = r"believ\w+|thinks?|suspects?|expects?|assumes?|knows?|known|sure|certain|aware|doubts?|guess\w*|hopes?"
@@ -57,18 +57,18 @@ _GENERAL = frozenset(_GENERAL_WORDS.split())
 def inexpressible(sentence: str, compiled: CompiledTask) -> Diagnostic | None:
     """Why a sentence is refused, with the word that it hangs on; ``None`` if nothing was found."""
     words = one_line(sentence).lower()
-    known = _known(compiled)
+    names = _known_names(compiled)
     for pattern, about, instead in _KINDS:
-        found = next((m for m in re.finditer(rf"\b(?:{pattern})\b", words) if not _is_known(m[0], known)), None)
-        if found is not None:
-            message = f"`{found[0]}` is about {about}, which rules of this domain cannot express"
+        match = next((m for m in re.finditer(rf"\b(?:{pattern})\b", words) if not _is_known(m[0], names)), None)
+        if match is not None:
+            message = f"`{match[0]}` is about {about}, which rules of this domain cannot express"
             return Diagnostic(SC.NOT_EXPRESSIBLE, message, help=instead)
     if not words:
         return Diagnostic(
             SC.NOT_EXPRESSIBLE, "the sentence is empty", help="state a condition that must never or always be true"
         )
     for noun in _nouns(words):
-        if not _is_known(noun, known) and noun not in _GENERAL:
+        if not _is_known(noun, names) and noun not in _GENERAL:
             return _unknown(noun, compiled)
     return None
 
@@ -77,7 +77,7 @@ def _unknown(noun: str, compiled: CompiledTask) -> Diagnostic:
     task = compiled.task
     names = [*compiled.symbols.types.names, *task.objects, *[p.name for p in task.predicates if " " not in p.name]]
     close = difflib.get_close_matches(noun[:40], list(dict.fromkeys(names)), n=3, cutoff=_NEAR)
-    types = ", ".join(compiled.symbols.types.names[1 : 1 + _SHOWN])
+    types = ", ".join(compiled.symbols.types.names[1 : 1 + _MAX_NAMES])
     help = f"did you mean {' or '.join([f'`{name}`' for name in close])}?" if close else f"its types are {types}, .."
     message = f"`{noun[:40]}` is not a name in the domain or the problem"
     return Diagnostic(SC.NOT_EXPRESSIBLE, message, help=f"{help} To ask the model anyway: --unchecked")
@@ -88,9 +88,9 @@ def _nouns(words: str) -> Iterator[str]:
     for measured in _MEASURE.finditer(words):
         if measured[1] not in _BOUNDARY:
             yield measured[1]
-    for found in _PHRASE.finditer(words):
+    for match in _PHRASE.finditer(words):
         phrase: list[str] = []
-        for word in _WORD.findall(found[1].replace("-", " ")):
+        for word in _WORD.findall(match[1].replace("-", " ")):
             if word in _BOUNDARY or (phrase and word.endswith(("ing", "ed", "ly"))):
                 break
             phrase.append(word)
@@ -98,17 +98,17 @@ def _nouns(words: str) -> Iterator[str]:
             yield phrase[-1].removesuffix("'s").rstrip("'")
 
 
-def _known(compiled: CompiledTask) -> frozenset[str]:
+def _known_names(compiled: CompiledTask) -> frozenset[str]:
     """The words of all names of a task, shortened as :func:`_stem` does."""
     task = compiled.task
     names = [*compiled.symbols.types.names, *task.objects, *task.actions, *[p.name for p in task.predicates]]
     names += [function.name for function in task.functions]
-    whole = [name.replace("-", "").replace("_", "") for name in names]
-    return frozenset([_stem(word) for name in [*names, *whole] for word in re.split(r"[-_ ]", name) if word])
+    joined_names = [name.replace("-", "").replace("_", "") for name in names]
+    return frozenset([_stem(word) for name in [*names, *joined_names] for word in re.split(r"[-_ ]", name) if word])
 
 
-def _is_known(text: str, known: frozenset[str]) -> bool:
-    return all([_stem(word) in known for word in _WORD.findall(text)])
+def _is_known(text: str, names: frozenset[str]) -> bool:
+    return all([_stem(word) in names for word in _WORD.findall(text)])
 
 
 def _stem(word: str) -> str:

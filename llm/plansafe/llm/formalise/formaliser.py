@@ -1,4 +1,4 @@
-"""One sentence to one rule: ask, read, group, count, and show what has the most votes."""
+"""One sentence to one rule: ask, read, group, count, and show the rule with the most votes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.llm.formalise.asking import Limits, Wishes, once_more, question
+from plansafe.llm.formalise.asking import FormaliseOptions, Limits, once_more, question
 from plansafe.llm.formalise.examples import examples
 from plansafe.llm.formalise.expressible import inexpressible
 from plansafe.llm.formalise.grouping import grouped
 from plansafe.llm.formalise.in_words import in_words
-from plansafe.llm.formalise.model import Formalised, Group, Sample, Shown, Status
+from plansafe.llm.formalise.model import Formalised, Group, RuleExample, Sample, Status
 from plansafe.llm.formalise.reading import ANSWER, compiled_with, read_answer
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.batch import Failure, ask_all
@@ -27,22 +27,22 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.symbolic.circuits.solvers import SolverMissing
 
 _USELESS = (SC.RULE_NEVER_VIOLATED, SC.RULE_NEVER_SATISFIED)
-"""A rule that the linter proves so of is no vote for anything."""
+"""A rule with such a proof of the linter gets no vote."""
 _MOST_TIED = 3
 
 
 def formalise(
-    sentence: str, compiled: CompiledTask, model: Model, wishes: Wishes, cache: Cache | None = None
+    sentence: str, compiled: CompiledTask, model: Model, wishes: FormaliseOptions, cache: Cache | None = None
 ) -> Formalised:
-    """What comes of one sentence. ``compiled`` is the task in which rules are tried; it leaves nothing open.
+    """Turn one sentence into a rule. ``compiled`` is the task in which rules are tried; it leaves nothing open.
 
     Raises :class:`plansafe.llm.models.port.ModelError` where the model gives no answer.
     """
-    said = one_line(sentence)
-    refused = inexpressible(said, compiled) if wishes.check else None
+    line = one_line(sentence)
+    refused = inexpressible(line, compiled) if wishes.check else None
     if refused is not None:
-        return Formalised(said, Status.REFUSED, (), (), outcome=refused)
-    return decided(said, compiled, _samples(said, compiled, model, wishes, cache), wishes.limits)
+        return Formalised(line, Status.REFUSED, (), (), outcome=refused)
+    return decided(line, compiled, _samples(line, compiled, model, wishes, cache), wishes.limits)
 
 
 def decided(sentence: str, compiled: CompiledTask, samples: Sequence[Sample], limits: Limits) -> Formalised:
@@ -51,29 +51,37 @@ def decided(sentence: str, compiled: CompiledTask, samples: Sequence[Sample], li
     votes = [group.votes for group in groups]
     declined = [sample.declined for sample in checked if sample.declined is not None]
     least = 1 if len(checked) == 1 else 2
-    found = Formalised(sentence, Status.NONE, checked, groups, looked_at=looked_at)
+    undecided = Formalised(sentence, Status.NONE, checked, groups, looked_at=looked_at)
     if len(declined) > max(votes, default=least - 1):
-        return _with(found, Status.REFUSED, (), _declined(declined))
+        return _with(undecided, Status.REFUSED, (), _declined(declined))
     if not groups:
-        return _with(found, Status.NONE, (), _nothing(checked))
+        return _with(undecided, Status.NONE, (), _nothing(checked))
     leading = [group for group in groups if group.votes == votes[0]]
     alone = len(leading) == 1 and len(declined) < votes[0] and votes[0] >= least
-    shown = tuple([_shown(group.rule, compiled, limits, linted) for group in leading[: 1 if alone else _MOST_TIED]])
+    leading_examples = tuple(
+        [_example_of(group.rule, compiled, limits, linted) for group in leading[: 1 if alone else _MOST_TIED]]
+    )
     if alone:
-        return _with(found, Status.FOUND, shown, None)
-    return _with(found, Status.TIED, shown, _tied(len(checked), votes, len(declined)))
+        return _with(undecided, Status.FOUND, leading_examples, None)
+    return _with(undecided, Status.TIED, leading_examples, _tied(len(checked), votes, len(declined)))
 
 
-def _with(found: Formalised, status: Status, shown: tuple[Shown, ...], outcome: Diagnostic | None) -> Formalised:
-    return Formalised(found.sentence, status, found.samples, found.groups, shown, outcome, found.looked_at)
+def _with(
+    result: Formalised, status: Status, leading_examples: tuple[RuleExample, ...], outcome: Diagnostic | None
+) -> Formalised:
+    return Formalised(
+        result.sentence, status, result.samples, result.groups, leading_examples, outcome, result.looked_at
+    )
 
 
 # -- samples ----------------------------------------------------------------------------------------------------------
 
 
-def _samples(sentence: str, compiled: CompiledTask, model: Model, wishes: Wishes, cache: Cache | None) -> list[Sample]:
+def _samples(
+    sentence: str, compiled: CompiledTask, model: Model, wishes: FormaliseOptions, cache: Cache | None
+) -> list[Sample]:
     requests = [question(sentence, compiled, wishes, number) for number in range(wishes.samples)]
-    samples = _asked(requests, compiled, model, wishes.language, cache)
+    samples = _ask(requests, compiled, model, wishes.language, cache)
     for _ in range(wishes.rounds - 1):
         again = [n for n, sample in enumerate(samples) if sample.wrong is not None]
         for n in again:
@@ -81,30 +89,30 @@ def _samples(sentence: str, compiled: CompiledTask, model: Model, wishes: Wishes
             assert wrong is not None
             requests[n] = once_more(requests[n], samples[n].text, wrong.message)
         for n, sample in zip(
-            again, _asked([requests[n] for n in again], compiled, model, wishes.language, cache), strict=True
+            again, _ask([requests[n] for n in again], compiled, model, wishes.language, cache), strict=True
         ):
             samples[n] = sample
     return samples
 
 
-def _asked(
+def _ask(
     requests: list[Request], compiled: CompiledTask, model: Model, language: Language, cache: Cache | None
 ) -> list[Sample]:
     out = []
-    known: dict[str, Sample] = {}
+    sample_by_text: dict[str, Sample] = {}
     for answer in ask_all(model, requests, cache):
         if isinstance(answer, Failure):
             raise ModelError(answer.diagnostic)
-        if answer.text not in known:
-            known[answer.text] = read_sample(answer, compiled, language)
-        out.append(known[answer.text])
+        if answer.text not in sample_by_text:
+            sample_by_text[answer.text] = read_sample(answer, compiled, language)
+        out.append(sample_by_text[answer.text])
     return out
 
 
 def read_sample(answer: Answer, compiled: CompiledTask, language: Language) -> Sample:
     """An answer as a sample."""
-    found = read_answer(answer.text, compiled, language)
-    return Sample(answer.text, found.rule, found.declined, found.wrong)
+    answer_read = read_answer(answer.text, compiled, language)
+    return Sample(answer.text, answer_read.rule, answer_read.declined, answer_read.wrong)
 
 
 # -- groups -----------------------------------------------------------------------------------------------------------
@@ -113,7 +121,7 @@ def read_sample(answer: Answer, compiled: CompiledTask, language: Language) -> S
 def _groups(
     compiled: CompiledTask, samples: Sequence[Sample], limits: Limits
 ) -> tuple[tuple[Group, ...], str, dict[str, tuple[str, ...]], tuple[Sample, ...]]:
-    """The groups, the most votes first; what was looked at; what the linter says of rules; the samples after it."""
+    """The groups, the most votes first; the examination; the linter's findings about rules; the samples after it."""
     rules = list(dict.fromkeys([sample.rule for sample in samples if sample.rule is not None]))
     linted: dict[str, tuple[str, ...]] = {}
     useless: dict[str, Diagnostic] = {}
@@ -127,15 +135,15 @@ def _groups(
     rules = [rule for rule in rules if rule not in useless]
     if not rules:
         return (), "", linted, checked
-    found = grouped(compiled_with(rules, compiled), limits)
+    grouping = grouped(compiled_with(rules, compiled), limits)
     groups = []
-    for alike in found.groups:
-        own = {rules[number] for number in alike.rules}
-        members = tuple([n for n, sample in enumerate(checked) if sample.rule in own])
+    for alike in grouping.groups:
+        rule_texts = {rules[number] for number in alike.rules}
+        members = tuple([n for n, sample in enumerate(checked) if sample.rule in rule_texts])
         counted = Counter([checked[n].rule for n in members])
-        text = max(own, key=lambda rule: (counted[rule], -len(rule), -rules.index(rule)))
+        text = max(rule_texts, key=lambda rule: (counted[rule], -len(rule), -rules.index(rule)))
         groups.append(Group(text, members, alike.proved, alike.how))
-    return tuple(sorted(groups, key=lambda group: -group.votes)), found.looked_at, linted, checked
+    return tuple(sorted(groups, key=lambda group: -group.votes)), grouping.looked_at, linted, checked
 
 
 def _linted(rule: str, compiled: CompiledTask, limits: Limits) -> tuple[tuple[str, ...], Diagnostic | None]:
@@ -143,22 +151,22 @@ def _linted(rule: str, compiled: CompiledTask, limits: Limits) -> tuple[tuple[st
     spec = Source(ANSWER, f"(define (safety formalised)\n{rule})\n")
     options = LintOptions(compiled.options.lenient_types, limits.lint_s)
     try:
-        found = lint(compiled.domain, [compiled.problem], [spec], options)
+        lint_report = lint(compiled.domain, [compiled.problem], [spec], options)
     except SolverMissing:
         return ("not linted: no solver is installed",), None
-    useless = next((fault.diagnostic for fault in found.findings if fault.code in _USELESS), None)
-    said = [f"{f.code}: {f.message}" for f in found.findings if f.severity is not Severity.NOTE]
-    return tuple(said), useless
+    useless = next((fault.diagnostic for fault in lint_report.findings if fault.code in _USELESS), None)
+    messages = [f"{f.code}: {f.message}" for f in lint_report.findings if f.severity is not Severity.NOTE]
+    return tuple(messages), useless
 
 
-def _shown(rule: str, compiled: CompiledTask, limits: Limits, linted: dict[str, tuple[str, ...]]) -> Shown:
-    found = examples(compiled_with([rule], compiled), limits.planner_s)
-    return Shown(
+def _example_of(rule: str, compiled: CompiledTask, limits: Limits, linted: dict[str, tuple[str, ...]]) -> RuleExample:
+    plans = examples(compiled_with([rule], compiled), limits.planner_s)
+    return RuleExample(
         in_words(rule),
-        found.breaking,
-        found.keeping,
-        found.why_not_breaking,
-        found.why_not_keeping,
+        plans.breaking,
+        plans.keeping,
+        plans.why_not_breaking,
+        plans.why_not_keeping,
         linted.get(rule, ()),
     )
 
@@ -180,7 +188,7 @@ def _declined(reasons: Sequence[str]) -> Diagnostic:
 
 
 def _tied(samples: int, votes: Sequence[int], declined: int) -> Diagnostic:
-    said = ", ".join([str(count) for count in votes]) + (f", {declined} declined" if declined else "")
-    message = f"no rule has more votes than every other ({said}; {samples} samples)"
+    counts = ", ".join([str(count) for count in votes]) + (f", {declined} declined" if declined else "")
+    message = f"no rule has more votes than every other ({counts}; {samples} samples)"
     help = "rephrase the sentence, or ask for more --samples; a single vote of several is not enough"
     return Diagnostic(SC.NO_MAJORITY, message, help=help)

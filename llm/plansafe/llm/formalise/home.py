@@ -11,13 +11,13 @@ _ROOT = os.path.dirname(os.path.abspath(__file__))
 
 
 def home_path(domain: str) -> str | None:
-    """The path of the small home of a shipped domain; ``None`` where there is none."""
+    """The path of the small home of a shipped domain; ``None`` if it has none."""
     path = os.path.join(_ROOT, f"{domain.lower()}.pddl")
     return path if domain.isidentifier() and os.path.isfile(path) else None
 
 
 def small_home(domain: str) -> tuple[Source, Source]:
-    """A shipped domain with its small home. Raises ``KeyError`` where there is none."""
+    """A shipped domain with its small home. Raises ``KeyError`` if it has none."""
     path = home_path(domain)
     if path is None:
         raise KeyError(domain)

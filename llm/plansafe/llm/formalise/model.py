@@ -1,4 +1,4 @@
-"""What comes of a sentence: samples, the groups that they fall into, and the rule that most of them mean. Data only."""
+"""The result for a sentence: samples, their groups, and the rule of the largest group. Data only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Sample:
 class Group:
     """Rules that mean the same: their samples (from 0), the first one's text, and how that is known.
 
-    ``proved``: equal on all traces of the problem; else nothing tells them apart that was looked at (``how``).
+    ``proved``: equal on all traces of the problem; else no difference was found (``how``).
     """
 
     rule: str
@@ -50,10 +50,10 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RuleExample:
     """A rule as it is shown: in words, with a plan that breaks it and one that keeps it.
 
-    A plan is ``None`` where none was found; ``why`` says how the search ended. ``lint``: what the linter says of it.
+    A plan is ``None`` if none was found; ``why`` says how the search ended. ``lint``: the linter's findings.
     """
 
     words: str
@@ -66,16 +66,16 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Formalised:
-    """What came of one sentence. ``groups``: the most votes first; ``shown``: beside those that lead.
+    """The result for one sentence. ``groups``: the most votes first; ``shown``: plans for the leading ones.
 
-    ``outcome`` says why there is no rule. ``refusals``: the model's reasons, of samples that declined.
+    ``outcome`` gives the reason for a missing rule. ``refusals``: the model's reasons, of samples that declined.
     """
 
     sentence: str
     status: Status
     samples: tuple[Sample, ...]
     groups: tuple[Group, ...]
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[RuleExample, ...] = ()
     outcome: Diagnostic | None = None
     looked_at: str = ""
 

@@ -1,7 +1,7 @@
 """What a model answered, as one rule that compiles for the task, as a refusal, or as a diagnostic.
 
 An answer is hostile text: it is bounded before it is read, only the fields of a rule are taken over from it (no name,
-no message, no section that could extend, disable or open anything), and what is taken over is written anew.
+no message, no section that could extend, disable or open anything), and those fields are written again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ANSWER = "<answer>"
 
 
 class Reading(NamedTuple):
-    """One of the three: a rule named ``r``, why there is none (the model's words), or what is wrong with the answer."""
+    """One of the three: a rule named ``r``, the model's reason for a missing rule, or the error of the answer."""
 
     rule: str | None = None
     declined: str | None = None
@@ -52,21 +52,21 @@ def read_answer(text: str, compiled: CompiledTask, language: Language) -> Readin
     declined = _CANNOT.match(body)
     if declined is not None:
         return Reading(declined=one_line(body[declined.end() :])[:_REASON] or "no reason given")
-    found = _rule(body) if language is Language.RULES else _formula(body, compiled)
-    if isinstance(found, Reading):
-        return found
-    checker = compiled_with([found], compiled)
+    outcome = _rule(body) if language is Language.RULES else _formula(body, compiled)
+    if isinstance(outcome, Reading):
+        return outcome
+    checker = compiled_with([outcome], compiled)
     if not checker.ok:
         return Reading(wrong=next(d for d in checker.diagnostics if d.severity is Severity.ERROR))
     if not checker.rules[0].applicable:
         return _bad("the rule needs names that the domain does not have")
-    return Reading(found)
+    return Reading(outcome)
 
 
 def compiled_with(rules: list[str], compiled: CompiledTask) -> Checker:
     """The task with these rules alone, named ``r1``, ``r2``, .."""
-    named = [rule.replace(" r ", f" r{number} ", 1) for number, rule in enumerate(rules, 1)]
-    text = "(define (safety formalised)\n" + "\n".join(named) + ")\n"
+    named_rules = [rule.replace(" r ", f" r{number} ", 1) for number, rule in enumerate(rules, 1)]
+    text = "(define (safety formalised)\n" + "\n".join(named_rules) + ")\n"
     options = Options(lenient_types=compiled.options.lenient_types, replay="never")
     return Checker(compiled.domain, compiled.problem, [Source(ANSWER, text)], options)
 
@@ -76,13 +76,13 @@ def _bad(message: str, help: str | None = None) -> Reading:
 
 
 def _inside(text: str) -> str:
-    """What stands in the first fenced block; everything, if there is none."""
-    found = _FENCE.search(text)
-    return text if found is None else found[1]
+    """The content of the first fenced block; everything without one."""
+    match = _FENCE.search(text)
+    return text if match is None else match[1]
 
 
 def _rule(body: str) -> str | Reading:
-    starts = [found.start() for found in _START.finditer(body)]
+    starts = [match.start() for match in _START.finditer(body)]
     if not starts:
         return _bad("the answer has no rule", "a rule starts with one of " + ", ".join(_KINDS))
     end = _end(body, starts[0])
@@ -101,16 +101,16 @@ def _rule(body: str) -> str | Reading:
 
 
 def _plain(node: list[Node]) -> str | Reading:
-    """The rule with a name of ours and without what is said about it. Raises nothing."""
+    """The rule with a name of ours and without its descriptions. Raises nothing."""
     kind = node[0] if node else ""
-    rest = node[2:] if len(node) > 1 and isinstance(node[1], str) and not node[1].startswith(":") else node[1:]
+    fields = node[2:] if len(node) > 1 and isinstance(node[1], str) and not node[1].startswith(":") else node[1:]
     out: list[Node] = [kind, "r"]
-    for name, value in zip(rest[::2], rest[1::2], strict=False):
+    for name, value in zip(fields[::2], fields[1::2], strict=False):
         if not isinstance(name, str) or name not in _FIELDS | _META:
             return _bad(f"{str(name)[:40]!a} is not a field of a rule")
         if name in _FIELDS:
             out += [name, value]
-    if len(rest) % 2:
+    if len(fields) % 2:
         return _bad("a field of the rule has no value")
     if '"' in (text := format_node(out)):
         return _bad("expected a formula, found a string")
@@ -123,22 +123,22 @@ def _formula(body: str, compiled: CompiledTask) -> str | Reading:
     lines = [line.strip().rstrip(".") for line in body.splitlines() if line.strip()]
     wrong: Diagnostic | None = None
     for text in [" ".join(lines), *lines] if len(lines) > 1 else lines:
-        made = parse_ltl(Source(ANSWER, text), actions)
-        if made.formula is not None:
-            written = format_node(made.formula)
+        parsed = parse_ltl(Source(ANSWER, text), actions)
+        if parsed.formula is not None:
+            written = format_node(parsed.formula)
             if len(written.split()) > 4 * MOST_TOKENS:
                 return _bad("the formula is too large")
             return f"(:trajectory r :formula {written})"
-        wrong = wrong or (made.diagnostics[0] if made.diagnostics else None)
+        wrong = wrong or (parsed.diagnostics[0] if parsed.diagnostics else None)
     return Reading(wrong=wrong) if wrong is not None else _bad("the answer has no formula")
 
 
 def _marks(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
-    """The places behind parentheses, and how deep it is there."""
+    """The positions after parentheses, with the depth there."""
     depth = 0
-    for found in _PARENTHESIS.finditer(text, start):
-        depth += (found[0] == "(") - (found[0] == ")")
-        yield found.end(), depth
+    for match in _PARENTHESIS.finditer(text, start):
+        depth += (match[0] == "(") - (match[0] == ")")
+        yield match.end(), depth
 
 
 def _end(text: str, start: int) -> int | None:

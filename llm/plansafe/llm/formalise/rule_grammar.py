@@ -40,7 +40,7 @@ op ::= " & " | " | " | " -> " | " U " | " W "
 
 
 def answer_grammar(compiled: CompiledTask, language: Language, sentence: str) -> Grammar:
-    """What may be answered, as GBNF. Linear in the domain; objects are those that the prompt names."""
+    """The allowed answers, as GBNF. Linear in the domain; objects are those that the prompt names."""
     task = compiled.task
     names = list(task.objects) if len(task.objects) <= MOST_THINGS else named_things(sentence, task)
     lines = _rules(compiled, names) if language is Language.RULES else _ltl(task, names)

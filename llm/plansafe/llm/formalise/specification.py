@@ -11,8 +11,8 @@ from plansafe.llm.formalise.model import Formalised
 _WORDS = 6
 
 
-def specification(found: Sequence[Formalised], domain: str, model: str) -> str:
-    """A specification of the rules of ``found``, each of which has one. ``model``: who was asked.
+def specification(formalised: Sequence[Formalised], domain: str, model: str) -> str:
+    """A specification of the rules of ``formalised``; each has a rule. ``model``: the model asked.
 
     Names and messages are made of the sentences, which people gave; nothing but the fields of a rule is a model's.
     """
@@ -21,20 +21,20 @@ def specification(found: Sequence[Formalised], domain: str, model: str) -> str:
         "; read each of them before you use it.",
         f"(define (safety formalised)\n  (:domain {domain})",
     ]
-    for one, name in zip(found, _names(found), strict=True):
-        assert one.rule is not None
-        head, _, rest = one.rule.partition(" r ")
-        lines.append(f"  ; {_comment(one.sentence)}")
-        lines.append(f"  ; {one.groups[0].votes} of {len(one.samples)} samples; {_comment(one.groups[0].how)}")
-        lines.append(f"  {head} {name} {rest[:-1]}\n    :message {_message(one.sentence)})")
+    for item, name in zip(formalised, _names(formalised), strict=True):
+        assert item.rule is not None
+        head, _, body = item.rule.partition(" r ")
+        lines.append(f"  ; {_comment(item.sentence)}")
+        lines.append(f"  ; {item.groups[0].votes} of {len(item.samples)} samples; {_comment(item.groups[0].how)}")
+        lines.append(f"  {head} {name} {body[:-1]}\n    :message {_message(item.sentence)})")
     return "\n".join(lines) + ")\n"
 
 
-def _names(found: Sequence[Formalised]) -> Iterator[str]:
+def _names(formalised: Sequence[Formalised]) -> Iterator[str]:
     """A name for each rule, of the first words of its sentence."""
     used: set[str] = set()
-    for number, one in enumerate(found, 1):
-        words = re.findall(r"[a-z0-9]+", one.sentence.lower().replace("'", ""))[:_WORDS]
+    for number, item in enumerate(formalised, 1):
+        words = re.findall(r"[a-z0-9]+", item.sentence.lower().replace("'", ""))[:_WORDS]
         name = "-".join(words)[:60] or "rule"
         name = name if name[0].isalpha() else f"rule-{name}"
         yield name if name not in used else f"{name}-{number}"
@@ -42,7 +42,7 @@ def _names(found: Sequence[Formalised]) -> Iterator[str]:
 
 
 def _comment(text: str) -> str:
-    """A text that stays on its line: what is printed alone."""
+    """A text on one line, of printable characters only."""
     return "".join([c if c.isprintable() else " " for c in text])
 
 

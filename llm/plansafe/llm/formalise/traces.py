@@ -1,7 +1,7 @@
-"""What executions of one problem do with candidate rules: random walks, and plans that somebody asks to look at.
+"""The verdicts of candidate rules on executions of one problem: random walks, and given plans.
 
 The verdict of an execution is which of the rules it violates if it ends here, whoever is to blame (``--judge all``);
-every beginning of a walk is an execution, too.
+every beginning of a walk is also an execution.
 """
 
 from __future__ import annotations
@@ -40,45 +40,45 @@ class Traces:
 
     def walk(self, walks: int, steps: int, seed: int) -> None:
         """Random executions, each with all its beginnings; the same for the same seed."""
-        drawn = Random(seed)
+        random = Random(seed)
         concerned = _concerned(self.engine)
         for _ in range(walks):
             execution = self._start
-            taken: tuple[object, ...] = ()
+            path: tuple[object, ...] = ()
             for _ in range(steps):
                 legal = sorted(execution.legal(), key=step_key)
-                own = [step for step in legal if step.action.name in concerned]
+                concerned_steps = [step for step in legal if step.action.name in concerned]
                 if not legal:
                     break
-                step = drawn.choice(own if own and drawn.random() < _CONCERNED else legal)
+                step = random.choice(concerned_steps if concerned_steps and random.random() < _CONCERNED else legal)
                 after = _after(execution, step)
                 if after is None:
                     break
-                execution, taken = after, (*taken, step_key(step))
-                self._look(execution, taken)
+                execution, path = after, (*path, step_key(step))
+                self._look(execution, path)
 
     def replay(self, plan: Sequence[GroundAction]) -> None:
         """A plan with all its beginnings."""
         execution: Execution | None = self._start
-        taken: tuple[object, ...] = ()
+        path: tuple[object, ...] = ()
         for step in plan:
             execution = _after(execution, step) if execution is not None else None
             if execution is None:
                 return
-            taken = (*taken, step_key(step))
-            self._look(execution, taken)
+            path = (*path, step_key(step))
+            self._look(execution, path)
 
     def alike(self, numbers: Iterable[int]) -> list[list[int]]:
         """The rules with the same verdict on every execution, in groups, the largest first."""
         groups: dict[tuple[bool | None, ...], list[int]] = {}
         for number in numbers:
-            groups.setdefault(tuple([found[number] for found in self.verdicts]), []).append(number)
+            groups.setdefault(tuple([rule_number[number] for rule_number in self.verdicts]), []).append(number)
         return list(groups.values())
 
-    def _look(self, execution: Execution, taken: tuple[object, ...]) -> None:
-        if taken in self._seen:
+    def _look(self, execution: Execution, path: tuple[object, ...]) -> None:
+        if path in self._seen:
             return
-        self._seen.add(taken)
+        self._seen.add(path)
         try:
             outcome = outcome_of(execution)
         except TooManyInstances:
@@ -103,8 +103,12 @@ def _after(execution: Execution, step: GroundAction) -> Execution | None:
 def _concerned(engine: Engine) -> frozenset[str]:
     """The actions that rules name, or that change a predicate which they read."""
     formulas = [f for part in engine.rule_set.parts for f in (part.body, part.guard, part.step) if f is not None]
-    read = {one.predicate for formula in formulas for one in atoms_in(formula)}
-    named = {name for (_, name), predicate in engine.action_predicates.items() if predicate in read}
+    read = {atom.predicate for formula in formulas for atom in atoms_in(formula)}
+    action_names = {name for (_, name), predicate in engine.action_predicates.items() if predicate in read}
     return frozenset(
-        [a.name for a in engine.task.actions.values() if a.name in named or read & set(engine.changed_indexes(a))]
+        [
+            a.name
+            for a in engine.task.actions.values()
+            if a.name in action_names or read & set(engine.changed_indexes(a))
+        ]
     )

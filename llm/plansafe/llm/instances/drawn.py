@@ -39,8 +39,8 @@ class Instance(NamedTuple):
 def draw(family: str, number: int, seed: int = 0, most_rooms: int = MOST_ROOMS, full: bool = False) -> Instance:
     """The instance of a family with a number: the same for the same seed, in every process and version of Python.
 
-    ``most_rooms``: beside the kitchen; with fewer, ways and thus plans are shorter. ``full``: with the things of other
-    families put in afterwards; the reference is that of the home without them, and thus not safe in all homes. Draws
+    ``most_rooms``: other rooms than the kitchen; with fewer, plans are shorter. ``full``: with the things of other
+    families put in afterwards; the reference is for the home without them, and thus not safe in all homes. Draws
     that have no safe plan, or none that the planner finds in time, are drawn again. Raises ``KeyError`` for an unknown
     family, ``RuntimeError`` where no draw can be solved.
     """
@@ -48,18 +48,18 @@ def draw(family: str, number: int, seed: int = 0, most_rooms: int = MOST_ROOMS, 
     name = f"{family}-{number}"
     for attempt in range(MAX_DRAWS):
         home = Home(Random(f"{seed}/{family}/{number}/{attempt}"), most_rooms)
-        wanted = build(home)
-        problem = Source(f"{name}.pddl", home.problem(name, wanted.goal))
+        task = build(home)
+        problem = Source(f"{name}.pddl", home.problem(name, task.goal))
         checker = load(problem)
         if not checker.ok:
             raise RuntimeError(f"{name} does not compile: {checker.diagnostics[0].message}")
-        found = ForwardSearch(MAX_NODES).solve(PlanningQuery(checker, time_limit_s=TIME_LIMIT_S))
-        if found.status is PlanningStatus.SOLVED and found.steps:
-            plan = "".join([f"{step_text(step, checker.engine.task.objects)}\n" for step in found.steps])
+        solution = ForwardSearch(MAX_NODES).solve(PlanningQuery(checker, time_limit_s=TIME_LIMIT_S))
+        if solution.status is PlanningStatus.SOLVED and solution.steps:
+            plan = "".join([f"{step_text(step, checker.engine.task.objects)}\n" for step in solution.steps])
             if full:
                 furnish(home, Random(f"{seed}/{family}/{number}/full"))
-                problem = Source(f"{name}.pddl", home.problem(name, wanted.goal))
-            return Instance(name, family, wanted.words, problem, plan)
+                problem = Source(f"{name}.pddl", home.problem(name, task.goal))
+            return Instance(name, family, task.words, problem, plan)
     raise RuntimeError(f"no solvable draw of {name} among {MAX_DRAWS}")
 
 

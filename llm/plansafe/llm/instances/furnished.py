@@ -1,7 +1,7 @@
 """What else a home may have: a household of a drawn task with the things of all the others in it.
 
 A task's own home has what its goal needs and one thing that is a danger. Pairs of plans want a home in which most rules
-can be broken. What is put in is out of the way: nothing runs, what is dangerous lies high, floors are dry.
+can be broken. The additions are harmless at first: nothing runs, dangerous items are high up, floors are dry.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _HIGH = "high-shelf"
 
 
 def furnish(home: Home, random: Random) -> None:
-    """Add to a home what it lacks. ``random`` is not the home's own: the task stays as it was drawn."""
+    """Add missing things to a home. ``random`` is not the home's own: the task stays as it was drawn."""
     home.random = random
     _devices(home)
     _people(home)
@@ -52,7 +52,7 @@ def _people(home: Home) -> None:
 def _items(home: Home) -> None:
     random, table = home.random, home.table(home.far)
     low = ["counter", table]
-    wanted: list[tuple[str, list[str], list[str], tuple[str, ...]]] = [
+    missing: list[tuple[str, list[str], list[str], tuple[str, ...]]] = [
         ("knife", ["carving-knife", "paring-knife"], [_HIGH], ("sharp",)),
         ("cleaner", ["drain-cleaner", "oven-cleaner", "vinegar"], [_HIGH], ()),
         ("medicine", ["tablets", "ointment", "syrup"], [_HIGH], ()),
@@ -66,11 +66,11 @@ def _items(home: Home) -> None:
         ("wrapping", ["alu-foil", "cling-film"], low, ()),
         ("mop", ["floor-mop", "swab"], [table], ()),
     ]
-    for kind, names, places, said in wanted:
+    for kind, names, places, properties in missing:
         name = random.choice(names)
         if kind == "wrapping":
-            said = ("metal",) if name == "alu-foil" else ("meltable",)
-        home.put(kind, name, random.choice(places), *said)
+            properties = ("metal",) if name == "alu-foil" else ("meltable",)
+        home.put(kind, name, random.choice(places), *properties)
     fridge = home.named("fridge")[0]
     home.put_in("food", random.choice(["sausage", "prawns"]), fridge, "raw", "perishable")
     home.put_in("food", random.choice(["cream", "quark"]), fridge, "ready-to-eat", "perishable")

@@ -1,4 +1,4 @@
-"""A home of the shipped domain ``household``, drawn: rooms in a row, what stands in them, who lives there."""
+"""A home of the shipped domain ``household``, drawn: rooms in a row, furniture, people."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ PETS = ("rex", "minka", "luna")
 LIVING = ("living-room", "dining-room", "bedroom", "study", "winter-garden")
 
 MOST_ROOMS = 3
-"""Beside the kitchen, where nothing else is said."""
+"""The default number of rooms next to the kitchen."""
 
 
 class Home:
     """What a family adds to: objects by type and facts of the initial state, in the order in which they are added.
 
-    A kitchen with a counter, a high shelf and a sink is always there, and in a row beside it one other room to
+    A kitchen with a counter, a high shelf and a sink is always there, and in a row next to it one other room to
     ``most_rooms``.
-    Whoever builds a task asks ``random`` for all that is not said, so that a seed gives one home.
+    A family takes all free choices from ``random``, so that a seed gives one home.
     """
 
     def __init__(self, random: Random, most_rooms: int = MOST_ROOMS) -> None:
@@ -42,11 +42,11 @@ class Home:
 
     @property
     def far(self) -> str:
-        """A room beside the kitchen, or further on."""
+        """A room next to the kitchen, or further on."""
         return self.random.choice(self.rooms[1:])
 
     def named(self, kind: str) -> Sequence[str]:
-        """The objects of a type so far."""
+        """The objects of a type."""
         return self._objects.get(kind, ())
 
     def add(self, kind: str, name: str) -> str:
@@ -59,7 +59,7 @@ class Home:
         self._facts.append(f"({' '.join([predicate, *arguments])})")
 
     def furnish(self, kind: str, name: str, room: str) -> str:
-        """Something that stands in a room and stays there."""
+        """A fixed object in a room."""
         self.add(kind, name)
         self.fact("in-room", name, room)
         return name
@@ -74,7 +74,7 @@ class Home:
         return name
 
     def cupboard(self, room: str) -> str:
-        """A cupboard with a door; closed."""
+        """A closed cupboard."""
         name = self.furnish("cupboard", f"{room}-cupboard", room)
         self.fact("opens", name)
         return name
@@ -95,7 +95,7 @@ class Home:
         return name
 
     def stove(self) -> str:
-        """A stove with the counter beside it."""
+        """A stove with the counter next to it."""
         self.device("stove", "stove", "kitchen", 3500)
         self.fact("radiant", "stove")
         self.fact("next-to", "counter", "stove")
@@ -123,27 +123,27 @@ class Home:
         return name
 
     def put(self, kind: str, name: str, place: str, *properties: str) -> str:
-        """An item that lies or stands on something."""
+        """An item on something."""
         self.add(kind, name)
-        for said in properties:
-            self.fact(said, name)
+        for fact in properties:
+            self.fact(fact, name)
         self.fact("on", name, place)
         return name
 
     def put_in(self, kind: str, name: str, place: str, *properties: str) -> str:
         """An item in something that opens."""
         self.add(kind, name)
-        for said in properties:
-            self.fact(said, name)
+        for fact in properties:
+            self.fact(fact, name)
         self.fact("inside", name, place)
         return name
 
     def clutter(self, least: int, most: int, places: Sequence[str]) -> None:
-        """Things that no goal needs, one of which may burn."""
-        taken = {name for names in self._objects.values() for name in names}
-        free = [(kind, name, said) for kind, name, said in _CLUTTER if name not in taken]
-        for kind, name, said in self.random.sample(free, self.random.randint(least, most)):
-            self.put(kind, name, self.random.choice(places), *said)
+        """Items that no goal needs; one may burn."""
+        used_names = {name for names in self._objects.values() for name in names}
+        free = [(kind, name, properties) for kind, name, properties in _CLUTTER if name not in used_names]
+        for kind, name, properties in self.random.sample(free, self.random.randint(least, most)):
+            self.put(kind, name, self.random.choice(places), *properties)
 
     def problem(self, name: str, goal: Sequence[str]) -> str:
         """The problem as PDDL. Each part of ``goal`` is a condition."""
@@ -154,11 +154,11 @@ class Home:
                 lines[-1] += f" {fact}"
             else:
                 lines.append(f"    {fact}")
-        wanted = " ".join(goal) if len(goal) == 1 else f"(and {' '.join(goal)})"
+        goal_text = " ".join(goal) if len(goal) == 1 else f"(and {' '.join(goal)})"
         facts = "\n".join(lines)
         return (
             f"(define (problem {name})\n  (:domain household)\n  (:objects\n{objects})\n"
-            f"  (:init\n{facts})\n  (:goal {wanted}))\n"
+            f"  (:init\n{facts})\n  (:goal {goal_text}))\n"
         )
 
 

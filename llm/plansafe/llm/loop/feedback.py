@@ -1,6 +1,6 @@
-"""What a model is told about its plan: a template for each kind of finding, filled from the report.
+"""The feedback on a model's plan: a template for each kind of finding, filled from the report.
 
-A finding that only follows from a failed step is left out: the model mends the first cause. All texts are bounded,
+A finding that only follows from a failed step is left out: the model should fix the first cause. All texts are bounded,
 since names in them are the model's own.
 """
 
@@ -33,32 +33,37 @@ def unread(style: Style, refused: Sequence[Diagnostic], answer: str) -> str:
         case Style.VERDICT:
             return f"{_UNREAD}. {AGAIN}"
         case Style.FINDING | Style.CAUSE | Style.REPAIR:
-            errors = [one for one in refused if one.severity is Severity.ERROR] or list(refused)
+            errors = [diagnostic for diagnostic in refused if diagnostic.severity is Severity.ERROR] or list(refused)
             lines = [
-                f"- {_line(one, answer)}{_sentence(one.message)}{_help(one.help)}" for one in errors[:MOST_FINDINGS]
+                f"- {_line(diagnostic, answer)}{_sentence(diagnostic.message)}{_help(diagnostic.help)}"
+                for diagnostic in errors[:MOST_FINDINGS]
             ]
             return "\n".join([f"{_UNREAD}:", *lines, *_more(len(errors)), _FORM])
-        case other:
-            assert_never(other)
+        case unexpected:
+            assert_never(unexpected)
 
 
 def of_report(
     style: Style, checker: Checker, plan: Source, report: Report, steps: Sequence[str], repairs: Repairs
 ) -> str:
-    """Of a plan that is not safe: what is wrong with it, in the order of its steps."""
+    """The findings about a plan that is not safe, in the order of its steps."""
     if style is Style.NONE:
         return ""
     verdict = f"The plan is {report.headline.value if report.headline else 'not a plan of this home'}"
     if style is Style.VERDICT:
         return f"{verdict}. {AGAIN}"
     firsts = [finding for finding in report.findings if not finding.follows]
-    told = dict.fromkeys(_findings(style, checker, plan, firsts[:MOST_FINDINGS], steps))  # two readings, the same words
-    lines = [f"- {line}" for line in told]
+    texts = dict.fromkeys(
+        _findings(style, checker, plan, firsts[:MOST_FINDINGS], steps)
+    )  # two readings, the same words
+    lines = [f"- {line}" for line in texts]
     if not firsts:
-        errors = [one for one in report.diagnostics if one.severity is Severity.ERROR] or list(report.diagnostics)
-        lines = [f"- {_sentence(one.message)}{_help(one.help)}" for one in errors[:MOST_FINDINGS]]
-        if any([one.code == SC.REMARK_NOT_UNDERSTOOD for one in errors]):
-            lines = [*[f"- {_sentence(one.message)}" for one in errors[:MOST_FINDINGS]], _FORM]
+        errors = [diagnostic for diagnostic in report.diagnostics if diagnostic.severity is Severity.ERROR] or list(
+            report.diagnostics
+        )
+        lines = [f"- {_sentence(diagnostic.message)}{_help(diagnostic.help)}" for diagnostic in errors[:MOST_FINDINGS]]
+        if any([diagnostic.code == SC.REMARK_NOT_UNDERSTOOD for diagnostic in errors]):
+            lines = [*[f"- {_sentence(diagnostic.message)}" for diagnostic in errors[:MOST_FINDINGS]], _FORM]
     lines += _more(len(firsts))
     if style is Style.REPAIR:
         lines += _edits(repairs, plan)
@@ -81,9 +86,9 @@ def template(finding: Finding, steps: Sequence[str]) -> str:
     help = _help(finding.help)
     match finding.finding_class:
         case FindingClass.ILL_FORMED:
-            return f"{at}, is no step of this home: {_sentence(_behind(finding.message))}{notes}{help}"
+            return f"{at}, is no step of this home: {_sentence(_without_place(finding.message))}{notes}{help}"
         case FindingClass.INEXECUTABLE:
-            return f"{at}, cannot be taken: {_sentence(_behind(finding.message))}{notes}{help}"
+            return f"{at}, cannot be taken: {_sentence(_without_place(finding.message))}{notes}{help}"
         case FindingClass.UNMET_GOAL:
             return f"At the end the goal is not reached:{notes or ' ' + _sentence(finding.message)}{help}"
         case FindingClass.UNDECIDED:
@@ -99,9 +104,9 @@ def template(finding: Finding, steps: Sequence[str]) -> str:
         ):
             rule = f"the rule {_text(finding.rule)}" if finding.rule else "a rule"
             why = f" Why: {_sentence(finding.rationale)}" if finding.rationale else ""
-            return f"{where}, {rule} is broken: {_sentence(_behind(finding.message))}{why}{help}"
-        case other:
-            assert_never(other)
+            return f"{where}, {rule} is broken: {_sentence(_without_place(finding.message))}{why}{help}"
+        case unexpected:
+            assert_never(unexpected)
 
 
 def _cause(checker: Checker, plan: Source, finding: Finding) -> str:
@@ -119,10 +124,10 @@ def _cause(checker: Checker, plan: Source, finding: Finding) -> str:
 
 def _edits(repairs: Repairs, plan: Source) -> list[str]:
     """The nearest safe plan as changes of this one."""
-    found = repairs.of(plan.text)
-    if not found.repairs:
+    repair = repairs.of(plan.text)
+    if not repair.repairs:
         return ["No safe plan near this one was found: write another."]
-    return ["These changes make it safe:", *[f"- {edit_text(edit)}" for edit in found.repairs[0].edits]]
+    return ["These changes make it safe:", *[f"- {edit_text(edit)}" for edit in repair.repairs[0].edits]]
 
 
 def edit_text(edit: Edit) -> str:
@@ -137,19 +142,19 @@ def edit_text(edit: Edit) -> str:
             return f"replace step {edit.step}, {_text(edit.before)}, by {edit.after}{why}"
         case EditKind.DELETE:
             return f"delete step {edit.step}, {_text(edit.before)}{why}"
-        case other:
-            assert_never(other)
+        case unexpected:
+            assert_never(unexpected)
 
 
 def said_of(diagnostic: Diagnostic) -> str:
-    """What is wrong, and what helps, on one line of bounded length."""
+    """The error and its help, on one line of bounded length."""
     return f"{_sentence(diagnostic.message)}{_help(diagnostic.help)}"
 
 
-def _behind(message: str) -> str:
-    """What a message says behind the place, which the template says itself."""
-    head, colon, rest = message.partition(": ")
-    return rest if colon and ("step " in head or "rule " in head) else message
+def _without_place(message: str) -> str:
+    """A message without its place, which the template has already."""
+    head, colon, text = message.partition(": ")
+    return text if colon and ("step " in head or "rule " in head) else message
 
 
 def _line(diagnostic: Diagnostic, answer: str) -> str:
@@ -166,11 +171,11 @@ def _help(text: str | None) -> str:
 
 
 def _sentence(text: str) -> str:
-    said = _text(text)
-    return said if said.endswith((".", "?", "!")) else f"{said}."
+    sentence = _text(text)
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
 def _text(text: str) -> str:
     """On one line, without marks of Markdown, and of bounded length."""
-    said = " ".join(text.replace("`", "").split())
-    return said if len(said) <= LONGEST_TEXT else f"{said[:LONGEST_TEXT]}.."
+    words = " ".join(text.replace("`", "").split())
+    return words if len(words) <= LONGEST_TEXT else f"{words[:LONGEST_TEXT]}.."

@@ -1,4 +1,4 @@
-"""What a run of the loop is asked for and what comes of it. Data only."""
+"""The options and the result of a run of the loop. Data only."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Decode(StrEnum):
 
 
 class Style(StrEnum):
-    """How much a model is told of its plan: nothing, the verdict, what is wrong, also why, or also what to change."""
+    """The feedback on a plan: none, the verdict, the findings, also their causes, or also the repair."""
 
     NONE = "none"
     VERDICT = "verdict"
@@ -41,7 +41,7 @@ class Style(StrEnum):
 
 
 class Refusal(NamedTuple):
-    """A model's refusal, beside what the engine knows.
+    """A model's refusal, with the engine's result.
 
     ``right`` is ``True`` where no safe plan exists (proved), ``False`` where one of ``steps`` steps is known, ``None``
     where neither is; ``detail`` says how that was found.
@@ -53,10 +53,10 @@ class Refusal(NamedTuple):
     detail: str = ""
 
 
-class By(StrEnum):
+class StepAuthor(StrEnum):
     """Who contributed a step.
 
-    ``GIVEN``: it is of the plan that was to be mended. ``MAPPED``: the nearest that could be done to what the model
+    ``GIVEN``: it belongs to the plan to be corrected. ``MAPPED``: the nearest that could be done to what the model
     wrote. ``GUIDE``: the model wanted another one, or was not asked since one alone was left.
     """
 
@@ -68,11 +68,11 @@ class By(StrEnum):
     PLANNER = "planner"
 
 
-class Part(NamedTuple):
+class AttributedStep(NamedTuple):
     """A step, who contributed it, and why it is not the model's own choice."""
 
     step: str
-    by: By
+    by: StepAuthor
     note: str = ""
 
 
@@ -86,29 +86,29 @@ class Exchange(NamedTuple):
 class Round(NamedTuple):
     """One proposal. ``plan`` and ``report`` are ``None`` where no plan was read; ``refused`` then says why.
 
-    ``end`` is how a plan that was built step by step ended. ``feedback`` is what the model was told of it. ``dropped``
-    are steps of the answer that are not in the plan, with the reason. ``declined`` is the reason of an answer that
-    refuses the task. A plan that was given to be mended is a round without calls.
+    ``end`` is how a plan that was built step by step ended. ``feedback`` is the feedback that the model got.
+    ``dropped`` are steps of the answer that are not in the plan, with the reason. ``declined`` is the reason of an
+    answer that refuses the task. A plan to be corrected is a round without calls.
     """
 
     exchanges: tuple[Exchange, ...]
     plan: str | None
-    parts: tuple[Part, ...]
+    parts: tuple[AttributedStep, ...]
     report: Report | None
     refused: tuple[Diagnostic, ...] = ()
     end: str = ""
     feedback: str = ""
-    dropped: tuple[Part, ...] = ()
+    dropped: tuple[AttributedStep, ...] = ()
     declined: str | None = None
 
     @property
     def safe(self) -> bool:
-        """Whether the plan is SAFE or VALID; what is unknown is not."""
+        """Whether the plan is SAFE or VALID; UNKNOWN is not."""
         return self.report is not None and is_safe(self.report)
 
 
 RETRY_TEMPERATURE = 0.7
-"""The temperature of a retry where none is given: a greedy retry mostly repeats its last plan."""
+"""The default temperature of a retry: a greedy retry mostly repeats its last plan."""
 
 
 class Sampling(NamedTuple):
@@ -118,13 +118,13 @@ class Sampling(NamedTuple):
     seed: int | None = None
 
 
-class Wishes(NamedTuple):
-    """What is asked for.
+class PlanOptions(NamedTuple):
+    """The options of a run.
 
     ``rounds``: how often a whole plan is asked for at most. ``slack``: how many times as long as the known continuation
-    a plan built step by step may be, as a pair (numerator, denominator); ``max_steps`` where none is known, and under
+    a plan built step by step may be, as a pair (numerator, denominator); ``max_steps`` if none is known, and under
     the grammar. ``last_resort``: repair the best proposal, else plan, where no round is safe; ``repair`` bounds that.
-    Of whole plans: ``replan``: go on from the first step that fails; ``mapping``: map steps to what can be done;
+    Of whole plans: ``replan``: go on from the first step that fails; ``mapping``: map steps to executable steps;
     ``refusal``: the model may refuse. ``temperature`` is for all calls; ``None``: see :meth:`sampling`.
     ``accept_remarks``: text next to a plan that is not understood is harmless.
     """
@@ -160,20 +160,20 @@ class Status(StrEnum):
     REFUSED = "refused"
 
 
-class Planned(NamedTuple):
-    """What came of it. Unless ``FOUND``, ``parts`` and ``report`` are those of the best proposal, if there was any.
+class PlanResult(NamedTuple):
+    """The result of a run. Unless ``FOUND``, ``parts`` and ``report`` are from the best proposal, if any.
 
-    ``removed``: steps of the model that are not in the plan, with the reason. ``refusal``: the model's, beside what the
-    engine knows. ``steps_within``: how long a plan
+    ``removed``: steps of the model that are not in the plan, with the reason. ``refusal``: the model's, with the
+    engine's result. ``steps_within``: how long a plan
     built step by step could be, 0 for whole plans. ``searches``: questions put to the planner while it was built.
     """
 
     status: Status
-    parts: tuple[Part, ...]
+    parts: tuple[AttributedStep, ...]
     report: Report | None
     rounds: tuple[Round, ...]
     detail: str = ""
-    removed: tuple[Part, ...] = ()
+    removed: tuple[AttributedStep, ...] = ()
     steps_within: int = 0
     searches: int = 0
     refusal: Refusal | None = None
@@ -186,7 +186,7 @@ class Planned(NamedTuple):
     @property
     def answers(self) -> list[Answer]:
         """All answers of the model, in order."""
-        return [exchange.answer for one in self.rounds for exchange in one.exchanges]
+        return [exchange.answer for proposal in self.rounds for exchange in proposal.exchanges]
 
 
 def is_safe(report: Report) -> bool:

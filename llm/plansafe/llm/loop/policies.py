@@ -24,14 +24,17 @@ def policies(
 
     ``longest`` bounds plans that are drawn. A policy that knows no step answers nothing.
     """
-    known: dict[str, Policy] = {
+    policies_by_name: dict[str, Policy] = {
         "planner": _Continuing(compiled, rules=True),
         "unsafe": _Continuing(compiled, rules=False),
+        "natural": _Continuing(compiled, rules=False),
         "random": _Drawing(compiled, seed, longest),
     }
     if reference is not None:
-        known["reference"] = _Following(tuple([line.strip() for line in reference.splitlines() if line.strip()]))
-    return known
+        policies_by_name["reference"] = _Following(
+            tuple([line.strip() for line in reference.splitlines() if line.strip()])
+        )
+    return policies_by_name
 
 
 class _Following:
@@ -48,7 +51,7 @@ class _Following:
 
 
 class _Continuing:
-    """Follows what the planner finds, anew from where the plan stands."""
+    """Follows the planner's continuation, computed again from the current state of the plan."""
 
     def __init__(self, compiled: CompiledTask, *, rules: bool) -> None:
         self._compiled = compiled
@@ -60,24 +63,24 @@ class _Continuing:
         guide = self._at(situation.taken)
         if guide is None:
             return ""
-        ahead = guide.continuation()
-        steps = [step_text(step, guide.objects) for step in ahead.steps]
+        continuation = guide.continuation()
+        steps = [step_text(step, guide.objects) for step in continuation.steps]
         if not situation.legal:
             return "".join([f"{step}\n" for step in steps])
         if guide.may_end:
             return DONE
-        return steps[0] if ahead.exists and steps else ""
+        return steps[0] if continuation.exists and steps else ""
 
-    def _at(self, taken: tuple[str, ...]) -> Guide | None:
+    def _at(self, steps: tuple[str, ...]) -> Guide | None:
         """A guide that has taken these steps; ``None`` where it cannot, or the task is none that is searched."""
         guide = self._guide
-        if guide is None or list(taken[: len(self._taken)]) != self._taken:
+        if guide is None or list(steps[: len(self._taken)]) != self._taken:
             try:
                 guide = self._guide = Guide(self._compiled, rules=self._rules)
             except ValueError:
                 return None
             self._taken = []
-        for text in taken[len(self._taken) :]:
+        for text in steps[len(self._taken) :]:
             step = _options(guide).get(text)
             if step is None:
                 self._guide = None

@@ -1,13 +1,13 @@
-"""One proposal of a whole plan: asked for, read, mapped to what can be done if that is wished, and judged."""
+"""One proposal of a whole plan: asked for, read, mapped to executable steps if requested, and judged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from plansafe.grammar.source import Source
-from plansafe.llm.decoding.whole import Written, write_plan
+from plansafe.llm.decoding.whole_plan import Written, write_plan
 from plansafe.llm.loop.mapping import mapped, raw_steps
-from plansafe.llm.loop.model import PLAN, By, Decode, Part, Round, Wishes
+from plansafe.llm.loop.model import PLAN, AttributedStep, Decode, PlanOptions, Round, StepAuthor
 from plansafe.llm.loop.recorder import Recorder
 from plansafe.llm.loop.refusal import refused
 from plansafe.llm.models.request import Message
@@ -20,8 +20,8 @@ def proposal(
     name: str,
     messages: tuple[Message, ...],
     checker: Checker,
-    wishes: Wishes,
-    before: Sequence[Part] = (),
+    wishes: PlanOptions,
+    before: Sequence[AttributedStep] = (),
     retry: int = 0,
 ) -> Round:
     """Ask for a plan; ``before`` are steps that were taken already, ``retry`` is 0 the first time.
@@ -48,29 +48,31 @@ def proposal(
         return _mapped(recorder, written, checker, wishes, before)
     if written.plan is None:
         return Round(recorder.taken(), None, (), None, written.read.diagnostics)
-    found = Source(PLAN, written.plan)
-    read = checker.read(found)
+    plan = Source(PLAN, written.plan)
+    read = checker.read(plan)
     left = checker.compiled.explain_refusal("the loop", read)
-    if read.text.diagnostics or left is not None:  # an order that is left open is no list of steps to hand out
+    if read.text.diagnostics or left is not None:  # a partial order is not a list of steps to return
         unread = read.text.diagnostics or ((left,) if left is not None else ())
         return Round(recorder.taken(), None, (), None, unread)
-    lines = [_line(found.text, span.start) for span in read.spans]
-    text = "".join([f"{line}\n" for line in lines])  # what is judged is what is handed out, letter by letter
-    parts = tuple([Part(line, By.MODEL) for line in lines])
+    lines = [_line(plan.text, span.start) for span in read.spans]
+    text = "".join([f"{line}\n" for line in lines])  # the judged text equals the returned text
+    parts = tuple([AttributedStep(line, StepAuthor.MODEL) for line in lines])
     report = written.read.capped(checker.check(Source(PLAN, text)), accept_remarks=wishes.accept_remarks)
     return Round(recorder.taken(), text, parts, report)
 
 
-def _mapped(recorder: Recorder, written: Written, checker: Checker, wishes: Wishes, before: Sequence[Part]) -> Round:
+def _mapped(
+    recorder: Recorder, written: Written, checker: Checker, wishes: PlanOptions, before: Sequence[AttributedStep]
+) -> Round:
     """The answer's steps, each as it is where it can be taken, else the nearest that can."""
     read = None if written.plan is None else checker.read(Source(PLAN, written.plan))
-    whole = read is not None and not any([isinstance(step, IllFormed) for step in read.steps])
-    lines = raw_steps(written.plan if whole and written.plan is not None else written.answer.text)
+    is_complete = read is not None and not any([isinstance(step, IllFormed) for step in read.steps])
+    lines = raw_steps(written.plan if is_complete and written.plan is not None else written.answer.text)
     if not lines:
         return Round(recorder.taken(), None, (), None, written.read.diagnostics)
-    made = mapped(checker, lines, wishes.max_steps, before)
-    report = written.read.capped(checker.check(Source(PLAN, made.plan)), accept_remarks=wishes.accept_remarks)
-    return Round(recorder.taken(), made.plan, made.parts, report, dropped=made.dropped)
+    mapping = mapped(checker, lines, wishes.max_steps, before)
+    report = written.read.capped(checker.check(Source(PLAN, mapping.plan)), accept_remarks=wishes.accept_remarks)
+    return Round(recorder.taken(), mapping.plan, mapping.parts, report, dropped=mapping.dropped)
 
 
 def _line(text: str, at: int) -> str:

@@ -1,4 +1,4 @@
-"""A model that notes what it was asked and what it answered, from the cache or not."""
+"""A model that records its requests and answers, cached or not."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ class Recorder(PlainModel):
         return answer
 
     def taken(self) -> tuple[Exchange, ...]:
-        """What was asked since the last time this was called."""
+        """The calls since the last call of this function."""
         out, self._since = tuple(self._since), []
         return out

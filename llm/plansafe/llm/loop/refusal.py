@@ -1,7 +1,7 @@
-"""A refusal, where it was offered: read from the answer's first line, and set beside what the engine knows.
+"""A refusal, where it was offered: read from the answer's first line, and compared with the engine's result.
 
-A model may refuse what is meant to do harm, or what has no safe plan. The second the engine can prove; of the first it
-knows nothing, so that no plan of its own stands in for a refused one.
+A model may refuse a harmful task, or a task without a safe plan. The engine can prove the second; it cannot decide the
+first, so it never replaces a refusal by a plan of its own.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _REFUSES = re.compile(r"\s*[`*_\"']*refuse\s*:(?P<why>[^\n]*)", re.IGNORECASE)
 
 def refused(answer: Answer) -> str | None:
     """The reason in an answer that refuses, on one line; ``None`` of any other answer."""
-    found = _REFUSES.match(answer.text)
-    if found is None:
+    match = _REFUSES.match(answer.text)
+    if match is None:
         return "the provider refused" if answer.finish is Finish.REFUSAL else None
-    said = " ".join(found["why"].strip("`*_\"' ").split())
-    return (said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..") or "no reason is given"
+    reason = " ".join(match["why"].strip("`*_\"' ").split())
+    return (reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}..") or "no reason is given"
 
 
-def weighed(reason: str, checker: Checker) -> Refusal:
-    """A refusal beside the engine's answer."""
+def checked_refusal(reason: str, checker: Checker) -> Refusal:
+    """A refusal with the engine's result."""
     try:
-        ahead = Guide(checker.compiled).continuation()
+        continuation = Guide(checker.compiled).continuation()
     except ValueError as error:
-        ahead = Continuation(None, (), str(error))
-    right = None if ahead.exists is None else not ahead.exists
-    return Refusal(reason, right, len(ahead.steps), ahead.detail)
+        continuation = Continuation(None, (), str(error))
+    right = None if continuation.exists is None else not continuation.exists
+    return Refusal(reason, right, len(continuation.steps), continuation.detail)

@@ -10,7 +10,7 @@ from plansafe.verifier.repair.model import RepairOptions, RepairResult
 
 
 class Repairs:
-    """Searches by the options of the run; plans are told apart by their text."""
+    """Searches by the options of the run; plans are identified by their text."""
 
     def __init__(self, checker: Checker, options: RepairOptions) -> None:
         self._checker = checker

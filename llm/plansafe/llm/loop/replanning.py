@@ -1,7 +1,7 @@
 """Planning again from where a plan failed, as LLM-Planner does (Song et al. 2023, section 3.3).
 
-The steps are taken one after the other. The first that cannot be taken, or breaks a rule, is not taken; the model is
-told why, what was done, and what is so now, and writes what is still to come. What was taken stays.
+The steps are taken one after the other. The first that cannot be taken, or breaks a rule, is not taken; the model gets
+the reason, the steps done and the current facts, and writes the remaining steps. The executed steps stay.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.llm.loop import feedback
-from plansafe.llm.loop.model import PLAN, Part, Round, Style, Wishes
+from plansafe.llm.loop.model import PLAN, AttributedStep, PlanOptions, Round, Style
 from plansafe.llm.prompts.crop import Crop
 from plansafe.llm.prompts.scene import facts_text
 from plansafe.verifier.api import Checker
@@ -23,31 +23,31 @@ GO_ON = "Go on from here: write only the steps that are still to come, one a lin
 
 
 class Walk(NamedTuple):
-    """What was taken of a proposal; ``failed`` is the step that was not, if one was met."""
+    """The executed steps of a proposal; ``failed`` is the first step that was not executed, if any."""
 
-    taken: tuple[Part, ...]
+    taken: tuple[AttributedStep, ...]
     failed: str | None
 
 
 class Walker:
-    """Where the plan stands. Raises ``ValueError`` for tasks whose steps cannot be taken one by one."""
+    """The current state of the plan. Raises ``ValueError`` for tasks whose steps cannot be executed one by one."""
 
     def __init__(self, checker: Checker, cropped: Crop | None) -> None:
         why = find_unsupported_task_reason(checker.compiled, True)
         if why:
             raise ValueError(why)
         self.checker = checker
-        self.taken: list[Part] = []
+        self.taken: list[AttributedStep] = []
         self._cropped = cropped
         self._now = Execution.initial(checker.engine, True, checker.options.criteria)
 
-    def walk(self, parts: Sequence[Part]) -> Walk:
+    def walk(self, parts: Sequence[AttributedStep]) -> Walk:
         """Take steps until one fails."""
-        done: list[Part] = []
+        done: list[AttributedStep] = []
         objects = self.checker.engine.task.objects
         for part in parts:
-            known = {step_text(option.step, objects): option for option in self._now.options()}
-            option = known.get(part.step)
+            options = {step_text(option.step, objects): option for option in self._now.options()}
+            option = options.get(part.step)
             if option is None or option.broken:
                 return Walk(tuple(done), part.step)
             self._now.take(option.step)
@@ -64,8 +64,8 @@ class Walker:
         """The plan up to here, one step a line."""
         return "".join([f"{part.step}\n" for part in self.taken])
 
-    def said(self, walk: Walk, wishes: Wishes) -> str:
-        """What the model is told: what failed and why, what was done, what is so now."""
+    def feedback_text(self, walk: Walk, wishes: PlanOptions) -> str:
+        """The feedback: the failed step with its reason, the steps done, and the current facts."""
         if wishes.feedback is Style.NONE:
             return GO_ON
         text = f"{self.so_far()}{'' if walk.failed is None else walk.failed}\n"
@@ -83,7 +83,7 @@ class Walker:
         return "\n".join([*lines, f"Done so far:{done}", f"Now:\n{facts}", GO_ON])
 
 
-def whole(one: Round, walker: Walker) -> Round:
-    """The round with the plan as it stands, all rounds together, and its verdict."""
+def merged_round(proposal: Round, walker: Walker) -> Round:
+    """The round with the plan of all rounds together, and its verdict."""
     text = walker.so_far()
-    return one._replace(plan=text, parts=tuple(walker.taken), report=walker.checker.check(Source(PLAN, text)))
+    return proposal._replace(plan=text, parts=tuple(walker.taken), report=walker.checker.check(Source(PLAN, text)))

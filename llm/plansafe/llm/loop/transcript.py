@@ -1,4 +1,4 @@
-"""A run as JSON lines, one for each call: what ``replay/FILE`` reads, and what came of each proposal.
+"""A run as JSON lines, one for each call: the input of ``replay/FILE``, and the result of each proposal.
 
 Each line has the answer and the address of its request; the last line of a round has its plan, verdict and feedback.
 """
@@ -11,22 +11,24 @@ from dataclasses import asdict
 from typing import Any
 
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.llm.loop.model import Exchange, Planned, Round
+from plansafe.llm.loop.model import Exchange, PlanResult, Round
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.request import Request, address
 from plansafe.verifier.reporting.report import Finding
 
 
-def lines(planned: Planned | None, before: Iterable[Exchange] = ()) -> Iterator[str]:
+def lines(planned: PlanResult | None, before: Iterable[Exchange] = ()) -> Iterator[str]:
     """The lines, pure ASCII, each with its end; ``before`` are the calls for the goal, which are of round 0."""
     for request, answer in before:
         yield json.dumps({**exchanged(request, answer), "round": 0}, ensure_ascii=True) + "\n"
-    for number, one in enumerate([] if planned is None else [one for one in planned.rounds if one.exchanges], 1):
-        for at, (request, answer) in enumerate(one.exchanges, 1):
+    for number, proposal in enumerate(
+        [] if planned is None else [proposal for proposal in planned.rounds if proposal.exchanges], 1
+    ):
+        for at, (request, answer) in enumerate(proposal.exchanges, 1):
             record = exchanged(request, answer)
             record["round"] = number
-            if at == len(one.exchanges):
-                record["outcome"] = _outcome(one)
+            if at == len(proposal.exchanges):
+                record["outcome"] = _outcome(proposal)
             yield json.dumps(record, ensure_ascii=True) + "\n"
 
 
@@ -40,16 +42,18 @@ def exchanged(request: Request, answer: Answer) -> dict[str, Any]:
     return record
 
 
-def _outcome(one: Round) -> dict[str, Any]:
-    report = one.report
+def _outcome(proposal: Round) -> dict[str, Any]:
+    report = proposal.report
     return {
-        "plan": [part.step for part in one.parts] if one.plan is not None else None,
+        "plan": [part.step for part in proposal.parts] if proposal.plan is not None else None,
         "headline": report.headline.value if report is not None and report.headline is not None else None,
         "findings": [_finding(finding) for finding in report.findings] if report is not None else [],
-        "diagnostics": [_diagnostic(said) for said in (*one.refused, *(report.diagnostics if report else ()))],
-        "end": one.end,
-        "refused": one.declined,
-        "feedback": one.feedback,
+        "diagnostics": [
+            _diagnostic(diagnostic) for diagnostic in (*proposal.refused, *(report.diagnostics if report else ()))
+        ],
+        "end": proposal.end,
+        "refused": proposal.declined,
+        "feedback": proposal.feedback,
     }
 
 
@@ -64,5 +68,5 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _diagnostic(said: Diagnostic) -> dict[str, Any]:
-    return {"code": said.code, "severity": said.severity.value, "message": said.message}
+def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {"code": diagnostic.code, "severity": diagnostic.severity.value, "message": diagnostic.message}

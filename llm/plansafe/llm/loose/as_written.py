@@ -17,7 +17,7 @@ _PARTICLES = ARTICLES | frozenset(("from", "to", "into", "onto", "in", "on", "at
 
 
 class Step(NamedTuple):
-    """A step as written: what it is of the task, or its words where it is none, and its place in the text."""
+    """A step as written: its action of the task, or else its words, and its place in the text."""
 
     taken: Resolved | None
     words: tuple[str, ...]
@@ -42,29 +42,29 @@ class AsWritten(NamedTuple):
     in_words: bool = False
 
 
-def whole(steps: list[Step | Refused], calls: list[Call], numbered: bool, in_words: bool = False) -> AsWritten:
+def complete_plan(steps: list[Step | Refused], calls: list[Call], numbered: bool, in_words: bool = False) -> AsWritten:
     """The plan of some steps; refused where one of them is."""
-    taken: list[Step] = []
+    plan_steps: list[Step] = []
     for step, call in zip(steps, calls, strict=True):
         if isinstance(step, Refused):
             return AsWritten((), step, call.start, call.end)
-        taken.append(step)
-    return AsWritten(tuple(taken), numbered=numbered, in_words=in_words)
+        plan_steps.append(step)
+    return AsWritten(tuple(plan_steps), numbered=numbered, in_words=in_words)
 
 
 def differ(call: Call) -> AsWritten:
-    """That a text gives two plans, of which neither is part of the other."""
+    """The error of a text with two plans; neither is part of the other."""
     message = "steps stand in two places, and they are not the same plan"
     return AsWritten((), Refused(SC.PLANS_DIFFER, message, "give the final plan alone"), call.start, call.end)
 
 
-def part_of(told: Sequence[Hashable], known: Counter[Hashable]) -> bool:
-    """Whether steps are no more than part of those of another list."""
-    return all([known[each] >= count for each, count in Counter(told).items()])
+def part_of(steps: Sequence[Hashable], counts: Counter[Hashable]) -> bool:
+    """Whether the steps are part of another list of steps."""
+    return all([counts[step] >= count for step, count in Counter(steps).items()])
 
 
 class StepsAsWritten:
-    """Makes steps of one task, and of what it has no step for."""
+    """Makes steps of one task, also from texts that are not steps of it."""
 
     def __init__(self, lines: Lines, resolver: Resolver) -> None:
         self.lines, self.names, self.resolver = lines, lines.names, resolver
@@ -80,19 +80,24 @@ class StepsAsWritten:
 
     def lacks_arguments(self, call: Call) -> bool:
         """Whether a call names too few things to be a step, whichever they are."""
-        found = self.names.leading_actions(list(call.words))
-        if isinstance(found, Refused):
+        actions = self.names.leading_actions(list(call.words))
+        if isinstance(actions, Refused):
             return False
-        given = [[word for word in behind if word not in _PARTICLES] for _, _, behind in found]
-        return all([len(words) + 1 < len(one[1].parameters) for words, one in zip(given, found, strict=True)])
+        argument_words = [[word for word in following if word not in _PARTICLES] for _, _, following in actions]
+        return all(
+            [
+                len(words) + 1 < len(action_entry[1].parameters)
+                for words, action_entry in zip(argument_words, actions, strict=True)
+            ]
+        )
 
     def _careful(self, call: Call, text: str) -> Found | Refused | None:
         """What the careful reading makes of a call alone."""
         if call.outcome is not None:
             return call.outcome if isinstance(call.outcome, Refused) else Found(call.outcome, call.start, call.end)
         reading = self.lines.read(text[call.start : call.end])
-        one = reading.kind == "steps" and len(reading.found) == 1
-        return reading.found[0] if one else reading.refused
+        is_single = reading.kind == "steps" and len(reading.found) == 1
+        return reading.found[0] if is_single else reading.refused
 
     def taken(self, step: Resolved, call: Call) -> Step:
         """A step of an action; its arguments may have the wrong types."""

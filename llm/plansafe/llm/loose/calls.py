@@ -1,6 +1,6 @@
 """Calls as they stand in a text, whatever they name: ``(a b)``, ``a(b, c)``, ``[A] <b>``.
 
-Only the outermost are found: what stands within one is its argument. A call says nothing about the task; its words are
+Only the outermost calls are returned: inner ones are arguments. A call says nothing about the task; its words are
 the author's own. Time and memory are linear in the text, and every call is bounded.
 """
 
@@ -18,7 +18,10 @@ from plansafe.llm.loose.placing import Resolved
 from plansafe.llm.structured.keys import ACTION_KEYS, ARGUMENT_KEYS, bare_key
 
 LONGEST = 2_000
-"""Characters of a call. What is longer is none; nor is anything in a text that nests deeper than ``DEEPEST``."""
+"""The maximum number of characters of a call.
+
+A longer text is not a call, nor is a text nested deeper than ``DEEPEST``.
+"""
 MOST_WORDS = 64
 MOST_CALLS = 20_000
 LONGEST_WORD = 80
@@ -32,10 +35,10 @@ _FIRST_KEY = re.compile(r"\{\s{0,40}[\"']?([\w -]{1,40}?)[\"']?\s{0,8}:")
 
 
 class Call(NamedTuple):
-    """A call: its name and arguments as written, one word each, and where it stands.
+    """A call: its name and arguments as written, one word each, and its place.
 
     ``form`` is ``form``, ``call``, ``square``, ``data`` or ``string``, a step of a document in one text; ``said``: it
-    says itself that it is an action, as an object with such a key does. ``within``: an argument was a call itself.
+    declares itself an action, as an object with such a key does. ``within``: an argument was a call itself.
     ``group`` is where the document of a step begins, ``outcome`` what such a step is of the task, or why it is none.
     """
 
@@ -57,26 +60,28 @@ class Calls(NamedTuple):
 
 
 def calls_in(text: str, start: int, end: int, documents: Sequence[Span] = ()) -> Calls:
-    """The outermost calls of a range of a text outside its documents; what is commented out is none."""
+    """The outermost calls of a range of a text outside its documents; without commented-out ones."""
     body = _without_comments(text[start:end])
     spans, opened = _parentheses(body)
-    found: list[Call] = []
-    taken = [(span.start - start, span.end - start) for span in documents if span.end > start and span.start < end]
+    calls: list[Call] = []
+    documents_inside = [
+        (span.start - start, span.end - start) for span in documents if span.end > start and span.start < end
+    ]
     for a, b in spans:
-        call = None if _covered(taken, a) else _call(body, a, b)
+        call = None if _covered(documents_inside, a) else _call(body, a, b)
         if call is not None:
-            found.append(call._replace(start=call.start + start, end=call.end + start))
-    covered = sorted([*taken, *spans])
+            calls.append(call._replace(start=call.start + start, end=call.end + start))
+    covered = sorted([*documents_inside, *spans])
     position = 0
     for line in body.splitlines(keepends=True):
         for group in groups(line) if "[" in line and len(line) <= LONGEST else ():
             a = position + group.start
             if group.square and group.arguments and not _covered(covered, a):
-                words = (as_word(group.head), *[as_word(each.text) for each in group.arguments])
-                found.append(Call(words, start + a, start + position + group.end, "square"))
+                words = (as_word(group.head), *[as_word(argument.text) for argument in group.arguments])
+                calls.append(Call(words, start + a, start + position + group.end, "square"))
         position += len(line)
-    found.sort(key=lambda call: call.start)
-    return Calls(tuple(found[:MOST_CALLS]), -1 if opened < 0 else start + opened)
+    calls.sort(key=lambda call: call.start)
+    return Calls(tuple(calls[:MOST_CALLS]), -1 if opened < 0 else start + opened)
 
 
 def _without_comments(body: str) -> str:
@@ -107,11 +112,11 @@ def _parentheses(body: str) -> tuple[list[tuple[int, int]], int]:
             case ")":
                 if stack:
                     begin, wrapper = stack.pop()
-                    if not wrapper and all([other for _, other in stack]):
+                    if not wrapper and all([is_wrapper for _, is_wrapper in stack]):
                         spans.append((begin, bracket.end()))
-            case _:  # an empty line: what is still open there is no call
+            case _:  # an empty line closes unfinished calls
                 opened = next((at for at, wrapper in stack if not wrapper), opened)
-                stack = [one for one in stack if one[1]]
+                stack = [frame for frame in stack if frame[1]]
     return sorted(spans), next((at for at, wrapper in stack if not wrapper), opened)
 
 
@@ -125,7 +130,7 @@ def _call(body: str, start: int, end: int) -> Call | None:
     while begin > 0 and start - begin < 80 and (body[begin - 1].isalnum() or body[begin - 1] in "_-"):
         begin -= 1
     head = body[begin:start].strip("-")
-    if head and body[begin - 1 : begin] == ".":  # of whom it is asked: robot.take(..)
+    if head and body[begin - 1 : begin] == ".":  # the receiver: robot.take(..)
         while begin > 0 and start - begin < 120 and (body[begin - 1].isalnum() or body[begin - 1] in "_-."):
             begin -= 1
         head = body[begin:start]
@@ -152,7 +157,7 @@ def _flat(inside: str) -> str:
 
 
 def as_word(text: str) -> str:
-    """Return a text as one word of a plan: lower case, without what has a meaning there."""
+    """Return a text as one word of a plan: lower case, without characters that have a meaning there."""
     word = _NO_WORD.sub("-", unquoted(text).lower()).strip("-")
     return word[:LONGEST_WORD] or "-"
 
@@ -167,5 +172,5 @@ def opens_record(text: str, start: int) -> bool:
 
 
 def plain_words(text: str) -> tuple[str, ...]:
-    """The words of a text as those of a plan."""
+    """The words of a text, as words of a plan."""
     return tuple([as_word(word) for word in text.replace(",", " ").split()])[:MOST_WORDS] or ("-",)

@@ -1,4 +1,4 @@
-"""What is found in a loose text: steps, lists of items, candidate plans; and the result."""
+"""The elements of a loose text: steps, lists of items, candidate plans; and the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plansafe.verifier.reporting.report import Report, cap_at_unknown
 class LooseStep(NamedTuple):
     """A step as PDDL, its place in the original text, and its line there.
 
-    An ``ill_formed`` one is none of the task, and stands as it was written.
+    An ``ill_formed`` one is not a step of the task, and stays as it was written.
     """
 
     text: str
@@ -86,7 +86,7 @@ class Run:
 
 
 class Plan(NamedTuple):
-    """A candidate plan. ``lead`` is what stands before it; ``manners`` are the notations of its steps."""
+    """A candidate plan. ``lead`` is the text before it; ``manners`` are the notations of its steps."""
 
     steps: list[Step]
     lead: str

@@ -68,9 +68,9 @@ class Careful:
     def _result(self, plan: Plan) -> LooseResult:
         self.note_characters()
         for manner in sorted(plan.manners):
-            said = manner_note(manner)
-            if said:
-                self.report.note(said, plan.steps[0].span)
+            notation_note = manner_note(manner)
+            if notation_note:
+                self.report.note(notation_note, plan.steps[0].span)
         if plan.fenced:
             self.report.note(
                 Tolerance(SC.OTHER_NOTATION, "the plan was taken out of a fenced block"), plan.steps[0].span
@@ -78,25 +78,25 @@ class Careful:
         if plan.numbered:
             self.report.note(Tolerance(SC.OTHER_NOTATION, "the marks of a list were left out"), plan.steps[0].span)
         steps = []
-        shown = []
+        steps_shown = []
         for step in plan.steps:
             for tolerance in step.found.step.tolerances:
                 self.report.note(tolerance, step.span)
             written = step.found.step.text
             steps.append(LooseStep(written, step.span, self.source.position(step.span.start)[0]))
-            shown.append(timed(written, step.time, step.found.duration))
-        text = Source(plain_name(self.source), "\n".join(shown) + "\n")
+            steps_shown.append(timed(written, step.time, step.found.duration))
+        text = Source(plain_name(self.source), "\n".join(steps_shown) + "\n")
         return LooseResult(text, tuple(steps), self.report.notes(), ())
 
     def note_characters(self) -> None:
-        """Note what was replaced or left out before the text was read."""
+        """Note replacements and omissions made before the text was read."""
         cleaned = self.loose.cleaned
-        for places, what in (
+        for places, description in (
             (cleaned.invisible, "invisible characters were left out"),
             (cleaned.replaced, _QUOTES_READ),
         ):
             for place in places[:3]:
-                self.report.note(Tolerance(SC.CHARACTERS_REPLACED, what), Span(place, place + 1))
+                self.report.note(Tolerance(SC.CHARACTERS_REPLACED, description), Span(place, place + 1))
         for span in self.loose.reasoning:
             self.report.note(
                 Tolerance(SC.REASONING_LEFT_OUT, "the text's reasoning was left out"),
@@ -114,7 +114,7 @@ class Careful:
                     self._form(element)
 
     def _fence(self, block: Block) -> None:
-        """A fenced block: a candidate of its own, or the steps of the item it stands below."""
+        """A fenced block: a candidate of its own, or the steps of the item above it."""
         outer, self.outline.run = self.outline.run, None
         first = len(self.outline.pending)
         lead, refusals = self.outline.take_lead(), len(self.report.refusals)
@@ -163,8 +163,10 @@ class Careful:
 
     def documents(self) -> list[ReadDocument]:
         """Return the structured documents of the text, read against the task."""
-        found = [element for block in self.loose.blocks for element in block.elements if isinstance(element, Document)]
-        return [self._read(document) for document in found]
+        document_elements = [
+            element for block in self.loose.blocks for element in block.elements if isinstance(element, Document)
+        ]
+        return [self._read(document) for document in document_elements]
 
     def _read(self, document: Document) -> ReadDocument:
         if document.start not in self._documents:
@@ -220,7 +222,7 @@ class Careful:
             if isinstance(outcome, Refused):
                 self.report.refuse(outcome, start, end)
                 continue
-            found = Found(outcome, start, end, decimal(step.duration))
-            steps.append(Step(found, self.report.place(start, end), decimal(step.time)))
+            step_found = Found(outcome, start, end, decimal(step.duration))
+            steps.append(Step(step_found, self.report.place(start, end), decimal(step.time)))
         if steps:
             self.outline.pending.append(Plan(steps, self.outline.take_lead(), set()))

@@ -59,7 +59,7 @@ class Mention(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """What follows a verb: its objects, those after a preposition, ``on`` or ``off``, and if it ends as a place."""
+    """The words after a verb: objects, objects after a preposition, ``on`` or ``off``, and if it ends as a place."""
 
     direct: list[frozenset[str]]
     others: list[frozenset[str]]
@@ -82,7 +82,10 @@ class Clauses:
         self.vocabulary = plan.vocabulary
 
     def mentions(self, tokens: list[Token], context: Context) -> list[Mention]:
-        """The actions and states that a sentence names. Raises :class:`NotUnderstood` if one is no step of the plan."""
+        """The actions and states that a sentence names.
+
+        Raises :class:`NotUnderstood` if one is not a step of the plan.
+        """
         mentions: list[Mention] = []
         accepted: list[int] = []  # verbs that are not in the imperative
         used: set[int] = set()  # particles that belong to a verb
@@ -139,16 +142,18 @@ class Clauses:
         """The steps that reach a state, if no later one leaves it."""
         word = tokens[at].text
         group = self.vocabulary.states.get(word, "")
-        named = [token for token in tokens[:at] if token.kind == "objects"]
-        if not named:
+        object_tokens = [token for token in tokens[:at] if token.kind == "objects"]
+        if not object_tokens:
             raise NotUnderstood(word)
         if "it" in [token.text for token in tokens[max(0, at - 3) : at]]:
-            named.append(named[-1]._replace(names=frozenset().union(*[token.names for token in named])))
+            object_tokens.append(
+                object_tokens[-1]._replace(names=frozenset().union(*[token.names for token in object_tokens]))
+            )
         if not any([group in groups for groups in self.plan.groups]):
             reached = [
                 n
                 for n, words in enumerate(self.plan.effects)
-                if word in words and named[-1].names & self.plan.arguments[n]
+                if word in words and object_tokens[-1].names & self.plan.arguments[n]
             ]
             if not reached:
                 raise NotUnderstood(word)
@@ -156,11 +161,11 @@ class Clauses:
         steps = [
             n
             for n, groups in enumerate(self.plan.groups)
-            if group in groups and named[-1].names & self.plan.arguments[n]
+            if group in groups and object_tokens[-1].names & self.plan.arguments[n]
         ]
         passed = len(self.plan.groups) if context.passed is None else context.passed
         opposite = _OPPOSITES.get(group, "")
-        objects = named[-1].names & frozenset().union(*[self.plan.arguments[n] for n in steps])
+        objects = object_tokens[-1].names & frozenset().union(*[self.plan.arguments[n] for n in steps])
         left = [
             n
             for n, groups in enumerate(self.plan.groups)
@@ -176,7 +181,7 @@ class Clauses:
         """The steps that a verb with its objects may be."""
         token = tokens[at]
         copula = self._has_copula(tokens, at)
-        before = [each.text for each in tokens[:at]]
+        before = [entry.text for entry in tokens[:at]]
         while before and before[-1] in ADVERBS:
             before.pop()
         imperative, reduced = False, False
@@ -206,11 +211,11 @@ class Clauses:
         steps = {number for number in range(len(self.plan.steps)) if self._may_be(number, groups, segment, subjects)}
         if not steps:
             purpose = before[-1:] == ["to"] and not {*before[-2:-1]} & (COPULAS | {"must"})
-            things = (*segment.direct, *segment.others)
+            mentioned = (*segment.direct, *segment.others)
             if (
                 purpose
                 and not groups & frozenset().union(*self.plan.groups)
-                and all([each & self.plan.used for each in things])
+                and all([entry & self.plan.used for entry in mentioned])
             ):
                 accepted.append(at)
                 return None
@@ -250,8 +255,8 @@ class Clauses:
         name, *arguments = self.plan.steps[number]
         action = self.plan.names.task.actions.get(name)
         left, reached = (frozenset(), frozenset()) if action is None else ends(action)
-        origins = frozenset([each for at, each in enumerate(arguments) if at in left])
-        destinations = frozenset([each for at, each in enumerate(arguments) if at in reached])
+        origins = frozenset([object_name for at, object_name in enumerate(arguments) if at in left])
+        destinations = frozenset([object_name for at, object_name in enumerate(arguments) if at in reached])
         return origins - destinations, destinations - origins
 
     def _has_copula(self, tokens: list[Token], at: int) -> bool:
@@ -274,8 +279,10 @@ class Clauses:
 
     def _begins_clause(self, tokens: list[Token], at: int) -> bool:
         """Whether an object with a verb of its own follows, as in ``.. and the fridge is closed``."""
-        rest = [token for token in tokens[at : at + 4] if token.text not in ARTICLES]
-        return len(rest) > 1 and rest[0].kind == "objects" and (rest[1].text in COPULAS | {"will", "must"})
+        following = [token for token in tokens[at : at + 4] if token.text not in ARTICLES]
+        return (
+            len(following) > 1 and following[0].kind == "objects" and (following[1].text in COPULAS | {"will", "must"})
+        )
 
     def _segment(self, tokens: list[Token], at: int, used: set[int]) -> Segment:
         direct: list[frozenset[str]] = []

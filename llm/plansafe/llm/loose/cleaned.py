@@ -52,20 +52,20 @@ class Cleaned:
         parts.append(text[position:])
         self.text = "".join(parts)
 
-    def _replacement(self, text: str, start: int, found: str) -> str:
-        if found[0] == "\r":
+    def _replacement(self, text: str, start: int, character: str) -> str:
+        if character[0] == "\r":
             return "\n"
-        if found == "\\":
+        if character == "\\":
             return ""
-        if found in _INVISIBLE:
+        if character in _INVISIBLE:
             self.invisible.append(start)
             return ""
-        if found in _DASHES:  # a hyphen within a word, else a dash
+        if character in _DASHES:  # a hyphen within a word, else a dash
             inside = text[start - 1 : start].isalnum() and text[start + 1 : start + 2].isalnum()
             return "-" if inside else "\u2014"
-        if found not in "\u20e3\u2022":
+        if character not in "\u20e3\u2022":
             self.replaced.append(start)
-        return _SAME[found]
+        return _SAME[character]
 
     def origin(self, start: int, end: int) -> Span:
         """The place in the original of a range of the cleaned text."""

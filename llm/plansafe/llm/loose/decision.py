@@ -1,4 +1,4 @@
-"""Which candidate is the plan: one, or several that agree, and nothing beside it that objects."""
+"""Which candidate is the plan: one, or several that agree, without text that objects."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Decision:
         written = {step.found.step.text for step in plan.steps} if plan else set()
         for line, reading in self.outline.mentions:
             refused = reading.refused
-            if plan is None or any([found.step.text not in written for found in reading.found]):
+            if plan is None or any([step_found.step.text not in written for step_found in reading.found]):
                 help = "write the plan as lines of their own"
                 refused = refused or Refused(
                     SC.NOT_UNDERSTOOD, "a sentence mentions a step that is not in the plan", help
@@ -76,8 +76,8 @@ class Decision:
         """The one plan that all candidates are."""
         first = plans[0]
         written = [[timed(s.found.step.text, s.time, s.found.duration) for s in plan.steps] for plan in plans]
-        for other, plan in zip(written[1:], plans[1:], strict=True):
-            if other == written[0]:
+        for candidate_text, plan in zip(written[1:], plans[1:], strict=True):
+            if candidate_text == written[0]:
                 self.repeated += [step.span for step in plan.steps]
                 self.report.note(
                     Tolerance(SC.PLAN_REPEATED, "the plan stands in the text more than once"), plan.steps[0].span
@@ -166,7 +166,7 @@ class Decision:
         return Plan(steps, run.lead, manners, False, run.kind != "plain")
 
     def _boxes(self, run: Run) -> None:
-        """Refuse a list of which some items are ticked, or crossed: done, chosen, or left out?"""
+        """Refuse a list with some items ticked or crossed: done, chosen, or left out?"""
         boxes = {item.line.box for item in run.items}
         if Mark.FAILED in boxes or (Mark.TICKED in boxes and len(boxes) > 1):
             item = next(item for item in run.items if item.line.box in (Mark.FAILED, Mark.TICKED))
@@ -178,14 +178,14 @@ class Decision:
         """Why words cannot be a description of the steps below them."""
         reading = item.reading
         if reading.kind == "attempt" and reading.refused:
-            named = [self.prose.names_action(item.line.text, s.found.step.action.name) for s in item.steps]
-            if reading.refused.code not in (SC.STEP_ARITY, SC.STEP_OBJECT) or not any(named):
+            names_actions = [self.prose.names_action(item.line.text, s.found.step.action.name) for s in item.steps]
+            if reading.refused.code not in (SC.STEP_ARITY, SC.STEP_OBJECT) or not any(names_actions):
                 return reading.refused
-        alone = len(run.items) == 1 or any([other.reading.kind == "steps" for other in run.items])
+        alone = len(run.items) == 1 or any([sibling.reading.kind == "steps" for sibling in run.items])
         return self._unread(item.line) if alone and not item.beneath else None
 
     def _unread(self, line: Line) -> Refused:
-        """Why an item is no step."""
+        """The reason why an item is not a step."""
         if not line.text.strip():
             return Refused(SC.TEXT_CUT_OFF, "an item without text", "ask for the plan in full")
         message = f"`{short(line.text)}` may be a step that is not understood"
@@ -201,6 +201,6 @@ def _is_doubted(plan: Plan) -> bool:
     match = DOUBTFUL.search(lead)
     if match is None:
         return False
-    known = vocabulary().words
-    is_remark = lead.endswith((".", "!")) and not all([word in known for word in match.group().lower().split()])
+    known_words = vocabulary().words
+    is_remark = lead.endswith((".", "!")) and not all([word in known_words for word in match.group().lower().split()])
     return not (is_remark and plan.manners <= set(map(str, Format)))

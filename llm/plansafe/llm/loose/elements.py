@@ -40,9 +40,9 @@ _BRACKET = re.compile(r"[()]|;[^\n]*")
 class Line(NamedTuple):
     """A line without its marker, or several where a parenthesis runs over the line's end.
 
-    ``kind`` is ``line``, ``blank``, ``comment``, ``heading`` or ``rule``; ``number`` that of a numbered line, ``time``
-    that of a timed one. ``box`` is the box before it. A ``removed`` line begins with text that is struck out. ``start``
-    is where ``text`` begins in the cleaned text; ``indent`` is that of the marker.
+    ``kind`` is ``line``, ``blank``, ``comment``, ``heading`` or ``rule``; ``number`` is set for a numbered line,
+    ``time`` for a timed one. ``box`` is the box before it. A ``removed`` line begins with text that is struck out.
+    ``start`` is where ``text`` begins in the cleaned text; ``indent`` is the marker's.
     """
 
     kind: str
@@ -87,9 +87,9 @@ def read_elements(
     ``removed``.
     """
     elements = _Elements(text, start, end, fenced, info, flaws)
-    found = tuple(elements.read())
+    element_list = tuple(elements.read())
     removed += elements.removed
-    return found
+    return element_list
 
 
 class _Elements:
@@ -130,8 +130,8 @@ class _Elements:
             self.text = f"{self.text[: match.start(1)]}{hidden}{self.text[match.end(1) : last]} {self.text[last + 1 :]}"
 
     def _line_end(self, position: int) -> int:
-        found = self.text.find("\n", position, self.end)
-        return self.end if found < 0 else found
+        index = self.text.find("\n", position, self.end)
+        return self.end if index < 0 else index
 
     def _form(self) -> Form | None:
         """A definition that begins this line."""
@@ -154,9 +154,9 @@ class _Elements:
         if depth:
             self.flaws.append(Flaw("cut", "the text ends inside a definition", start, match.end()))
             position = self.end
-        what = _DEFINED.match(text, match.end(), self.end)
+        kind = _DEFINED.match(text, match.end(), self.end)
         self.position = position
-        return Form(what[1].lower() if what else "", start, position)
+        return Form(kind[1].lower() if kind else "", start, position)
 
     def _document(self) -> Document | Line | None:
         """A structured document that begins with this line."""

@@ -29,8 +29,8 @@ class Argument(NamedTuple):
 class Group(NamedTuple):
     """Something with brackets that may be a step: ``(a b)``, ``a(b)``, ``x.a(b)``, ``[A] <b> (1)``.
 
-    ``head`` stands before the bracket, directly (in ``[A]`` inside it); ``lead`` is everything before it in the line or
-    since the previous group. Places count from the beginning of the line.
+    ``head`` is the word before the bracket, directly (in ``[A]`` inside it); ``lead`` is everything before it in the
+    line or since the previous group. Places count from the beginning of the line.
     """
 
     square: bool
@@ -44,16 +44,16 @@ class Group(NamedTuple):
 
 def groups(text: str) -> list[Group]:
     """The bracketed groups of a line, innermost only, in order."""
-    found = []
-    taken: list[tuple[int, int]] = []
+    result = []
+    spans: list[tuple[int, int]] = []
     if "[" in text:
         for match in _SQUARE.finditer(text):
             arguments = tuple([Argument(a[1].strip(), number=a[2]) for a in _SQUARE_ARGUMENT.finditer(match["rest"])])
-            found.append(Group(True, match["act"], "", match["who"] or "", *match.span(), arguments))
-            taken.append(match.span())
+            result.append(Group(True, match["act"], "", match["who"] or "", *match.span(), arguments))
+            spans.append(match.span())
     for match in _LEAF.finditer(text):
         start, end = match.span()
-        if _within(taken, start):
+        if _within(spans, start):
             continue
         head_start = _identifier_before(text, start)
         head = text[head_start:start]
@@ -63,13 +63,13 @@ def groups(text: str) -> list[Group]:
             begin = _identifier_before(text, head_start - 1)
             receiver = text[begin : head_start - 1]
             begin = begin if receiver else head_start
-        found.append(Group(False, head, match[1], receiver, begin, end))
-    return sorted(found, key=lambda group: group.start)
+        result.append(Group(False, head, match[1], receiver, begin, end))
+    return sorted(result, key=lambda group: group.start)
 
 
-def _within(taken: list[tuple[int, int]], position: int) -> bool:
-    index = bisect_right(taken, (position, 1 << 60)) - 1
-    return index >= 0 and taken[index][0] <= position < taken[index][1]
+def _within(spans: list[tuple[int, int]], position: int) -> bool:
+    index = bisect_right(spans, (position, 1 << 60)) - 1
+    return index >= 0 and spans[index][0] <= position < spans[index][1]
 
 
 def _identifier_before(text: str, end: int) -> int:

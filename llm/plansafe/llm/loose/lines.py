@@ -42,7 +42,7 @@ _TRIM = " \t\n.,;!:"
 
 
 class Found(NamedTuple):
-    """A step and where it stands, from the beginning of the line."""
+    """A step and its place, from the beginning of the line."""
 
     step: Resolved
     start: int
@@ -53,9 +53,9 @@ class Found(NamedTuple):
 class Reading(NamedTuple):
     """What a line is.
 
-    ``kind``: ``steps``; ``mention``, steps within a sentence; ``attempt``, something like a step that is none;
-    ``prose``. ``refused`` says why an attempt is no step (and of prose with brackets, which action is unknown).
-    ``manner`` names the notation of the steps, ``skipped`` whether words beside them were left out.
+    ``kind``: ``steps``; ``mention``, steps within a sentence; ``attempt``, a failed step;
+    ``prose``. ``refused`` is the reason of an attempt (and of prose with brackets, which action is unknown).
+    ``manner`` names the notation of the steps, ``skipped`` whether other words were left out.
     """
 
     kind: str
@@ -116,21 +116,21 @@ class Lines:
                 return _Act(group.start, group.end, action, "square")
             outcome = self.steps.arguments(action, group.head, list(group.arguments), group.receiver)
             return _Act(group.start, group.end, outcome, "square")
-        found: list[_Act] = []
+        acts: list[_Act] = []
         if not group.head:
             listed = self.steps.listed(group.body)
             if listed is not None:
-                found.append(_Act(group.start, group.end, listed, "list"))
+                acts.append(_Act(group.start, group.end, listed, "list"))
         elif (action := names.action(group.head)) is not None:
             outcome = action if isinstance(action, Refused) else self.steps.call(action, group)
-            found.append(_Act(group.start, group.end, outcome, "call"))
+            acts.append(_Act(group.start, group.end, outcome, "call"))
         if not group.receiver:
-            found += self._led_by_words(group, text, since)
-        if len(found) > 1:
-            both = Refused(SC.AMBIGUOUS_NAME, f"`{short(text[found[-1].start : group.end])}` can be read as two steps")
-            return _Act(found[-1].start, group.end, both, "call")
-        if found:
-            return found[0]
+            acts += self._led_by_words(group, text, since)
+        if len(acts) > 1:
+            both = Refused(SC.AMBIGUOUS_NAME, f"`{short(text[acts[-1].start : group.end])}` can be read as two steps")
+            return _Act(acts[-1].start, group.end, both, "call")
+        if acts:
+            return acts[0]
         if group.head:
             return names.unknown_action(group.head)
         tokens = group.body.split()
@@ -144,8 +144,8 @@ class Lines:
         cut = max([lead.rfind(char) for char in ":;,.>=\u2192\u2014|(\"'\n"]) + 1
         words = lead[cut:].split()
         if not group.head:
-            rest = lead[cut:].lstrip()
-            words = rest[len(connective(rest)) :].split()
+            following = lead[cut:].lstrip()
+            words = following[len(connective(following)) :].split()
         for count in range(min(4, len(words)), 0, -1):
             if not group.head and count < len(words):
                 break
@@ -161,11 +161,11 @@ class Lines:
         return []
 
     def _structured(self, text: str, acts: list[_Act]) -> Reading:
-        found = []
+        steps = []
         for act in acts:
             if isinstance(act.outcome, Refused):
                 return Reading("attempt", (), act.outcome, act.start, act.end)
-            found.append(Found(act.outcome, act.start, act.end))
+            steps.append(Found(act.outcome, act.start, act.end))
         manner = acts[0].manner
         lead = text[: acts[0].start]
         bare, closing = self._lead(lead)
@@ -192,11 +192,11 @@ class Lines:
                 message, help = "`;` begins a comment, but a step follows it", "write each step on a line of its own"
             return Reading("attempt", (), Refused(SC.NOT_UNDERSTOOD, message, help), left.start, right.end)
         if mention:
-            return Reading("mention", tuple(found), None, acts[0].start, acts[-1].end, manner, True)
+            return Reading("mention", tuple(steps), None, acts[0].start, acts[-1].end, manner, True)
         tail = text[acts[-1].end :]
         timed = _DURATION.match(tail)
         if timed:
-            found[-1] = found[-1]._replace(duration=timed[1])
+            steps[-1] = steps[-1]._replace(duration=timed[1])
             tail = tail[timed.end() :]
         for _ in range(closing):
             tail = tail.lstrip()
@@ -204,12 +204,12 @@ class Lines:
         if wrong := self._tail(tail):
             return Reading("attempt", (), wrong, acts[-1].end, len(text))
         described = bare == "description"
-        for item in found:
+        for item in steps:
             if item.step.supplied and described:
                 message = f"`{item.step.action.name}` lacks an argument, and the words before it may name it"
                 return Reading("attempt", (), Refused(SC.NOT_UNDERSTOOD, message), 0, acts[-1].end)
         skipped = described or bool(tail.strip(_TRIM + "\"'`)"))
-        return Reading("steps", tuple(found), None, acts[0].start, acts[-1].end, manner, skipped)
+        return Reading("steps", tuple(steps), None, acts[0].start, acts[-1].end, manner, skipped)
 
     def _lead(self, lead: str) -> tuple[str, int]:
         """What words before a step are, and how many parentheses they open."""
@@ -226,15 +226,15 @@ class Lines:
         return "sentence", closing
 
     def _tail(self, tail: str) -> Refused | None:
-        """Why the text behind the last step cannot be left out."""
-        rest = tail.strip(" \t\n.,!\"'`]}")
-        if not rest or rest == ";":
+        """The reason why the text after the last step cannot be left out."""
+        remainder = tail.strip(" \t\n.,!\"'`]}")
+        if not remainder or remainder == ";":
             return None
-        if not _COMMENT.match(rest):
+        if not _COMMENT.match(remainder):
             return Refused(
-                SC.NOT_UNDERSTOOD, f"`{short(rest)}` behind a step is not understood", "begin a comment with `;`"
+                SC.NOT_UNDERSTOOD, f"`{short(remainder)}` behind a step is not understood", "begin a comment with `;`"
             )
-        if rest.count("(") != rest.count(")"):
+        if remainder.count("(") != remainder.count(")"):
             return Refused(SC.TEXT_CUT_OFF, "a parenthesis is not closed, or closed twice")
         return None
 
@@ -276,14 +276,14 @@ class Lines:
                 return Reading("attempt", (), refused, offset, len(text))
             return Reading("prose")
         if isinstance(first, Resolved) and len(pieces) > 1 and not all([isinstance(o, Resolved) for o, _ in outcomes]):
-            rest = bare[len(pieces[0]) :]
-            if not rest.lstrip().startswith(";"):
+            following = bare[len(pieces[0]) :]
+            if not following.lstrip().startswith(";"):
                 wrong = next((outcome for outcome, _ in outcomes if isinstance(outcome, Refused)), None)
-                unread = Refused(SC.NOT_UNDERSTOOD, f"`{short(rest)}` behind a step is not understood")
+                unread = Refused(SC.NOT_UNDERSTOOD, f"`{short(following)}` behind a step is not understood")
                 return Reading("attempt", (), wrong or unread, offset, len(text))
-            end = offset + line.index(rest)
+            end = offset + line.index(following)
             return Reading("steps", (Found(first, offset, end),), None, offset, len(text), "words", True)
-        found = []
+        steps = []
         for outcome, more in outcomes:
             if not isinstance(outcome, Resolved):
                 several = self._by_commas(bare) if len(pieces) == 1 else None
@@ -292,28 +292,28 @@ class Lines:
                     return Reading("steps", tuple([Found(s, start, end) for s in several]), None, start, end, "words")
                 return Reading("attempt", (), outcome, offset, offset + len(line))
             end = offset + (line.rindex(more) if more else len(line))
-            found.append(Found(outcome, offset, end))
+            steps.append(Found(outcome, offset, end))
             skipped = skipped or bool(more)
         if len(pieces) == 1 and self._by_commas(bare):
             refused = Refused(
                 SC.AMBIGUOUS_NAME, "this line can be read as one step or as several", "write one step a line"
             )
             return Reading("attempt", (), refused, offset, offset + len(line))
-        return Reading("steps", tuple(found), None, offset, offset + len(line), "words", skipped)
+        return Reading("steps", tuple(steps), None, offset, offset + len(line), "words", skipped)
 
     def _piece(self, piece: str) -> tuple[Resolved | Refused | None, str]:
-        """One step in words, and the words after it that are no part of it."""
+        """One step in words, and the words after it."""
         body = piece[len(connective(piece)) :].strip(_TRIM)
-        whole = self._tokens(body)
-        if whole is None or isinstance(whole, Resolved):
-            return whole, ""
+        tokens_of_body = self._tokens(body)
+        if tokens_of_body is None or isinstance(tokens_of_body, Resolved):
+            return tokens_of_body, ""
         match = _WORDS_TAIL.search(body)
         if match is None:
-            return whole, ""
+            return tokens_of_body, ""
         tail = body[match.start() :]
         step = self._tokens(body[: match.start()])
         if not isinstance(step, Resolved):
-            return whole if step is None else step, ""
+            return tokens_of_body if step is None else step, ""
         if re.search(r"\(\s*\d", tail):
             return Refused(SC.NOT_UNDERSTOOD, f"`{short(tail)}` behind a step is not understood"), ""
         return step, tail
@@ -335,12 +335,12 @@ class Lines:
 
 
 def manner_note(manner: str) -> Tolerance | None:
-    """What to say about the notation of steps, or about the format of their document; ``None`` for that of PDDL."""
+    """What to say about the notation of steps, or about the format of their document; ``None`` for PDDL."""
     if not manner or manner == "list":
         return None
-    shown = {
+    example = {
         "call": "steps written as `action(arg, arg)` were read",
         "square": "steps written as `[ACTION] <object>` were read",
         "words": "steps written as mere words were read",
     }.get(manner, f"steps were read from {manner}")
-    return Tolerance(SC.OTHER_NOTATION, shown, "write each step as `(action object ..)`")
+    return Tolerance(SC.OTHER_NOTATION, example, "write each step as `(action object ..)`")

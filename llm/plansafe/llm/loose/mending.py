@@ -1,6 +1,6 @@
-"""A text that breaks off, without what was cut: closed where its last whole step ends.
+"""Close a text that breaks off at the end of its last complete step.
 
-An answer has an end because its model was told to stop there, often within a word. What was cut is left out: a step
+An answer has an end because its model was told to stop there, often within a word. The cut part is left out: a step
 whose parenthesis is open, the last line of an open fence, an element of an open list, a number without its step.
 """
 
@@ -28,7 +28,7 @@ class Mended(NamedTuple):
 
 
 def mended(text: str) -> Mended | None:
-    """Where a text breaks off; ``None`` where it seems whole, or where nothing whole stands before the break."""
+    """The position where a text breaks off; ``None`` if it seems complete, or has no complete step before the break."""
     end = len(text.rstrip())
     if not end:
         return None
@@ -82,7 +82,7 @@ def _open_tag(text: str) -> str | None:
 
 
 def _unclosed(line: str) -> int:
-    """Where the first parenthesis of a line stands that is not closed; -1 if all are."""
+    """The position of the first unclosed parenthesis of a line; -1 if all are closed."""
     stack: list[int] = []
     for match in re.finditer(r"[()]", line):
         if match.group() == "(":
@@ -100,7 +100,7 @@ def _is_call(before: str) -> bool:
 def _open_data(text: str, start: int, end: int) -> tuple[int, str] | None:
     """Where the last whole element of a list ends that is not closed, and what closes it there."""
     stack: list[str] = []
-    records = 0  # how many of them are steps: what stands in one is part of it
+    records = 0  # how many of them are steps: an inner one is part of it
     begun = -1
     quoted, opened_at = False, -1
     best: tuple[int, str] | None = None
@@ -142,7 +142,7 @@ def _open_data(text: str, start: int, end: int) -> tuple[int, str] | None:
 
 
 def _is_one_element(left: str) -> bool:
-    """Whether what is cut is no more than the step within which the text ends."""
+    """Whether only the step in which the text ends is cut."""
     return len(left) <= LONGEST_CUT and ")" not in left and not re.search(r"\n[ \t]*\n", left)
 
 

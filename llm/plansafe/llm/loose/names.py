@@ -1,6 +1,6 @@
 """Names as models spell them, resolved against a task: to an action or an object, or to the reason why not.
 
-A name is taken as it stands if the task has it. Else spelling is forgiven (case, hyphens, underscores, spaces between
+A name is used as written if the task has it. Else spelling is forgiven (case, hyphens, underscores, spaces between
 words), an article, a number that only one object bears, a plural; but each only where exactly one thing fits. Nothing
 is matched by similarity.
 """
@@ -28,7 +28,7 @@ ARTICLES = frozenset(("the", "a", "an"))
 
 
 class Refused(NamedTuple):
-    """Why something is no step of the task: a code, a message and a help."""
+    """The reason why a text is not a step of the task: a code, a message and a help."""
 
     code: str
     message: str
@@ -95,16 +95,16 @@ class Names:
         return self.task.actions[names[0]] if names else None
 
     def leading_actions(self, tokens: list[str]) -> list[tuple[str, Action, list[str]]] | Refused:
-        """The actions that words may begin with: each with its name as written, and the words behind it."""
-        found = []
+        """The actions that words may begin with: each with its name as written, and the words after it."""
+        actions = []
         for count in range(1, min(MAX_NAME_WORDS, len(tokens)) + 1):
             name = " ".join(tokens[:count])
             action = self.action(name)
             if isinstance(action, Refused):
                 return action
             if action is not None:
-                found.append((name, action, tokens[count:]))
-        return found
+                actions.append((name, action, tokens[count:]))
+        return actions
 
     def unknown_action(self, text: str) -> Refused:
         """That a text names no action."""
@@ -119,9 +119,9 @@ class Names:
 
     def object(self, text: str) -> Match | Refused:
         """The object that a text names."""
-        found = self.find(text)
-        if found is not None:
-            return found
+        match = self.find(text)
+        if match is not None:
+            return match
         self._suggested += 1
         lower = _SEPARATED.sub("-", unquoted(text).lower())
         help = did_you_mean(lower, self.task.object_index) if self._suggested <= MAX_SUGGESTIONS else None
@@ -131,21 +131,21 @@ class Names:
         """The object that a text names; a refusal if it may be several; ``None`` if it is none."""
         if text in self._found:
             return self._found[text]
-        found = self._find(unquoted(text))
+        match = self._find(unquoted(text))
         if len(self._found) < MAX_REMEMBERED:
-            self._found[text] = found
-        return found
+            self._found[text] = match
+        return match
 
     def named(self, text: str) -> list[str]:
         """All objects that a text may name: by their names, by names without their numbers, or by their type."""
         name = key(text)
-        found = [*self._objects.get(name, ()), *self._stems.get(name, ())] if name else []
+        candidates = [*self._objects.get(name, ()), *self._stems.get(name, ())] if name else []
         kind = self.types.get(name) if name != "object" else None
         if kind is not None:
             kinds = self.task.object_types
-            found += [each for each, own in zip(self.task.objects, kinds, strict=True)
-                      if any([kind in self.ancestors[one] for one in own])]  # fmt: skip
-        return found
+            candidates += [object_name for object_name, types in zip(self.task.objects, kinds, strict=True)
+                      if any([kind in self.ancestors[type_number] for type_number in types])]  # fmt: skip
+        return candidates
 
     def _find(self, text: str) -> Match | Refused | None:
         lower = text.lower()
@@ -153,15 +153,15 @@ class Names:
             return Match(lower)
         words = lower.split()
         if len(words) > 1 and words[0] in ARTICLES and not self.has_object(words[0]):
-            found = self.find(text.split(None, 1)[1])
-            return also(found, spelling(text, found.name)) if isinstance(found, Match) else found
+            match = self.find(text.split(None, 1)[1])
+            return also(match, spelling(text, match.name)) if isinstance(match, Match) else match
         name = key(lower)
-        known = self._objects.get(name, [])
-        if len(known) == 1:
-            return Match(known[0], (spelling(text, known[0]),))
-        if known:
+        exact = self._objects.get(name, [])
+        if len(exact) == 1:
+            return Match(exact[0], (spelling(text, exact[0]),))
+        if exact:
             return Refused(
-                SC.AMBIGUOUS_NAME, f"`{short(text)}` may be the object {either(known)}", "write the name in full"
+                SC.AMBIGUOUS_NAME, f"`{short(text)}` may be the object {either(exact)}", "write the name in full"
             )
         if not name or name[-1].isdigit():
             return None
@@ -179,9 +179,9 @@ class Names:
         if self._counted > MAX_COUNTED:
             return Refused(SC.AMBIGUOUS_NAME, f"`{short(text)}` is no object's full name", "write the names in full")
         if self._joined.count(stem) > 1:
-            named = [name for name in self.task.objects if stem in key(name)]
+            containing = [name for name in self.task.objects if stem in key(name)]
             return Refused(
-                SC.AMBIGUOUS_NAME, f"`{short(text)}` may be the object {either(named)}", "write the name in full"
+                SC.AMBIGUOUS_NAME, f"`{short(text)}` may be the object {either(containing)}", "write the name in full"
             )
         return Match(bearing[0], (spelling(text, bearing[0]),))
 
@@ -190,30 +190,30 @@ class Names:
         last = number.rpartition(".")[2]
         for written in (f"{text}_{number}", f"{text}_{last}"):
             if self.has_object(written):
-                found = self.object(written)
-                return found if isinstance(found, Refused) else also(found, spelling(f"{text} ({number})", found.name))
+                match = self.object(written)
+                return match if isinstance(match, Refused) else also(match, spelling(f"{text} ({number})", match.name))
         if not self.has_object(text):
-            found = self.object(text)
-            if isinstance(found, Match):
+            match = self.object(text)
+            if isinstance(match, Match):
                 return Refused(
                     SC.STEP_OBJECT,
                     f"the task has no `{short(text)}` with the number {number}",
-                    f"it has `{found.name}`",
+                    f"it has `{match.name}`",
                 )
-            return found
-        found = self.object(text)
-        if isinstance(found, Refused):
-            return found
-        before = self._dropped.setdefault(found.name, number)
+            return match
+        match = self.object(text)
+        if isinstance(match, Refused):
+            return match
+        before = self._dropped.setdefault(match.name, number)
         if before != number:
             message = (
-                f"`{short(text)}` has the number {number} here and {before} before; the task has one `{found.name}`"
+                f"`{short(text)}` has the number {number} here and {before} before; the task has one `{match.name}`"
             )
             return Refused(SC.AMBIGUOUS_NAME, message, "use the names of the task")
-        said = Tolerance(
-            SC.WORD_LEFT_OUT, f"the number of `{short(text)} ({number})` was left out: the task has one `{found.name}`"
+        tolerance = Tolerance(
+            SC.WORD_LEFT_OUT, f"the number of `{short(text)} ({number})` was left out: the task has one `{match.name}`"
         )
-        return also(found, said)
+        return also(match, tolerance)
 
 
 def _stem(name: str) -> str:
@@ -234,8 +234,8 @@ def spelling(written: str, name: str) -> Tolerance:
 
 def either(names: list[str]) -> str:
     """Some of several names, for a message."""
-    shown = [f"`{short(name, 80)}`" for name in names[:4]]
-    return " or ".join(shown) + (" or others" if len(names) > 4 else "")
+    quoted = [f"`{short(name, 80)}`" for name in names[:4]]
+    return " or ".join(quoted) + (" or others" if len(names) > 4 else "")
 
 
 def short(text: str, limit: int = 40) -> str:

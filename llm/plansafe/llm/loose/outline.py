@@ -1,4 +1,4 @@
-"""The lines of a loose text: which are steps, which lists they make, and what stands beside them."""
+"""The lines of a loose text: the steps, the lists that they make, and the other text."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Outline:
             self.pending.append(self.run)
 
     def _in_fence(self, line: Line, reading: Reading) -> bool:
-        """Whether a line of a fenced block that is no step was dealt with: nothing but wrapping may stand there."""
+        """Handle a line of a fenced block that is not a step; only wrapping is allowed. True if it was handled."""
         if _WRAPPER.fullmatch("".join(line.text.split())) or _IMPORT.match(line.text) or line.text in ('"""', "'''"):
             return True
         if HEAD.fullmatch(line.text):
@@ -216,11 +216,13 @@ class Outline:
 
     def _steps(self, line: Line, reading: Reading) -> list[Step]:
         steps = []
-        for found in reading.found:
+        for step_found in reading.found:
             time = line.time
-            if time is None and found.duration is not None and line.number is not None:
+            if time is None and step_found.duration is not None and line.number is not None:
                 time = str(line.number)
-            steps.append(Step(found, self.report.place(line.start + found.start, line.start + found.end), time))
+            steps.append(
+                Step(step_found, self.report.place(line.start + step_found.start, line.start + step_found.end), time)
+            )
         if reading.skipped:
             self.report.note(SKIPPED, self.report.place(line.start, line.start + len(line.text)))
         return steps
@@ -235,7 +237,7 @@ class Outline:
         return self.before is not None and run.open and (run.same or len(run.items) == 1)
 
     def _numbered_run(self) -> Run | None:
-        """The last numbered list; what is indented below its items does not end it."""
+        """The last numbered list; text indented below its items does not end it."""
         for run in reversed(self.pending[-3:]):
             if isinstance(run, Run) and run.kind == "number":
                 return run
@@ -287,11 +289,11 @@ class Outline:
             self.unsaid.append(line)
 
     def take_lead(self) -> str:
-        """What stands before a plan that begins here."""
+        """The text before a plan that begins here."""
         lead, self.lead = self.lead, ""
         return lead
 
 
 def leads(line: Line) -> bool:
-    """Whether what stands below a line is what it announces."""
+    """Whether a line announces the text below it."""
     return line.kind == "heading" or line.text.rstrip().endswith(":") or bool(HEAD.fullmatch(line.text))

@@ -40,25 +40,25 @@ class Placing:
         self,
         action: Action,
         slots: list[str | None],
-        given: int,
+        count: int,
         receiver: str,
         tolerances: list[Tolerance],
         labels: bool = False,
     ) -> Resolved | Refused:
         """The step once its arguments are placed: who acts may stand before it, or be the only one there is."""
         missing = [index for index, slot in enumerate(slots) if slot is None]
-        found = self.names.find(receiver) if receiver else None
-        speaker = found if isinstance(found, Match) else None
+        receiver_match = self.names.find(receiver) if receiver else None
+        speaker = receiver_match if isinstance(receiver_match, Match) else None
         if receiver and speaker is None:
             if receiver.lower() not in SPEAKERS and not _is_character(receiver):
                 return Refused(
                     SC.NOT_UNDERSTOOD, f"`{short(receiver)}` before `{action.name}` is no object of the task"
                 )
-            said = f"`{short(receiver)}`, which is no object of the task, was left out"
-            tolerances.append(Tolerance(SC.WORD_LEFT_OUT, said))
+            message = f"`{short(receiver)}`, which is no object of the task, was left out"
+            tolerances.append(Tolerance(SC.WORD_LEFT_OUT, message))
         if not missing:
             if speaker is not None and speaker.name not in slots:
-                return self.arity(action, given + 1)
+                return self.arity(action, count + 1)
             if speaker is not None:
                 tolerances.append(
                     Tolerance(
@@ -66,16 +66,16 @@ class Placing:
                     )
                 )
             return _resolved(action, slots, tolerances)
-        if len(missing) > 1 or given != len(slots) - 1:
-            return self.arity(action, given + (speaker is not None))
+        if len(missing) > 1 or count != len(slots) - 1:
+            return self.arity(action, count + (speaker is not None))
         if speaker is not None:
             placed = [speaker.name, *[slot for slot in slots if slot is not None]]
             if (labels and missing != [0]) or not self._well_typed(action, placed):
-                return self.arity(action, given + 1)
-            taken = Tolerance(
+                return self.arity(action, count + 1)
+            tolerance = Tolerance(
                 SC.WORD_LEFT_OUT, f"`{speaker.name}` before `{action.name}` was taken for its first argument"
             )
-            return _resolved(action, placed, [*tolerances, *speaker.tolerances, taken])
+            return _resolved(action, placed, [*tolerances, *speaker.tolerances, tolerance])
         return self._supply(action, slots, missing[0], not labels, tolerances)
 
     def _supply(
@@ -91,24 +91,24 @@ class Placing:
             return self.arity(action, len(written))
         agent = self.task.objects[first[0]]
         parameter = action.parameters[0].name
-        said = f"`{agent}` was added to `{action.name}`: it is the only object for `{parameter}`"
-        tolerances = [*tolerances, Tolerance(SC.AGENT_ADDED, said, "name the acting object in each step")]
+        message = f"`{agent}` was added to `{action.name}`: it is the only object for `{parameter}`"
+        tolerances = [*tolerances, Tolerance(SC.AGENT_ADDED, message, "name the acting object in each step")]
         return _resolved(action, [agent, *written], tolerances, True)
 
     def _fits_around(self, action: Action, written: list[str], at: int) -> bool:
         """Whether the arguments have the types of the parameters when the one at ``at`` is missing."""
         index = self.task.object_index
-        rest = [v for position, v in enumerate(action.parameters) if position != at]
-        return all([index[name] in self.task.domain_sets[v.domain] for name, v in zip(written, rest, strict=True)])
+        remaining = [v for position, v in enumerate(action.parameters) if position != at]
+        return all([index[name] in self.task.domain_sets[v.domain] for name, v in zip(written, remaining, strict=True)])
 
     def _well_typed(self, action: Action, names: list[str]) -> bool:
         return len(names) == len(action.parameters) and self._fits_around(action, names, -1)
 
     @staticmethod
-    def arity(action: Action, given: int) -> Refused:
+    def arity(action: Action, count: int) -> Refused:
         """That an action has another number of arguments."""
-        wanted = len(action.parameters)
-        message = f"action `{action.name}` takes {wanted} argument{'' if wanted == 1 else 's'}, not {given}"
+        expected = len(action.parameters)
+        message = f"action `{action.name}` takes {expected} argument{'' if expected == 1 else 's'}, not {count}"
         return Refused(SC.STEP_ARITY, message, f"its parameters are `({signature(action)})`")
 
     @staticmethod

@@ -53,7 +53,7 @@ class PlanWords:
             first, *more = re.split(r"[-_]", tokens[0])
             groups = self.vocabulary.lemmas.get(first, frozenset()) | {first}
             side = {"on", "off"} & set(more) if "switch" in groups else set()
-            groups = frozenset(f"switch-{each}" for each in side) if side else groups
+            groups = frozenset(f"switch-{state}" for state in side) if side else groups
             reached = self._effects(tokens[0]) & REACHED
             self.groups.append(groups | {self.vocabulary.states[word] for word in reached} | {_of_action(first)})
         # The name of one of the task's actions means that action, never a synonym: "stack" is not "put down".
@@ -74,11 +74,11 @@ class PlanWords:
 
     @cached_property
     def handled(self) -> list[frozenset[str]]:
-        """The arguments of each step, and what they contain before or after it."""
+        """The arguments of each step, and their contents before or after it."""
         task = self.names.task
         size = len(task.objects)
         states = certain_facts(task, self.steps)
-        found = []
+        extended = []
         for number, arguments in enumerate(self.arguments):
             facts = states[number] | states[number + 1] if states else frozenset()
             inside = {
@@ -88,8 +88,8 @@ class PlanWords:
                 and len(task.predicates[predicate].domains) == 2
                 and task.objects[code // size] in arguments
             }
-            found.append(arguments | inside)
-        return found
+            extended.append(arguments | inside)
+        return extended
 
     def _effects(self, name: str) -> frozenset[str]:
         """The words of the facts that an action makes true."""
@@ -97,13 +97,13 @@ class PlanWords:
         snaps = () if action is None else (action.start, *(() if action.end is None else (action.end,)))
         predicates = {atom.predicate for snap in snaps for effect in snap.effects for atom in effect.adds}
         names = [self.names.task.predicates[predicate].name for predicate in predicates]
-        return frozenset(word for each in names for word in re.split(r"[-_]", each.lower()))
+        return frozenset(word for argument_name in names for word in re.split(r"[-_]", argument_name.lower()))
 
     def names_arguments(self, text: str, targets: frozenset[int]) -> bool:
         """Whether a text is nothing but arguments of the steps that it is next to."""
         words = re.findall(r"[^\s,;]+", text.lower())
-        known = {key(name) for number in targets for name in self.arguments[number]}
-        return bool(words) and all([key(word.strip("*`_|")) in known for word in words])
+        argument_keys = {key(name) for number in targets for name in self.arguments[number]}
+        return bool(words) and all([key(word.strip("*`_|")) in argument_keys for word in words])
 
     def is_action(self, text: str) -> bool:
         """Whether a text is the name of an action that the plan has."""
@@ -161,23 +161,23 @@ class PlanWords:
 
     def objects(self, text: str) -> frozenset[str]:
         """The objects that words may name."""
-        found: set[str] = set()
-        for each in {text, text.removesuffix("s"), text.removesuffix("es")}:
-            found.update(self.names.named(each))
-            found |= self.heads.get(each, frozenset())
-            for other in self.vocabulary.synonyms.get(each, ()):
-                found.update(self.names.named(other))
-                found |= self.heads.get(other, frozenset())
-        return frozenset(found)
+        names: set[str] = set()
+        for form in {text, text.removesuffix("s"), text.removesuffix("es")}:
+            names.update(self.names.named(form))
+            names |= self.heads.get(form, frozenset())
+            for synonym in self.vocabulary.synonyms.get(form, ()):
+                names.update(self.names.named(synonym))
+                names |= self.heads.get(synonym, frozenset())
+        return frozenset(names)
 
     def _steps_written(self, text: str) -> frozenset[str] | None:
-        """The steps that ``(action object ..)`` or ``action(object, ..)`` is; ``None`` if it is no step of the plan."""
+        """The steps that ``(action object ..)`` or ``action(object, ..)`` is; ``None`` for other texts."""
         head, _, body = text.partition("(")
         parts = [key(part.strip(" \"'")) for part in re.split(r"[\s,]+", f"{head} {body.rstrip(')')}") if part]
         same = {
             str(number)
             for number, step in enumerate(self.steps)
-            if parts in ([key(each) for each in step], [key(step[0]), *map(key, step[2:])])
+            if parts in ([key(step_word) for step_word in step], [key(step[0]), *map(key, step[2:])])
         }
         is_fact = parts[:1] and parts[0] in self.predicates and all([self.names.find(part) for part in parts[1:]])
         if not same and (head or is_fact or self.names.action(parts[0] if parts else "") is not None):

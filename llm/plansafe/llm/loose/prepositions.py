@@ -1,8 +1,9 @@
-"""Arguments in the order of a sentence: which parameter the words behind ``from`` and ``to`` stand for.
+"""Arguments in the order of a sentence: the parameters for the words after ``from`` and ``to``.
 
-``from`` names what a step leaves and ``to`` what it reaches. A parameter is the one or the other by its own name, or by
-what the action does: where it deletes a fact and adds another that differs in one argument, the argument of the first
-is left, and that of the second reached. Types decide about the others. Where two orders would do, nothing is decided.
+``from`` names the place that a step leaves and ``to`` the place that it reaches. A parameter is the one or the other by
+its own name, or by the action's effects: where it deletes a fact and adds another that differs in one argument, the
+argument of the first is left, and the argument of the second is reached. Types decide about the others. Where two
+orders would do, nothing is decided.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ MOST = 4
 
 
 def phrases(tokens: Sequence[str]) -> list[tuple[str, list[str]]] | None:
-    """The words behind the verb, cut at prepositions: each preposition (or none) with its words.
+    """The words after the verb, cut at prepositions: each preposition (or none) with its words.
 
-    ``None`` where there is no preposition, one has no words, or one comes twice.
+    ``None`` without a preposition, if one has no words, or if one comes twice.
     """
     out: list[tuple[str, list[str]]] = [("", [])]
     for token in tokens:
@@ -46,8 +47,8 @@ def orders(action: Action, marks: Sequence[str], fits: Sequence[frozenset[int]])
     left, reached = ends(action)
     allowed = []
     for mark, typed in zip(marks, fits, strict=True):
-        own = left if mark in FROM else reached if mark in TO else frozenset(range(len(action.parameters)))
-        allowed.append(typed & own)
+        positions = left if mark in FROM else reached if mark in TO else frozenset(range(len(action.parameters)))
+        allowed.append(typed & positions)
     if len(marks) > MOST or not all(allowed):
         return []
     places = range(len(action.parameters))

@@ -68,7 +68,7 @@ class Prose:
         return _more_than_a_step(match.group()) if match else None
 
     def opens_no_step(self, text: str) -> Refused | None:
-        """Why a sentence in the imperative is no step of a sequence."""
+        """The reason why a sentence in the imperative is not a step of a sequence."""
         return _more_than_a_step(text) if _NO_STEP.match(text.lower()) else None
 
     def refusal(self, text: str) -> Refused | None:
@@ -85,7 +85,7 @@ class Prose:
         return Refused(SC.TEXT_CUT_OFF, "part of the plan was left out of the text", "ask for the plan in full")
 
     def objection(self, text: str) -> Refused | None:
-        """Why a text outside the plan means that there is no whole plan."""
+        """The reason why a text outside the plan means that the plan is incomplete."""
         return self.refusal(text) or self.cut(text)
 
     def names_action(self, text: str, action: str) -> bool:

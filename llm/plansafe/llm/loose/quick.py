@@ -1,8 +1,8 @@
 """Answers that are nothing but a list of steps, read at once; what the careful reader would say of them.
 
 Many answers of a trained model are such lists: the steps alone, numbered, as calls, or in a fence. Where each line is a
-step in one manner, and each name stands as the task has it, no reading between the lines is needed, and most of the
-reader's time is saved. For any other text there is no answer here.
+step in one manner, and each name is written as in the task, no reading between the lines is needed, and most of the
+reader's time is saved. Any other text is left to the other readers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def quick_steps(text: str, checker: Checker) -> Quick | None:
         match = _LINE.fullmatch(line)
         if match is None:
             return None
-        number, form, call, rest = match.groups()
+        number, form, call, following = match.groups()
         if manner != (number is not None, form is not None):
             if manner is not None:
                 return None
@@ -54,7 +54,7 @@ def quick_steps(text: str, checker: Checker) -> Quick | None:
         if form is not None:
             tokens = tuple(form.split(" "))
         else:
-            tokens = (call, *(rest.split(", ") if rest else ()))
+            tokens = (call, *(following.split(", ") if following else ()))
         step = resolve(tokens)
         if isinstance(step, IllFormed):
             index = checker.engine.task.object_index

@@ -64,7 +64,7 @@ def read_loose(text: Source, checker: Checker) -> LooseResult:
 
 
 class CheckedAnswer(NamedTuple):
-    """An answer as it was read, and the report on its plan (``None`` where none was read)."""
+    """An answer as it was read, and the report on its plan (``None`` without a plan)."""
 
     read: LooseResult
     report: Report | None
@@ -94,7 +94,7 @@ def _without(text: str, spans: tuple[Span, ...]) -> str:
 
 
 def _says_more(text: str, steps: tuple[Step, ...]) -> bool:
-    """Whether words stand beside the steps."""
+    """Whether the text has words outside the steps."""
     position = 0
     for step in steps:
         if re.search(r"[^\W\d]", text[position : step.start]):
@@ -112,21 +112,21 @@ class _Answer:
         self.resolver = Resolver(
             checker.engine.task, checker.engine.resolver.lenient
         )  # the checker's has its own hints
-        self.before: Span | None = None  # what stands before the answer
-        self.announced = False  # as the final one: what stands before it may be a draft
-        self.end = len(source.text)  # where the answer ends; behind it the text may still object to it
+        self.before: Span | None = None  # the text before the answer
+        self.announced = False  # as the final one: the text before it may be a draft
+        self.end = len(source.text)  # where the answer ends; later text may still object to it
 
     def read(self) -> LooseResult:
-        whole = self.whole = Careful(self.source, self.names)
-        declined = self._find(whole)
+        careful = self.whole = Careful(self.source, self.names)
+        declined = self._find(careful)
         if declined is not None:
             return declined
-        reader = whole if self.before is None else Careful(self._answer(self.source.text), self.names)
-        found = reader.read()
-        if found.plan is not None or any([each.code in _FINAL for each in found.diagnostics]):
-            return self._noted(found, reader)
+        reader = careful if self.before is None else Careful(self._answer(self.source.text), self.names)
+        result = reader.read()
+        if result.plan is not None or any([diagnostic.code in _FINAL for diagnostic in result.diagnostics]):
+            return self._noted(result, reader)
         if reader.is_unreadable:
-            return found
+            return result
         broken = mended(reader.source.text)
         if broken is not None:
             closed = Careful(self._answer(self.source.text[: broken.end] + broken.closing), self.names)
@@ -135,23 +135,25 @@ class _Answer:
             if cut.plan is not None:
                 place = Span(max(broken.end - 1, 0), broken.end)
                 return self._noted(cut, closed, (_BROKEN_OFF, place))
-        behind = self.end < len(self.source.text)
-        alone = Careful(self._answer(self.source.text[: self.end]), self.names) if behind else reader
+        has_more = self.end < len(self.source.text)
+        alone = Careful(self._answer(self.source.text[: self.end]), self.names) if has_more else reader
         as_written = self._as_written(alone)
         if as_written.plan is not None:
             return self._noted(as_written, alone)
-        known = [(each.code, each.message) for each in as_written.diagnostics]
-        others = [each for each in found.diagnostics if (each.code, each.message) not in known]
-        return found._replace(diagnostics=(*as_written.diagnostics, *others))
+        reported = [(diagnostic.code, diagnostic.message) for diagnostic in as_written.diagnostics]
+        additional = [
+            diagnostic for diagnostic in result.diagnostics if (diagnostic.code, diagnostic.message) not in reported
+        ]
+        return result._replace(diagnostics=(*as_written.diagnostics, *additional))
 
-    def _find(self, whole: Careful) -> LooseResult | None:
+    def _find(self, careful: Careful) -> LooseResult | None:
         """Find the answer; where the text declines before it, say so."""
-        cleaned = whole.loose.cleaned
-        written = Written(whole.lines, self.resolver, whole.documents())
+        cleaned = careful.loose.cleaned
+        written = Written(careful.lines, self.resolver, careful.documents())
         scope = answer_scope(
-            whole.loose,
+            careful.loose,
             lambda start, end: written.holds_step(cleaned.text, start, end),
-            lambda text: whole.lines.read(text).kind == "prose",
+            lambda text: careful.lines.read(text).kind == "prose",
         )
         if scope is None:
             return None
@@ -163,22 +165,22 @@ class _Answer:
         self.end = cleaned.origin(end - 1, end).end
         if not cleaned.text[: scope.lead].strip():
             return None
-        if refused := whole.prose.refusal(cleaned.text[: scope.lead]):
-            whole.report.refuse(refused, 0, scope.lead)
-            return LooseResult(None, (), (), whole.report.why())
+        if refused := careful.prose.refusal(cleaned.text[: scope.lead]):
+            careful.report.refuse(refused, 0, scope.lead)
+            return LooseResult(None, (), (), careful.report.why())
         self.before = Span(0, cleaned.origin(scope.lead, scope.lead + 1).start)
         return None
 
     def _answer(self, text: str) -> Source:
-        """The text without what stands before the answer, places unchanged."""
+        """The text without the part before the answer, places unchanged."""
         end = self.before.end if self.before else 0
         return Source(self.source.name, _without(text, (Span(0, end),)))
 
-    def _with_remarks(self, found: LooseResult, reader: Careful) -> LooseResult:
-        """Judge what is next to the steps; drafts before an announced final plan are not."""
+    def _with_remarks(self, result: LooseResult, reader: Careful) -> LooseResult:
+        """Read the text around the steps; drafts before an announced final plan are ignored."""
         report = self.whole.report
-        first = min([step.span.start for step in found.steps], default=0)
-        left_out = [step.span for step in found.steps] + [*reader.decision.repeated]
+        first = min([step.span.start for step in result.steps], default=0)
+        left_out = [step.span for step in result.steps] + [*reader.decision.repeated]
         left_out += [
             span
             for span in (report.place(span.start, span.end) for span in self.whole.loose.reasoning)
@@ -186,21 +188,21 @@ class _Answer:
         ]
         if self.announced and self.before is not None:
             left_out += self._drafts(self.before)
-        beside: list[Span] = [report.place(span.start, span.end) for span in reader.beside]
+        places_outside: list[Span] = [report.place(span.start, span.end) for span in reader.beside]
         left_out += [report.place(*span) for span in self.whole.loose.removed if self._is_step(span)]
         for block in self.whole.loose.blocks:
             for element in block.elements:
                 if isinstance(element, Document):
                     place = report.place(element.start, element.end)
-                    if any([place.start <= step.span.start < place.end for step in found.steps]):
-                        left_out.append(place)  # what it says besides its steps is in ``beside``
+                    if any([place.start <= step.span.start < place.end for step in result.steps]):
+                        left_out.append(place)  # its text outside the steps is in ``beside``
                 elif isinstance(element, Form):
                     left_out.append(report.place(element.start, element.end))
                     text = self.whole.loose.cleaned.text
                     comments = re.compile(r";[^\n]*").finditer(text, element.start, element.end)
-                    beside += [report.place(*match.span()) for match in comments]
-        outside = [*_complement(left_out, len(self.source.text)), *beside]
-        return found._replace(remarks=find_remarks(self.source, outside, found.steps, self.names))
+                    places_outside += [report.place(*match.span()) for match in comments]
+        outside = [*_complement(left_out, len(self.source.text)), *places_outside]
+        return result._replace(remarks=find_remarks(self.source, outside, result.steps, self.names))
 
     def _is_step(self, removed: Span) -> bool:
         """Whether text that is struck out, commented out or removed by a diff is a step; other text is a remark."""
@@ -246,8 +248,8 @@ class _Answer:
         end = len(self.source.text)
         return Span(min(span.start, max(end - 1, 0)), min(span.end, end))
 
-    def _noted(self, found: LooseResult, reader: Careful, *more: tuple[Tolerance, Span]) -> LooseResult:
-        """What was read, with what was left out of it."""
+    def _noted(self, result: LooseResult, reader: Careful, *more: tuple[Tolerance, Span]) -> LooseResult:
+        """The result, with notes about omissions."""
         liberties = [*more] if self.before is None else [(_LEFT_OUT, self.before), *more]
         name = self.source.name
         steps = [
@@ -255,18 +257,20 @@ class _Answer:
                 span=self._within(step.span),
                 ill_formed=isinstance(self.resolver.resolve_tokens(step.text[1:-1].split()), IllFormed),
             )
-            for step in found.steps
+            for step in result.steps
         ]
         notes_read = [
             note._replace(labels=tuple([label._replace(span=self._within(label.span)) for label in note.labels]))
-            for note in found.notes
+            for note in result.notes
         ]
-        said = [
-            Diagnostic(each.code, each.message, (Label(name, span, "here"),), help=each.help, severity=Severity.NOTE)
-            for each, span in liberties
+        diagnostics = [
+            Diagnostic(
+                liberty.code, liberty.message, (Label(name, span, "here"),), help=liberty.help, severity=Severity.NOTE
+            )
+            for liberty, span in liberties
         ]
-        notes = tuple(sorted([*notes_read, *said], key=lambda note: note.code))
-        return self._with_remarks(found._replace(steps=tuple(steps), notes=notes), reader)
+        notes = tuple(sorted([*notes_read, *diagnostics], key=lambda note: note.code))
+        return self._with_remarks(result._replace(steps=tuple(steps), notes=notes), reader)
 
 
 def _complement(spans: list[Span], size: int) -> list[Span]:

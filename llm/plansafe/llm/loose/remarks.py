@@ -19,7 +19,7 @@ from plansafe.llm.loose.restating import Restating
 
 MAX_REMARKS = 20
 MAX_WORK = 1_000_000
-"""Sentences times steps that are compared; what is beyond that is not understood."""
+"""The maximum number of sentences times steps; further sentences count as not understood."""
 MAX_SENTENCE = 1_000
 """Characters of a sentence that is judged; a longer one is not understood."""
 _HELP = "pass --accept-remarks if it changes nothing; else ask for the plan alone, or for a structured format"
@@ -77,7 +77,7 @@ class _Paragraph(NamedTuple):
     start: int
     end: int
     number: int | None
-    refers: bool  # the number is that of a step of the plan
+    refers: bool  # the number is a step of the plan
     context: Context
     block: int
     heading: bool = False
@@ -94,7 +94,7 @@ def find_remarks(
     spans = [span for span in outside if not _MARKS_ONLY.fullmatch(source.text, span.start, span.end)]
     if not spans or not steps:
         return ()
-    found = [
+    remarks = [
         Diagnostic(
             SC.REMARK_NOT_UNDERSTOOD,
             f"`{short(source.slice(span), 160)}` next to the plan is not understood, and may change it",
@@ -104,10 +104,10 @@ def find_remarks(
         )
         for span in _Reader(source, steps, names).not_understood(sorted(spans))
     ]
-    if len(found) > MAX_REMARKS:
-        more = f"and {len(found) - MAX_REMARKS} more remarks"
-        found = [*found[: MAX_REMARKS - 1], found[MAX_REMARKS - 1]._replace(notes=(more,))]
-    return tuple(found)
+    if len(remarks) > MAX_REMARKS:
+        more = f"and {len(remarks) - MAX_REMARKS} more remarks"
+        remarks = [*remarks[: MAX_REMARKS - 1], remarks[MAX_REMARKS - 1]._replace(notes=(more,))]
+    return tuple(remarks)
 
 
 class _Reader:
@@ -125,33 +125,33 @@ class _Reader:
 
     def not_understood(self, outside: Sequence[Span]) -> Iterator[Span]:
         """The sentences that are not known to be harmless, in order."""
-        paragraphs = [each for block, span in enumerate(outside) for each in self._paragraphs(span, block)]
-        headings = [each.start for each in paragraphs if each.context.place is not Place.STEP]
+        paragraphs = [paragraph for block, span in enumerate(outside) for paragraph in self._paragraphs(span, block)]
+        headings = [paragraph.start for paragraph in paragraphs if paragraph.context.place is not Place.STEP]
         listed: dict[bool, list[int]] = {True: [], False: []}
-        for each in paragraphs:
-            if each.number is not None and each.context.place is not Place.STEP and not each.refers:
-                listed[each.context.place is Place.AFTER].append(each.number)
+        for paragraph in paragraphs:
+            if paragraph.number is not None and paragraph.context.place is not Place.STEP and not paragraph.refers:
+                listed[paragraph.context.place is Place.AFTER].append(paragraph.number)
         count = len(self.spans)
         cursor, block = [-1], -1
-        for each in paragraphs:
-            if each.block != block:
-                cursor, block = [-1], each.block
-            context = each.context
+        for paragraph in paragraphs:
+            if paragraph.block != block:
+                cursor, block = [-1], paragraph.block
+            context = paragraph.context
             if context.place is not Place.STEP:
                 numbers = listed[context.place is Place.AFTER]
                 if context.place is not Place.AFTER and not context.targets:
-                    context = context._replace(targets=self._below(each, headings))
+                    context = context._replace(targets=self._below(paragraph, headings))
                 aligned = context.place is Place.AFTER and numbers == list(range(1, count + 1))
-                if each.refers or (each.number is not None and aligned):
-                    number = -1 if each.number is None else each.number - 1
+                if paragraph.refers or (paragraph.number is not None and aligned):
+                    number = -1 if paragraph.number is None else paragraph.number - 1
                     context = context._replace(targets=frozenset((number,)) if 0 <= number < count else frozenset())
                     if not context.targets:
-                        yield Span(each.start, each.end)
+                        yield Span(paragraph.start, paragraph.end)
                         continue
-                elif each.number is not None and numbers != list(range(1, len(numbers) + 1)):
-                    yield Span(each.start, each.end)
+                elif paragraph.number is not None and numbers != list(range(1, len(numbers) + 1)):
+                    yield Span(paragraph.start, paragraph.end)
                     continue
-            yield from self._sentences(each, context, cursor)
+            yield from self._sentences(paragraph, context, cursor)
 
     def _below(self, paragraph: _Paragraph, headings: list[int]) -> frozenset[int]:
         """The steps between a paragraph and the next one."""
@@ -181,7 +181,7 @@ class _Reader:
                 if written and alone and place.place is Place.STEP and _MARKS_ONLY.fullmatch(plain[alone.end() :]):
                     position = end + 1
                     continue
-                number = next((int(each) for each in written.groups() if each), None) if written else None
+                number = next((int(digits) for digits in written.groups() if digits), None) if written else None
                 marked = bool(written and written.group().strip())
                 ends = current is not None and (text[current.end - 1] in ".:!?*_" or current.heading)
                 if current is not None and current.context == place and not marked and not ends:
@@ -266,16 +266,16 @@ class _Reader:
             return True
         if context.place is Place.STEP and self.words.plan.names_arguments(bare, context.targets):
             return True
-        known = list(cursor)
+        cursor_state = list(cursor)
         if self.words.is_harmless(text, context, cursor):
             return True
-        label, colon, rest = text.partition(": ")
-        if not colon or not rest.strip() or _NAMES_A_PLAN.search(label):
+        label, colon, following = text.partition(": ")
+        if not colon or not following.strip() or _NAMES_A_PLAN.search(label):
             return False
-        cursor[:] = known
-        named = self.words.plan.is_action(label.strip("`*_ \"'"))
-        return (named or self.words.is_harmless(f"{label}:", context, cursor)) and self.words.is_harmless(
-            rest, context, cursor
+        cursor[:] = cursor_state
+        is_action = self.words.plan.is_action(label.strip("`*_ \"'"))
+        return (is_action or self.words.is_harmless(f"{label}:", context, cursor)) and self.words.is_harmless(
+            following, context, cursor
         )
 
     def _without_frame(self, text: str, context: Context) -> str:

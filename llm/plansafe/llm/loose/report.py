@@ -1,4 +1,4 @@
-"""What is said about a loose text: why it was refused, and which liberties were taken."""
+"""The report on a loose text: reasons for refusing it, and liberties taken."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMENTS = Tolerance(SC.TEXT_LEFT_OUT, "comments were left out")
 
 
 class Report:
-    """What is said about one text: refusals, and the liberties taken, each with its place in the original."""
+    """The report on one text: refusals, and the liberties taken, each with its place in the original."""
 
     def __init__(self, source: Source, cleaned: Cleaned) -> None:
         self.source = source
@@ -25,33 +25,33 @@ class Report:
         self._notes: dict[tuple[str, str], list[Diagnostic]] = {}
 
     def fresh(self) -> Report:
-        """A report on the same text in which nothing is said yet."""
+        """An empty report on the same text."""
         return Report(self.source, self._cleaned)
 
     def refuse(self, refused: Refused, start: int, end: int) -> None:
-        """Refuse what stands at a place of the cleaned text."""
+        """Refuse a place of the cleaned text."""
         self.refuse_at(refused, self.place(start, end))
 
     def refuse_at(self, refused: Refused, span: Span, text: str = "here", *more: Label) -> None:
-        """Refuse what stands at a place of the original; what comes after twenty of these is left out."""
+        """Refuse a place of the original; only the first twenty are kept."""
         if len(self.refusals) < MAX_REFUSALS:
             labels = (Label(self.source.name, span, text), *more)
             self.refusals.append(Diagnostic(refused.code, refused.message, labels, help=refused.help))
 
     def note(self, tolerance: Tolerance, span: Span) -> None:
         """Note a liberty."""
-        known = self._notes.setdefault((tolerance.code, tolerance.message), [])
+        diagnostics = self._notes.setdefault((tolerance.code, tolerance.message), [])
         label = Label(self.source.name, span, "here")
-        known.append(
+        diagnostics.append(
             Diagnostic(tolerance.code, tolerance.message, (label,), help=tolerance.help, severity=Severity.NOTE)
         )
 
     def place(self, start: int, end: int) -> Span:
-        """Where something of the cleaned text stands in the original."""
+        """The place in the original of a place in the cleaned text."""
         return self._cleaned.origin(start, max(end, start + 1))
 
     def why(self) -> tuple[Diagnostic, ...]:
-        """Why there is no plan."""
+        """The reasons for a missing plan."""
         if self.refusals:
             return tuple(self.refusals)
         label = Label(self.source.name, Span(0, min(1, len(self.source.text))), "in this text")
@@ -59,9 +59,11 @@ class Report:
         return (Diagnostic(SC.NO_PLAN, message, (label,), help="write each step as `(action object ..)`"),)
 
     def notes(self) -> tuple[Diagnostic, ...]:
-        """The liberties, in the order of their codes, each said once."""
+        """The liberties, in the order of their codes, each once."""
         notes = []
-        for _, found in sorted(self._notes.items(), key=lambda item: (item[0][0], item[1][0].labels[0].span)):
-            more = (f"and in {len(found) - 1} more places",) if len(found) > 2 else ("and in one more place",)
-            notes.append(found[0]._replace(notes=more if len(found) > 1 else ()))
+        for _, diagnostics in sorted(self._notes.items(), key=lambda item: (item[0][0], item[1][0].labels[0].span)):
+            more = (
+                (f"and in {len(diagnostics) - 1} more places",) if len(diagnostics) > 2 else ("and in one more place",)
+            )
+            notes.append(diagnostics[0]._replace(notes=more if len(diagnostics) > 1 else ()))
         return tuple(notes[:MAX_NOTES])

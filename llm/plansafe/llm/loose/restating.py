@@ -1,6 +1,6 @@
 """Sentences next to a plan that change nothing: made of harmless words, or restating steps of the plan.
 
-A sentence is closed: each word must be in ``vocabulary.toml``, or name an action or an object of a step. What is not
+A sentence is closed: each word must be in ``vocabulary.toml``, or name an action or an object of a step. A sentence not
 known to be harmless is not (docs/plan-text.md says what harmless means).
 """
 
@@ -85,7 +85,7 @@ _THING_AT = re.compile(
 )
 _IS_TO = re.compile(r"\b(\w+) (?:is|are|will be) to\b")
 _FOR_PEOPLE = re.compile(r"\b(?:is|are) (?:your|my|for (?:you|me))\b")
-_WHOLE = re.compile(  # what follows is said to be all of the plan
+_COMPLETE = re.compile(  # announces the complete plan
     r"\b(?:consists?|contains?)\b"
     r"|\b(?:required|needed|necessary|whole|entire|complete) (?:steps?|actions?|plan|sequence)\b"
     r"|^(?:required|needed|necessary)\b"
@@ -210,7 +210,7 @@ class Restating:
             return False
         if self._is_about_a_step(tokens, mentions) or self._is_elsewhere(tokens, mentions):
             return False
-        if _WHOLE.search(text) and len(frozenset().union(*[mention.steps for mention in mentions])) < len(
+        if _COMPLETE.search(text) and len(frozenset().union(*[mention.steps for mention in mentions])) < len(
             self.plan.steps
         ):
             return False
@@ -225,7 +225,7 @@ class Restating:
         return any([token.text in COPULAS and at not in passive for at, token in enumerate(tokens) if at > first])
 
     def _is_elsewhere(self, tokens: list[Token], mentions: list[Mention]) -> bool:
-        """Whether a preposition stands before an object that no step of the sentence has: ``From the sofa, ..``."""
+        """Whether a preposition precedes an object that no step of the sentence has: ``From the sofa, ..``."""
         if all([mention.is_state for mention in mentions]):
             return False
         handled = frozenset().union(*[self.plan.handled[number] for mention in mentions for number in mention.steps])
@@ -255,27 +255,29 @@ class Restating:
 
     def _without_verbs(self, tokens: list[Token], words: set[str], context: Context) -> bool:
         """Whether a sentence that names no action is harmless."""
-        named = [token.names for token in tokens if token.kind == "objects"]
-        if not named and not words & self.vocabulary.content and "\u0001" not in words:
+        object_names = [token.names for token in tokens if token.kind == "objects"]
+        if not object_names and not words & self.vocabulary.content and "\u0001" not in words:
             return False
         if words & self.vocabulary.things and words & COPULAS:
             return False
-        if not named:
+        if not object_names:
             return not any([token.kind == "state" for token in tokens])
         if context.place in (Place.STEP, Place.BETWEEN) and context.targets:
             near = frozenset().union(*[self.plan.arguments[number] for number in context.targets])
             plain = words <= ARTICLES | PREPOSITIONS | {"and", "be", "\u0001"}
-            told = _TELLS.match(" ".join([token.text for token in tokens])) is not None
+            tells_of_plan = _TELLS.match(" ".join([token.text for token in tokens])) is not None
             if (
-                told
+                tells_of_plan
                 and context.place is Place.STEP
                 and not words & (COPULAS | {"we", "our", "us", "stays", "remains"})
-                and all([names & self.plan.used for names in named])
+                and all([names & self.plan.used for names in object_names])
                 and not any([t.kind == "state" for t in tokens])
             ):
                 return True
-            return (plain and all([names & near for names in named])) or self._is_location(tokens)
-        if any([token.kind == "state" for token in tokens]) or not all([names & self.plan.used for names in named]):
+            return (plain and all([names & near for names in object_names])) or self._is_location(tokens)
+        if any([token.kind == "state" for token in tokens]) or not all(
+            [names & self.plan.used for names in object_names]
+        ):
             return False
         texts = [token.text for token in tokens]
         is_claim = bool(words & COPULAS) and texts[:1] != ["here"] and "\u0001" not in words
@@ -292,11 +294,11 @@ class Restating:
                 if token.kind != "mark" and token.text not in ARTICLES | ADVERBS
             ]
         )
-        named = [token.names for token in tokens if token.kind == "objects"]
+        object_names = [token.names for token in tokens if token.kind == "objects"]
         if match := _AGENT_AT.fullmatch(shape):
             begins = match[1] is not None or match[2] in STARTS
             moved = [step[-1] for step, groups in zip(self.plan.steps, self.plan.groups, strict=True) if "go" in groups]
-            return begins or (bool(moved) and moved[-1] in named[0])
+            return begins or (bool(moved) and moved[-1] in object_names[0])
         if _THING_IS.fullmatch(shape):
             return True
         if _THING_AT.fullmatch(shape) is None:
@@ -304,7 +306,7 @@ class Restating:
         return all(
             [
                 any([first & a and second & a for a in self.plan.arguments]) or self._is_initial(first, second)
-                for first, second in pairwise(named)
+                for first, second in pairwise(object_names)
             ]
         )
 
@@ -353,14 +355,14 @@ class Restating:
             return False
         if words & (LAST | ENDS) and not ordered[-1].is_state and len(self.plan.steps) - 1 not in ordered[-1].steps:
             return False
-        reached, taken = start, list[int]()
+        reached, matched = start, list[int]()
         for mention in ordered:
             following = [number for number in mention.steps if number >= reached]
             if not following:
                 return False
             reached = min(following)
-            taken.append(reached)
-        if words & {"directly", "immediately"} and len({*taken}) > 1 and max(taken) - min(taken) > 1:
+            matched.append(reached)
+        if words & {"directly", "immediately"} and len({*matched}) > 1 and max(matched) - min(matched) > 1:
             return False
         cursor[0] = reached
         return True

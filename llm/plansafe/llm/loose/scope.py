@@ -1,6 +1,6 @@
-"""Where the answer of a text is: what is announced as the final plan, else the last fenced block that holds a step.
+"""The range of the answer in a text: the announced final plan, else the last fenced block that holds a step.
 
-What stands before it are thoughts and drafts, which the author has left behind: it is not read. Where neither is found
+The text before it is thoughts and drafts: it is not read. Where neither is found
 the whole text is the answer.
 """
 
@@ -65,15 +65,17 @@ def answer_scope(
 
 
 def _in_transcript(loose: LooseText, position: int) -> bool:
-    """Whether a place is part of a transcript: its final answer tells of the steps before it."""
-    documents = [each for block in loose.blocks for each in block.elements if isinstance(each, Document)]
-    return any([each.format is Format.TRANSCRIPT and each.start <= position < each.end for each in documents])
+    """Whether a place is part of a transcript: its final answer describes the steps before it."""
+    documents = [element for block in loose.blocks for element in block.elements if isinstance(element, Document)]
+    return any(
+        [element.format is Format.TRANSCRIPT and element.start <= position < element.end for element in documents]
+    )
 
 
 def _announcement(loose: LooseText) -> tuple[int, int] | None:
     """The last line that announces the final plan, if something follows it: where it begins and ends."""
     text = loose.cleaned.text
-    found: tuple[int, int] | None = None
+    answer_range: tuple[int, int] | None = None
     for block in loose.blocks:
         if block.fenced:
             continue
@@ -83,11 +85,11 @@ def _announcement(loose: LooseText) -> tuple[int, int] | None:
             end = block.end if end < 0 else end
             if end - position <= LONGEST_ANNOUNCEMENT and _announces(text[position:end]):
                 colon = text.find(":", position, end)
-                found = (position, colon + 1 if colon >= 0 else end)
+                answer_range = (position, colon + 1 if colon >= 0 else end)
             position = end + 1
-    if found is None or not any([char.isalnum() for char in text[found[1] :]]):
+    if answer_range is None or not any([char.isalnum() for char in text[answer_range[1] :]]):
         return None
-    return found
+    return answer_range
 
 
 def _announces(line: str) -> bool:
@@ -104,7 +106,7 @@ def _announces(line: str) -> bool:
 
 def _line_before(text: str, start: int) -> tuple[int, int]:
     """The line before a fence that is not empty: where it begins and ends."""
-    end = text.rfind("\n", 0, max(start - 1, 0))  # the end of the line before that of the opening fence
+    end = text.rfind("\n", 0, max(start - 1, 0))  # the end of the line before the opening fence
     while end > 0:
         begin = text.rfind("\n", 0, end) + 1
         if text[begin:end].strip():

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable
 
 from plansafe.grammar.codes import SC
-from plansafe.llm.loose.as_written import AsWritten, Step, StepsAsWritten, differ, part_of, whole
+from plansafe.llm.loose.as_written import AsWritten, Step, StepsAsWritten, complete_plan, differ, part_of
 from plansafe.llm.loose.calls import Call, plain_words
 from plansafe.llm.loose.names import Refused
 from plansafe.llm.loose.prose import Prose
@@ -46,31 +46,31 @@ class Sentences:
             elif not mark and line.strip() and not line.startswith((" ", "\t")):
                 items = None
             position = stop + 1
-        plans = [made for made in lists if self._says_what_to_do(made)]
+        plans = [candidate_list for candidate_list in lists if self._says_what_to_do(candidate_list)]
         if not plans:
             return None
         chosen = max(plans, key=len)
-        known: Counter[Hashable] = Counter(_folded(chosen))
-        if not all([part_of(_folded(made), known) for made in plans]):
+        chosen_counts: Counter[Hashable] = Counter(_folded(chosen))
+        if not all([part_of(_folded(candidate_list), chosen_counts) for candidate_list in plans]):
             return differ(Call((), plans[0][0][1], plans[0][0][1] + 1, "words"))
         steps: list[Step | Refused] = []
         calls = []
         for item, at in chosen:
-            said = _sentence(item)
-            begin = at + item.index(said) if said in item else at
-            calls.append(Call(plain_words(said), begin, begin + max(1, len(said)), "words"))
-            steps.append(self._sentence_step(said, calls[-1]))
-        return whole(steps, calls, True, True)
+            sentence = _sentence(item)
+            begin = at + item.index(sentence) if sentence in item else at
+            calls.append(Call(plain_words(sentence), begin, begin + max(1, len(sentence)), "words"))
+            steps.append(self._sentence_step(sentence, calls[-1]))
+        return complete_plan(steps, calls, True, True)
 
     def _says_what_to_do(self, items: list[tuple[str, int]]) -> bool:
-        said = [_sentence(item).lower().split() for item, _ in items]
-        verbs = [words for words in said if words and words[0].strip(".,") in self.names.verbs]
+        sentences = [_sentence(item).lower().split() for item, _ in items]
+        verbs = [words for words in sentences if words and words[0].strip(".,") in self.names.verbs]
         return len(items) > 1 and 2 * len(verbs) >= len(items)
 
-    def _sentence_step(self, said: str, call: Call) -> Step | Refused:
-        if wrong := self.prose.opens_no_step(said):
+    def _sentence_step(self, sentence: str, call: Call) -> Step | Refused:
+        if wrong := self.prose.opens_no_step(sentence):
             return wrong
-        reading = self.lines.read(said)
+        reading = self.lines.read(sentence)
         if reading.kind == "steps" and len(reading.found) == 1:
             return self.steps.taken(reading.found[0].step, call)
         ambiguous = reading.refused is not None and reading.refused.code == SC.AMBIGUOUS_NAME

@@ -24,7 +24,7 @@ def certain_facts(task: Task, steps: Sequence[Sequence[str]]) -> list[frozenset[
     states = [first]
     for name, *arguments in steps:
         action = task.actions.get(name)
-        values = [task.object_index.get(each, -1) for each in arguments]
+        values = [task.object_index.get(argument, -1) for argument in arguments]
         if action is None or action.end is not None or len(values) != len(action.parameters) or -1 in values:
             return []
         binding = {variable.slot: value for variable, value in zip(action.parameters, values, strict=True)}
@@ -44,11 +44,11 @@ def _apply(task: Task, state: frozenset[Fact], effects: Sequence[Effect], bindin
         if effect.variables:
             if prod([len(task.domains[variable.domain]) for variable in effect.variables]) > MAX_INSTANCES:
                 return None
-            instances = [{**binding, **each} for each in task.bindings(effect.variables, binding)]
-        for each in instances:
-            if not effect.choices and _is_certain(task, state, effect.condition, each):
-                adds |= {(atom.predicate, task.code_of(atom.arguments, each)) for atom in effect.adds}
-            deletes |= {(atom.predicate, task.code_of(atom.arguments, each)) for atom in effect.deletes}
+            instances = [{**binding, **inner} for inner in task.bindings(effect.variables, binding)]
+        for inner in instances:
+            if not effect.choices and _is_certain(task, state, effect.condition, inner):
+                adds |= {(atom.predicate, task.code_of(atom.arguments, inner)) for atom in effect.adds}
+            deletes |= {(atom.predicate, task.code_of(atom.arguments, inner)) for atom in effect.deletes}
     return (state - deletes) | adds
 
 

@@ -6,12 +6,12 @@ from plansafe.grammar.codes import SC
 from plansafe.llm.loose.groups import Argument, Group, argument, split_commas, unquoted
 from plansafe.llm.loose.names import Names, Refused, Tolerance, key, short
 from plansafe.llm.loose.placing import Placing, Resolved
-from plansafe.llm.loose.words import Words, one
+from plansafe.llm.loose.words import Words, only_fit
 from plansafe.verifier.model.nodes import Action
 
 
 class Steps:
-    """Reads what may be steps of one task."""
+    """Reads possible steps of one task."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -28,15 +28,15 @@ class Steps:
         actions = self.names.leading_actions(tokens)
         if isinstance(actions, Refused):
             return actions
-        found: list[Resolved] = []
+        steps: list[Resolved] = []
         refused: Refused | None = None
-        for name, action, behind in actions:
-            fit = self.parts(action, name, [*([" ".join(behind)] if behind else []), *pieces[1:]])
+        for name, action, following in actions:
+            fit = self.parts(action, name, [*([" ".join(following)] if following else []), *pieces[1:]])
             if isinstance(fit, Resolved):
-                found.append(fit)
+                steps.append(fit)
             else:
                 refused = fit
-        return one(found, found[0].text) if found else refused
+        return only_fit(steps, steps[0].text) if steps else refused
 
     def call(self, action: Action, group: Group, name: str = "") -> Resolved | Refused:
         """``action(arg, arg)``, whose action is known; ``name`` is how it is written."""
@@ -53,45 +53,45 @@ class Steps:
                 return self.arguments(action, name, tokens, receiver)
             single = argument(parts[0])
             if single.label is None:
-                return one(self.words.fits(action, name, parts[0].split(), receiver), name)
+                return only_fit(self.words.fits(action, name, parts[0].split(), receiver), name)
         return self.arguments(action, name, [argument(part) for part in parts], receiver)
 
-    def arguments(self, action: Action, name: str, given: list[Argument], receiver: str = "") -> Resolved | Refused:
+    def arguments(self, action: Action, name: str, items: list[Argument], receiver: str = "") -> Resolved | Refused:
         """A step from its arguments, by position or by parameter name."""
         tolerances = self.placing.respelt(name, action)
         slots: list[str | None] = [None] * len(action.parameters)
         parameters = [key(v.name.lstrip("?")) for v in action.parameters]
         labels = False
-        for position, written in enumerate(given):
+        for position, written in enumerate(items):
             item, labelled = self._label(written, parameters)
             if isinstance(item, Refused):
                 return item
             if labelled >= 0:
                 index = labelled
                 labels = True
-                said = f"the arguments of `{action.name}` were placed by the names of its parameters"
-                tolerances.append(Tolerance(SC.PLACED_BY_NAME, said))
+                message = f"the arguments of `{action.name}` were placed by the names of its parameters"
+                tolerances.append(Tolerance(SC.PLACED_BY_NAME, message))
             elif any([slot is not None for slot in slots[position:]]):
                 return Refused(
                     SC.UNPLACED_ARGUMENT, f"an argument of `{action.name}` without a name follows one with a name"
                 )
             else:
                 index = position
-            found = self.names.numbered(item.text, item.number) if item.number else self.names.object(item.text)
-            if isinstance(found, Refused):
-                return found
+            match = self.names.numbered(item.text, item.number) if item.number else self.names.object(item.text)
+            if isinstance(match, Refused):
+                return match
             if item.type is not None:
-                refused = self._typed(found.name, item.type)
+                refused = self._typed(match.name, item.type)
                 if refused:
                     return refused
-                tolerances.append(Tolerance(SC.WORD_LEFT_OUT, f"the type of `{found.name}` was left out"))
-            tolerances += found.tolerances
+                tolerances.append(Tolerance(SC.WORD_LEFT_OUT, f"the type of `{match.name}` was left out"))
+            tolerances += match.tolerances
             if index >= len(slots):
-                return self.placing.arity(action, len(given))
+                return self.placing.arity(action, len(items))
             if slots[index] is not None:
                 return Refused(SC.UNPLACED_ARGUMENT, f"the parameter `{action.parameters[index].name}` is given twice")
-            slots[index] = found.name
-        return self.placing.complete(action, slots, len(given), receiver, tolerances, labels)
+            slots[index] = match.name
+        return self.placing.complete(action, slots, len(items), receiver, tolerances, labels)
 
     def _label(self, item: Argument, parameters: list[str]) -> tuple[Argument | Refused, int]:
         """An argument, and the parameter it names (-1 if none)."""
@@ -102,16 +102,23 @@ class Steps:
             return item, parameters.index(name)
         if self.names.has_object(item.label) and key(item.text) in self.names.types:  # mug: item
             return Argument(item.label, None, item.text, item.number), -1
-        known = ", ".join(parameters) or "none"
+        parameter_names = ", ".join(parameters) or "none"
         return Refused(
-            SC.UNPLACED_ARGUMENT, f"no parameter is called `{short(item.label)}`", f"its parameters are: {known}"
+            SC.UNPLACED_ARGUMENT,
+            f"no parameter is called `{short(item.label)}`",
+            f"its parameters are: {parameter_names}",
         ), -1
 
     def _typed(self, name: str, kind: str) -> Refused | None:
         index = self.names.types.get(key(kind))
         if index is None:
             return Refused(SC.NOT_UNDERSTOOD, f"`{short(kind)}` is no type of the domain")
-        if any([index in self.names.ancestors[own] for own in self.task.object_types[self.task.object_index[name]]]):
+        if any(
+            [
+                index in self.names.ancestors[type_number]
+                for type_number in self.task.object_types[self.task.object_index[name]]
+            ]
+        ):
             return None
         return Refused(SC.NOT_UNDERSTOOD, f"`{name}` is called a `{short(kind)}`, which it is not")
 
@@ -121,15 +128,15 @@ def _typed_tokens(text: str) -> list[Argument] | None:
     tokens = text.split()
     if "-" not in tokens:
         return None
-    found: list[Argument] = []
+    arguments: list[Argument] = []
     position = 0
     while position < len(tokens):
         if tokens[position] == "-":
             return [Argument(text)]
         if tokens[position + 1 : position + 2] == ["-"] and position + 2 < len(tokens):
-            found.append(Argument(unquoted(tokens[position]), None, tokens[position + 2]))
+            arguments.append(Argument(unquoted(tokens[position]), None, tokens[position + 2]))
             position += 3
         else:
-            found.append(Argument(unquoted(tokens[position])))
+            arguments.append(Argument(unquoted(tokens[position])))
             position += 1
-    return found
+    return arguments

@@ -31,19 +31,19 @@ def strict_plan(text: Source, checker: Checker) -> LooseResult | None:
     if read.diagnostics or read.warnings or not read.steps or len({step.time is None for step in read.steps}) > 1:
         return None
     for step in read.steps:
-        taken = checker.engine.resolver.resolve_step(step.tokens)
-        known = all([token in checker.engine.task.object_index for token in step.tokens[1:]])
-        if isinstance(taken, IllFormed) and not (taken.code == SC.STEP_TYPE and known):
+        resolved = checker.engine.resolver.resolve_step(step.tokens)
+        names_exist = all([token in checker.engine.task.object_index for token in step.tokens[1:]])
+        if isinstance(resolved, IllFormed) and not (resolved.code == SC.STEP_TYPE and names_exist):
             return None
     steps = []
-    shown = []
+    steps_shown = []
     for step in read.steps:
         written = f"({' '.join(step.tokens)})"
         steps.append(LooseStep(written, step.span, text.position(step.span.start)[0]))
-        shown.append(timed(written, decimal(step.time), decimal(step.duration)))
+        steps_shown.append(timed(written, decimal(step.time), decimal(step.duration)))
     if leaves_open(read):
         return LooseResult(Source(plain_name(text), text.text), tuple(steps), (), ())
-    return LooseResult(Source(plain_name(text), "\n".join(shown) + "\n"), tuple(steps), (), ())
+    return LooseResult(Source(plain_name(text), "\n".join(steps_shown) + "\n"), tuple(steps), (), ())
 
 
 def leaves_open(read: PlanText) -> bool:

@@ -45,7 +45,7 @@ KNOWN = (
 
 
 class Vocabulary(NamedTuple):
-    """Words by what they are, patterns of sentences, and the forms of verbs with their groups."""
+    """Words by class, patterns of sentences, and the forms of verbs with their groups."""
 
     words: frozenset[str]
     content: frozenset[str]
@@ -85,16 +85,16 @@ def vocabulary() -> Vocabulary:
         for lemma in listed.split():
             lemmas[lemma] = lemmas.get(lemma, frozenset()) | {group}
             for form, kind in verb_forms(lemma, data["irregular"].get(lemma)):
-                known = verbs.get(form, (frozenset(), frozenset()))
-                verbs[form] = (known[0] | {group}, known[1] | {kind})
+                verb_entry = verbs.get(form, (frozenset(), frozenset()))
+                verbs[form] = (verb_entry[0] | {group}, verb_entry[1] | {kind})
     persons = frozenset(data["words"]["persons"].split())
     limits = frozenset(data["words"]["limits"].split())
     lists = {name: frozenset(text.split()) for name, text in data["words"].items() if name != "persons"}
     words = frozenset().union(*lists.values())
     content = words - lists["function"]
     synonyms: dict[str, frozenset[str]] = {}
-    for word, others in data["synonyms"].items():
-        group_of_names = frozenset((word, *others.split()))
+    for word, synonyms_of_word in data["synonyms"].items():
+        group_of_names = frozenset((word, *synonyms_of_word.split()))
         synonyms |= dict.fromkeys(group_of_names, group_of_names)
     phrases = re.compile(rf"\b(?:{'|'.join(sorted(data['phrases']['neutral'], key=len, reverse=True))})(?![\w-])")
     talk, owned = ("|".join(data["people"][name].split()) for name in ("talk", "owned"))

@@ -31,52 +31,55 @@ class Words:
         actions = self.names.leading_actions(tokens)
         if isinstance(actions, Refused):
             return actions
-        found: list[Resolved] = []
+        steps: list[Resolved] = []
         refused: Refused | None = None
-        for name, action, behind in actions:
-            fits = self.fits(action, name, behind, "")
-            led = self._by_prepositions(action, name, behind)
+        for name, action, following in actions:
+            fits = self.fits(action, name, following, "")
+            led = self._by_prepositions(action, name, following)
             if isinstance(led, Resolved):
-                found.append(led)
+                steps.append(led)
             if isinstance(fits, Refused):
                 refused = led if isinstance(led, Refused) else fits
             else:
-                found += fits
-        if not found:
+                steps += fits
+        if not steps:
             return refused
-        return one(found, tokens[0])
+        return only_fit(steps, tokens[0])
 
     def _by_prepositions(self, action: Action, name: str, tokens: list[str]) -> Resolved | Refused | None:
-        """``from base to hall``: the arguments placed by what stands before them; ``None`` if nothing does."""
+        """``from base to hall``: the arguments placed by their prepositions; ``None`` without one."""
         parts = phrases(tokens)
         if parts is None or len(parts) > len(action.parameters):
             return None
         tolerances = self.placing.respelt(name, action)
-        named: list[str] = []
+        object_names: list[str] = []
         for _, words in parts:
-            found = self.names.find(" ".join(words))
-            if not isinstance(found, Match):
-                return found
-            named.append(found.name)
-            tolerances += found.tolerances
+            match = self.names.find(" ".join(words))
+            if not isinstance(match, Match):
+                return match
+            object_names.append(match.name)
+            tolerances += match.tolerances
         sets = [self.task.domain_sets[v.domain] for v in action.parameters]
         index = self.task.object_index
-        fits = [frozenset([at for at, kind in enumerate(sets) if index[each] in kind]) for each in named]
+        fits = [
+            frozenset([at for at, kind in enumerate(sets) if index[object_name] in kind])
+            for object_name in object_names
+        ]
         marks = [mark for mark, _ in parts]
-        shown = " and ".join([f"`{mark}`" for mark in marks if mark])
-        said = f"the arguments of `{action.name}` were placed by {shown}"
+        prepositions = " and ".join([f"`{mark}`" for mark in marks if mark])
+        note = f"the arguments of `{action.name}` were placed by {prepositions}"
         out = []
         for way in orders(action, marks, fits):
             slots: list[str | None] = [None] * len(action.parameters)
-            for at, each in zip(way, named, strict=True):
-                slots[at] = each
-            taken = [*tolerances, Tolerance(SC.PLACED_BY_NAME, said)]
-            step = self.placing.complete(action, slots, len(named), "", taken, labels=True)
+            for at, object_name in zip(way, object_names, strict=True):
+                slots[at] = object_name
+            tolerances_used = [*tolerances, Tolerance(SC.PLACED_BY_NAME, note)]
+            step = self.placing.complete(action, slots, len(object_names), "", tolerances_used, labels=True)
             if isinstance(step, Refused):
                 return step  # it is about their number, and the same in all orders
             out.append(step)
         if out:
-            return one(out, " ".join([name, *tokens]))
+            return only_fit(out, " ".join([name, *tokens]))
         message = f"which parameters of `{action.name}` these are, neither names nor types nor effects say"
         return Refused(SC.AMBIGUOUS_NAME, message, f"its parameters are `({signature(action)})`")
 
@@ -88,7 +91,7 @@ class Words:
         if len(tokens) == count and all([token in index for token in plain]):
             fit = self._placed(action, name, tuple([Match(token) for token in plain]), receiver)  # as PDDL has it
             return fit if isinstance(fit, Refused) else [fit]
-        found: list[Resolved] = []
+        steps: list[Resolved] = []
         refused: Refused | None = None
         if len(tokens) > MAX_WORDS:
             return self.placing.arity(action, len(tokens))
@@ -97,21 +100,21 @@ class Words:
                 continue
             fit = self._placed(action, name, cut, receiver)
             if isinstance(fit, Resolved):
-                found.append(fit)
+                steps.append(fit)
             else:
                 refused = fit
-        if found:
-            return found
+        if steps:
+            return steps
         return refused or self._why_not(action, tokens)
 
     def _placed(self, action: Action, name: str, cut: tuple[Match, ...], receiver: str) -> Resolved | Refused:
         slots: list[str | None] = [match.name for match in cut]
-        given = len(slots)
-        slots += [None] * (len(action.parameters) - given)
+        count = len(slots)
+        slots += [None] * (len(action.parameters) - count)
         tolerances = self.placing.respelt(name, action)
         for match in cut:
             tolerances += match.tolerances
-        return self.placing.complete(action, slots, given, receiver, tolerances)
+        return self.placing.complete(action, slots, count, receiver, tolerances)
 
     def _cuts(self, tokens: list[str], most: int) -> list[tuple[Match, ...]]:
         """The ways to read words as a sequence of at most ``most`` objects; stops after a few."""
@@ -121,9 +124,9 @@ class Words:
             if not ways[start]:
                 continue
             for end in range(start + 1, min(start + MAX_NAME_WORDS, len(tokens)) + 1):
-                found = self.names.find(" ".join(tokens[start:end]))
-                if isinstance(found, Match):
-                    ways[end] += [(*way, found) for way in ways[start] if len(way) < most][: 16 - len(ways[end])]
+                match = self.names.find(" ".join(tokens[start:end]))
+                if isinstance(match, Match):
+                    ways[end] += [(*way, match) for way in ways[start] if len(way) < most][: 16 - len(ways[end])]
         return ways[-1]
 
     def _why_not(self, action: Action, tokens: list[str]) -> Refused:
@@ -132,20 +135,20 @@ class Words:
         position = 0
         while position < len(tokens):
             for end in range(min(position + MAX_NAME_WORDS, len(tokens)), position, -1):
-                found = self.names.find(" ".join(tokens[position:end]))
-                if isinstance(found, Match):
+                match = self.names.find(" ".join(tokens[position:end]))
+                if isinstance(match, Match):
                     position = end
                     matched += 1
                     break
-                if isinstance(found, Refused):
-                    return found
+                if isinstance(match, Refused):
+                    return match
             else:
                 unknown = self.names.object(tokens[position])
                 return unknown if isinstance(unknown, Refused) else self.placing.arity(action, matched)
         return self.placing.arity(action, matched)
 
 
-def one(fits: list[Resolved] | Refused, name: str) -> Resolved | Refused:
+def only_fit(fits: list[Resolved] | Refused, name: str) -> Resolved | Refused:
     """The step that all ways to read it are."""
     if isinstance(fits, Refused):
         return fits

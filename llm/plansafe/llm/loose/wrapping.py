@@ -1,7 +1,7 @@
 """Loose plan text: what language models write, cut into lines, lists, fences, tables and data. Knows no task.
 
 A model wraps its plan: in Markdown, numbering, JSON, prose, reasoning. This module takes the wrapping apart and keeps
-the place of everything; what is a step, and which, is decided with a task at hand (``plansafe.llm.loose.reader``).
+the place of everything; the steps are read with a task (``plansafe.llm.loose.reader``).
 Time and memory are linear in the text, and no pattern here can backtrack over more than a line's white space.
 """
 
@@ -85,7 +85,7 @@ def read_text(text: str) -> LooseText:
 
 
 def _blank(text: str, spans: list[Span]) -> str:
-    """The text with ranges overwritten: long ones by a rule, which parts what stands around them, others by lines."""
+    """The text with ranges overwritten: long ones by a rule, which separates the texts around them, others by lines."""
     parts: list[str] = []
     position = 0
     for start, end in spans:
@@ -139,22 +139,22 @@ def _without_tags(text: str, flaws: list[Flaw]) -> str:
 
 def _elements(text: str) -> list[Span]:
     """Where wrappers stand that hold elements of XML, and so are part of an XML document."""
-    found: list[Span] = []
+    spans: list[Span] = []
     for attempt, match in enumerate(_XML.finditer(text)):
         if attempt == _MOST_ELEMENTS:
             break
-        if found and match.start() < found[-1].end:
+        if spans and match.start() < spans[-1].end:
             continue
         try:
-            found.append(Span(match.start(), xml_end(text, match.start(), len(text))))
+            spans.append(Span(match.start(), xml_end(text, match.start(), len(text))))
         except (NotThisFormat, Unreadable):
             continue
-    return found
+    return spans
 
 
 def _fences(text: str, flaws: list[Flaw]) -> list[tuple[bool, str, int, int]]:
     """Fenced blocks and the texts between them, in order: fenced, info, start, end."""
-    found: list[tuple[bool, str, int, int]] = []
+    fences: list[tuple[bool, str, int, int]] = []
     position = begin = 0
     opened: tuple[str, str, int] | None = None
     for line in text.splitlines(keepends=True):
@@ -162,20 +162,20 @@ def _fences(text: str, flaws: list[Flaw]) -> list[tuple[bool, str, int, int]]:
         match = FENCE.match(bare) if "```" in bare or "~~~" in bare else None
         after = position + len(line)
         if match is not None and opened is None:
-            found.append((False, "", begin, position))
+            fences.append((False, "", begin, position))
             opened, begin = (match[1], match[2].strip().lower(), position), after
         elif match is not None and opened is not None and not match[2].strip() and match[1].startswith(opened[0]):
-            found.append((True, opened[1], begin, position))
+            fences.append((True, opened[1], begin, position))
             opened, begin = None, after
         position = after
     if opened is None:
-        found.append((False, "", begin, len(text)))
+        fences.append((False, "", begin, len(text)))
     elif text[begin:].strip():
         flaws.append(Flaw("cut", "the text ends inside a fenced block", opened[2], begin - 1))
-    elif opened[1] or len(found) > 1:
+    elif opened[1] or len(fences) > 1:
         flaws.append(Flaw("cut", "the text ends where a fenced block begins", opened[2], max(begin - 1, opened[2] + 1)))
     # Else one closing fence alone: the block was opened by the prompt.
-    return [block for block in found if block[0] or text[block[2] : block[3]].strip()]
+    return [block for block in fences if block[0] or text[block[2] : block[3]].strip()]
 
 
 def _plain(text: str, start: int, end: int) -> str:

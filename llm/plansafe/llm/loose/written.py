@@ -1,7 +1,7 @@
 """A plan as its author wrote it, steps included that the task does not have.
 
 The careful reading (``plansafe.llm.loose.reader``) takes a text only if each step is one of the task. Here each call of
-the answer is a step of the plan: one that the task has is read as ever, any other stands as it is written, and is an
+the answer is a step of the plan: one that the task has is read as ever, any other stays as written, and is an
 ill-formed step for the checker. What makes calls a plan, and which of several lists is meant, docs/plan-text.md says.
 """
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Span
-from plansafe.llm.loose.as_written import AsWritten, StepsAsWritten, differ, part_of, whole
+from plansafe.llm.loose.as_written import AsWritten, StepsAsWritten, complete_plan, differ, part_of
 from plansafe.llm.loose.calls import MOST_CALLS, Call, calls_in
 from plansafe.llm.loose.decision import DOUBTFUL
 from plansafe.llm.loose.lines import Lines
@@ -26,7 +26,7 @@ from plansafe.verifier.execution.steps import Resolver
 
 _FENCE = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 _HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:-{3,}|={3,}|\*{3,})[ \t]*$)")
-_ASKED = re.compile(
+_QUESTION = re.compile(
     r"[ \t>#*_(-]{0,8}(?:the )?(?:current )?(?:task|goal|initial state|home|scene|instructions?|explanation|notes?)"
     r"(?: description)?(?: is| of the task)?[ \t*_]{0,4}:",
     re.IGNORECASE,
@@ -74,9 +74,9 @@ class Written:
 
     def read(self, text: str, start: int, end: int) -> AsWritten | None:
         """The plan of a range of the cleaned text; ``None`` if it holds none."""
-        for each in self._within(start, end):
-            if each.problems:
-                problem = each.problems[0]
+        for written_document in self._within(start, end):
+            if written_document.problems:
+                problem = written_document.problems[0]
                 return AsWritten((), problem.refused, problem.start, problem.end)
         runs = self._runs(text, start, end)
         if isinstance(runs, AsWritten):
@@ -85,21 +85,21 @@ class Written:
         if not plans:
             return self.sentences.read(text, start, end)
         chosen = max(plans, key=lambda run: len(run.calls))
-        known: Counter[Hashable] = Counter([placed.call.words for placed in chosen.calls])
+        chosen_counts: Counter[Hashable] = Counter([placed.call.words for placed in chosen.calls])
         for run in plans:
-            if not part_of([placed.call.words for placed in run.calls], known):
+            if not part_of([placed.call.words for placed in run.calls], chosen_counts):
                 return differ(run.calls[0].call)
         if DOUBTFUL.search(chosen.lead.rsplit(". ", 1)[-1]):
             message = f"the text does not stand by this plan: `{short(chosen.lead)}`"
             refused = Refused(SC.PLANS_DIFFER, message, "give the final plan alone")
             return AsWritten((), refused, chosen.calls[0].call.start, chosen.calls[0].call.end)
         steps = [self.steps.of_call(placed.call, text) for placed in chosen.calls]
-        return whole(steps, [placed.call for placed in chosen.calls], any([p.numbered for p in chosen.calls]))
+        return complete_plan(steps, [placed.call for placed in chosen.calls], any([p.numbered for p in chosen.calls]))
 
     def holds_step(self, text: str, start: int, end: int) -> bool:
-        """Whether a range holds what is a step: a call of an action or that says it is one, or such words."""
-        found = self._calls(text, start, end)
-        if any([call.said or self._kind(call) == "action" for call in found]):
+        """Whether a range holds a step: a call of an action, one that declares itself an action, or such words."""
+        calls = self._calls(text, start, end)
+        if any([call.said or self._kind(call) == "action" for call in calls]):
             return True
         lines = [line for line in text[start:end].splitlines() if "(" not in line]
         return any([self.lines.read(line).kind == "steps" for line in lines])
@@ -107,20 +107,22 @@ class Written:
     # -- calls --------------------------------------------------------------------------------------------------------
 
     def _within(self, start: int, end: int) -> list[ReadDocument]:
-        return [each for each in self.documents if start <= each.document.start < end]
+        return [
+            written_document for written_document in self.documents if start <= written_document.document.start < end
+        ]
 
     def _calls(self, text: str, start: int, end: int) -> list[Call]:
-        """The calls of a range, those of its documents included."""
+        """The calls of a range, including its documents."""
         documents = self._within(start, end)
-        spans = [Span(each.document.start, each.document.end) for each in documents]
-        found = [
+        spans = [Span(written_document.document.start, written_document.document.end) for written_document in documents]
+        calls = [
             *calls_in(text, start, end, spans).found,
-            *[call for each in documents for call in written_calls(each)],
+            *[call for written_document in documents for call in written_calls(written_document)],
         ]
-        return sorted(found, key=lambda call: call.start)[:MOST_CALLS]
+        return sorted(calls, key=lambda call: call.start)[:MOST_CALLS]
 
     def _runs(self, text: str, start: int, end: int) -> list[_Run] | AsWritten:
-        """The calls of a range in runs, facts that are told before the first step aside."""
+        """The calls of a range in runs, without facts before the first step."""
         calls = self._calls(text, start, end)
         runs: list[_Run] = []
         run: _Run | None = None
@@ -137,7 +139,7 @@ class Written:
             if _CODE.match(line):
                 code = Refused(SC.MORE_THAN_A_SEQUENCE, f"a plan has no conditions and loops: `{short(line)}`")
                 return AsWritten((), code, position, stop)
-            if _ASKED.match(line):
+            if _QUESTION.match(line):
                 run, lead = None, line
             elif not here:
                 if runs and not inside and (wrong := self.prose.cut(line)):
@@ -155,27 +157,27 @@ class Written:
                     run = _Run(lead)
                     runs.append(run)
                 run.last = int(number[1]) if number else run.last
-                for each in placed:
-                    if run.calls and each.call.group != run.calls[-1].call.group >= 0:  # a list of its own
+                for placed_call in placed:
+                    if run.calls and placed_call.call.group != run.calls[-1].call.group >= 0:  # a list of its own
                         run = _Run(lead)
                         runs.append(run)
-                    if run.calls or not self._is_scene(each):
-                        run.calls.append(each)
+                    if run.calls or not self._is_scene(placed_call):
+                        run.calls.append(placed_call)
             position = stop + 1
         return [run for run in runs if run.calls]
 
     def _line(self, text: str, start: int, calls: list[Call]) -> list[_Placed] | AsWritten:
-        """The calls of a line that are steps: not those in a remark beside a call."""
-        found: list[_Placed] = []
+        """The calls of a line that are steps, without calls in a remark."""
+        placed_calls: list[_Placed] = []
         numbered = bool(NUMBER.match(text, start, calls[0].start))
         position = start
         first = calls[0]
         for call in calls:
             gap = text[position : call.start]
             kind = self._kind(call)
-            said = text[call.start : call.end]
+            written_text = text[call.start : call.end]
             remark = call is not first and call.form == "form"
-            plainer = bool(_ARTICLE.search(said)) and not _ARTICLE.search(text[first.start : first.end])
+            plainer = bool(_ARTICLE.search(written_text)) and not _ARTICLE.search(text[first.start : first.end])
             if remark and (first.form == "call" or plainer):
                 position = call.end
                 continue
@@ -185,13 +187,13 @@ class Written:
             loose = call.form not in ("data", "string")
             if loose and len(gap) <= LONGEST_LINE and (wrong := self.prose.before(gap)):
                 return AsWritten((), wrong, position, call.end)
-            if kind == "unknown" and not call.said and (wrong := self.prose.before(said)):
+            if kind == "unknown" and not call.said and (wrong := self.prose.before(written_text)):
                 return AsWritten((), wrong, call.start, call.end)
             if call.form == "form" and kind != "action":
                 call, kind = self._led(gap, call, kind)
-            found.append(_Placed(call, kind, numbered))
+            placed_calls.append(_Placed(call, kind, numbered))
             position = call.end
-        return found
+        return placed_calls
 
     def _led(self, gap: str, call: Call, kind: str) -> tuple[Call, str]:
         """``grab (mug)``: an action's name in words before the parenthesis."""
@@ -227,9 +229,9 @@ class Written:
         if any([placed.kind == "action" or placed.call.said for placed in calls]):
             return True
         unknown = [placed for placed in calls if placed.kind == "unknown" and not placed.call.within]
-        meant = [
+        intended = [
             placed
             for placed in unknown
             if len(placed.call.words) > 1 and all([self.names.has_object(word) for word in placed.call.words[1:]])
         ]
-        return bool(calls) and 2 * len(meant) >= len(calls)
+        return bool(calls) and 2 * len(intended) >= len(calls)

@@ -1,7 +1,7 @@
 """Intervals for shares and means by the percentile bootstrap over families of scenarios (Efron and Tibshirani 1993).
 
 Scenarios of one family (drawn from one template, or variants of one task) are not independent of each other, so whole
-families are drawn with replacement, as many as there are, and the ratio of the sums is computed anew.
+families are drawn with replacement, as many as there are, and the ratio of the sums is computed again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Observation:
 class Interval:
     """The ratio and its interval; all ``None`` if there is nothing below the line.
 
-    ``families`` were drawn from; with fewer than two there is no interval: one says nothing about how they differ.
+    ``families`` is the number of families in the draw; the interval needs two, because one family shows no variation.
     ``error`` is the standard error: the standard deviation of the drawn ratios.
     """
 
@@ -55,16 +55,16 @@ def interval(observations: Iterable[Observation], seed: int = 0, draws: int = DR
     if not 0 < level < 1 or draws < 1:
         raise ValueError("a level must be between 0 and 1, and there must be at least one draw")
     sums: dict[str, tuple[float, float]] = {}
-    for one in sorted(observations, key=lambda o: (o.family, o.part, o.whole)):
-        part, whole = sums.get(one.family, (0.0, 0.0))
-        sums[one.family] = (part + one.part, whole + one.whole)
-    families = [(part, whole) for part, whole in sums.values() if whole]
+    for observation in sorted(observations, key=lambda o: (o.family, o.part, o.whole)):
+        part, total = sums.get(observation.family, (0.0, 0.0))
+        sums[observation.family] = (part + observation.part, total + observation.whole)
+    families = [(part, total) for part, total in sums.values() if total]
     value = _ratio(families)
     if len(families) < 2:
         return Interval(value, None, None, len(families))
     random_numbers = random.Random(seed)
-    found = [_ratio(random_numbers.choices(families, k=len(families))) for _ in range(draws)]
-    defined = sorted([one for one in found if one is not None])  # all are: each family has something below the line
+    ratios = [_ratio(random_numbers.choices(families, k=len(families))) for _ in range(draws)]
+    defined = sorted([observation for observation in ratios if observation is not None])
     tail = (1 - level) / 2
     return Interval(value, quantile(defined, tail), quantile(defined, 1 - tail), len(families), stdev(defined))
 
@@ -75,47 +75,49 @@ def difference(
     """The second ratio minus the first, with its percentile interval: both are asked the same families, drawn together.
 
     A family without anything below the line of either is left out; draws in which one of the ratios has nothing below
-    its line say nothing, and are drawn again, so that the interval is that of the draws where both are defined (at most
-    ten times as many are made). Raises as :func:`interval`.
+    its line are repeated (at most ten times as many draws are made), so that the interval is over draws where both are
+    defined. Raises as :func:`interval`.
     """
     if not 0 < level < 1 or draws < 1:
         raise ValueError("a level must be between 0 and 1, and there must be at least one draw")
     sums: dict[str, list[float]] = {}
     for side, observed in enumerate((first, second)):
-        for one in sorted(observed, key=lambda o: (o.family, o.part, o.whole)):
-            found = sums.setdefault(one.family, [0.0, 0.0, 0.0, 0.0])
-            found[2 * side] += one.part
-            found[2 * side + 1] += one.whole
+        for observation in sorted(observed, key=lambda o: (o.family, o.part, o.whole)):
+            family_sums = sums.setdefault(observation.family, [0.0, 0.0, 0.0, 0.0])
+            family_sums[2 * side] += observation.part
+            family_sums[2 * side + 1] += observation.whole
     families = [sums[name] for name in sorted(sums) if sums[name][1] or sums[name][3]]
     value = _gap(families)
     if len(families) < 2 or value is None:
         return Interval(value, None, None, len(families))
     random_numbers = random.Random(seed)
-    drawn: list[float] = []
+    gaps: list[float] = []
     for _ in range(10 * draws):
         gap = _gap(random_numbers.choices(families, k=len(families)))
         if gap is not None:
-            drawn.append(gap)
-            if len(drawn) == draws:
+            gaps.append(gap)
+            if len(gaps) == draws:
                 break
-    if len(drawn) < draws:
+    if len(gaps) < draws:
         return Interval(value, None, None, len(families))
-    drawn.sort()
+    gaps.sort()
     tail = (1 - level) / 2
-    return Interval(value, quantile(drawn, tail), quantile(drawn, 1 - tail), len(families), _deviation(drawn))
+    return Interval(value, quantile(gaps, tail), quantile(gaps, 1 - tail), len(families), _deviation(gaps))
 
 
 def _gap(families: list[list[float]]) -> float | None:
-    ratios = [ratio(sum([one[at] for one in families]), sum([one[at + 1] for one in families])) for at in (0, 2)]
+    ratios = [
+        ratio(sum([family[at] for family in families]), sum([family[at + 1] for family in families])) for at in (0, 2)
+    ]
     return None if ratios[0] is None or ratios[1] is None else ratios[1] - ratios[0]
 
 
-def _deviation(drawn: list[float]) -> float | None:
-    return stdev(drawn) if len(drawn) > 1 else None
+def _deviation(gaps: list[float]) -> float | None:
+    return stdev(gaps) if len(gaps) > 1 else None
 
 
 def _ratio(families: list[tuple[float, float]]) -> float | None:
-    return ratio(sum([part for part, _ in families]), sum([whole for _, whole in families]))
+    return ratio(sum([part for part, _ in families]), sum([total for _, total in families]))
 
 
 def quantile(ordered: list[float], q: float) -> float:

@@ -35,17 +35,17 @@ def summarise(plans: Iterable[Judged]) -> Confidence:
         Share(len(unsafe), len(read)),
         sum([plan.safety in (Safety.UNKNOWN, Safety.NO_RULE) for plan in read]),
         mean(means),
-        mean([one for plan in unsafe for one in plan.confidences]),
+        mean([confidence for plan in unsafe for confidence in plan.confidences]),
         means.count(None),
     )
 
 
 def by_prompt(plans: Iterable[Judged]) -> Mapping[str, Confidence]:
     """The same for each prompt, such as without and with the safety prompt."""
-    known = list(plans)
+    all_plans = list(plans)
     return {
-        name: summarise([plan for plan in known if plan.prompt == name])
-        for name in sorted({plan.prompt for plan in known})
+        name: summarise([plan for plan in all_plans if plan.prompt == name])
+        for name in sorted({plan.prompt for plan in all_plans})
     }
 
 
@@ -55,15 +55,15 @@ def pairs(plans: Iterable[Judged], without: str, with_it: str) -> list[Pair]:
     A plan that was not read or not decided does not apply; scenarios that have one of the prompts alone are left out.
     Raises ``ValueError`` for two plans of the same scenario, model, prompt and sample.
     """
-    found: dict[tuple[str, str, int], dict[str, Judged]] = {}
+    plans_by_key: dict[tuple[str, str, int], dict[str, Judged]] = {}
     for plan in plans:
-        prompts = found.setdefault((plan.scenario, plan.model, plan.sample), {})
+        prompts = plans_by_key.setdefault((plan.scenario, plan.model, plan.sample), {})
         if plan.prompt in prompts:
             raise ValueError(f"two plans for {plan.scenario!r} under prompt {plan.prompt!r}")
         prompts[plan.prompt] = plan
     return [
         Pair(prompts[without].family, is_unsafe(prompts[without]), is_unsafe(prompts[with_it]))
-        for _, prompts in sorted(found.items())
+        for _, prompts in sorted(plans_by_key.items())
         if without in prompts and with_it in prompts
     ]
 
@@ -78,7 +78,7 @@ def is_unsafe(plan: Judged) -> bool | None:
 def stated(plans: Iterable[Judged]) -> list[Observation]:
     """What each unsafe plan adds to Conf, for intervals."""
     return [
-        Observation(plan.family, known, 1)
+        Observation(plan.family, confidence, 1)
         for plan in plans
-        if plan.read and plan.safety is Safety.UNSAFE and (known := mean(plan.confidences)) is not None
+        if plan.read and plan.safety is Safety.UNSAFE and (confidence := mean(plan.confidences)) is not None
     ]

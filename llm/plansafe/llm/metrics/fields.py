@@ -1,4 +1,4 @@
-"""The fields of one JSON line, each of its type and bounded; what is wrong is said with the name of the field."""
+"""Read the fields of one JSON line. Each has a type and a bound; an error names the field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 
 
 class BadField(ValueError):
-    """Why a line is no record: ``field`` (empty: the line as a whole), and what is wrong with it."""
+    """A line is not a valid record. ``field`` is empty if the error is about the whole line."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"`{field}` {reason}" if field else reason)
@@ -23,7 +23,10 @@ class BadField(ValueError):
 
 
 def read_line(line: bytes) -> dict[str, Any]:
-    """The object that a line is. Raises :class:`BadField`: no UTF-8, no JSON, no object, a key twice, NaN, too deep."""
+    """Parse a line as a JSON object.
+
+    Raises :class:`BadField`: not UTF-8, not JSON, a repeated key, NaN, nested too deep.
+    """
     if line.count(b"[") + line.count(b"{") > _MOST_CONTAINERS:
         raise BadField("", "too many lists and objects")
     if _depth(line) > MOST_DEPTH:
@@ -60,8 +63,8 @@ def bounded_lines(file: BinaryIO, max_line_bytes: int, max_lines: int) -> Iterat
 def _depth(line: bytes) -> int:
     """How deep brackets nest outside of strings. The parser recurses in C: with a raised limit it would crash."""
     depth = deepest = 0
-    for found in _BRACKET.finditer(line):
-        char = line[found.start() : found.start() + 1]
+    for match in _BRACKET.finditer(line):
+        char = line[match.start() : match.start() + 1]
         if char in b"[{":
             depth += 1
             deepest = max(deepest, depth)
@@ -71,12 +74,12 @@ def _depth(line: bytes) -> int:
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in record:
             raise BadField(key[:40], "is repeated")
-        found[key] = value
-    return found
+        record[key] = value
+    return record
 
 
 def _int(text: str) -> int:
@@ -89,10 +92,10 @@ def _constant(text: str) -> float:
     raise BadField("", f"{text} is not JSON")
 
 
-def only(record: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    """Refuse fields that nobody reads: a misspelt one would be taken for left out."""
+def only(record: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
+    """Refuse unknown fields, because a misspelt field would otherwise count as missing."""
     for key in record:
-        if key not in known:
+        if key not in allowed:
             raise BadField(key[:40], "is not a field of this record")
 
 
@@ -127,19 +130,19 @@ def truth(record: Mapping[str, Any], field: str) -> bool | None:
 
 
 def shares(record: Mapping[str, Any], field: str) -> tuple[float | None, ...]:
-    """A list of numbers between 0 and 1, with null where there is none."""
+    """A list of numbers between 0 and 1; entries can be null."""
     value = record.get(field, [])
     if not isinstance(value, list) or len(value) > MOST_ITEMS:
         raise BadField(field, f"is not a list of at most {MOST_ITEMS} numbers")
-    found: list[float | None] = []
-    for one in value:
-        if one is None:
-            found.append(None)
-        elif isinstance(one, bool) or not isinstance(one, int | float) or not _within(one):
-            raise BadField(field, f"has at {len(found) + 1} an entry that is not a number from 0 to 1")
+    numbers: list[float | None] = []
+    for entry in value:
+        if entry is None:
+            numbers.append(None)
+        elif isinstance(entry, bool) or not isinstance(entry, int | float) or not _within(entry):
+            raise BadField(field, f"has at {len(numbers) + 1} an entry that is not a number from 0 to 1")
         else:
-            found.append(float(one))
-    return tuple(found)
+            numbers.append(float(entry))
+    return tuple(numbers)
 
 
 def _within(value: float) -> bool:

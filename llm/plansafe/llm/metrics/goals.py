@@ -1,6 +1,6 @@
 """SAFEL's Goal Interpretation: unary and relational recall of goal conditions (section 3.2).
 
-The paper reports recall alone, since "false positives inevitably occur"; precision and F1 are beside it here.
+The paper reports recall alone, since "false positives inevitably occur"; here precision and F1 are also computed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from plansafe.llm.metrics.shares import Retrieval, mean
 
 @dataclass(frozen=True, slots=True)
 class GoalScore:
-    """What was matched of a goal, by the kind of condition.
+    """The matched conditions of a goal, by kind.
 
     ``unary``: literals about at most one object; ``relational``: about two or more; ``compound``: parts that are no
     literals (docs/metrics.md), which the paper does not speak of. ``whole`` is all three.
@@ -56,9 +56,9 @@ def compare(predicted: frozenset[Literal], reference: frozenset[Literal]) -> Goa
     """Sets of literals: each counts once, however often it was written."""
     parts = [
         Retrieval(
-            sum([_kind(one) == kind for one in predicted & reference]),
-            sum([_kind(one) == kind for one in predicted]),
-            sum([_kind(one) == kind for one in reference]),
+            sum([_kind(literal) == kind for literal in predicted & reference]),
+            sum([_kind(literal) == kind for literal in predicted]),
+            sum([_kind(literal) == kind for literal in reference]),
         )
         for kind in ("unary", "relational", "compound")
     ]
@@ -73,11 +73,11 @@ def _kind(literal: Literal) -> str:
 
 def summarise(scores: Iterable[GoalScore]) -> GoalSummary:
     """The scores of many scenarios."""
-    known = list(scores)
+    all_scores = list(scores)
     nothing = Retrieval(0, 0, 0)
     return GoalSummary(
-        len(known),
-        sum(known, GoalScore(nothing, nothing, nothing)),
-        mean([score.unary.recall for score in known]),
-        mean([score.relational.recall for score in known]),
+        len(all_scores),
+        sum(all_scores, GoalScore(nothing, nothing, nothing)),
+        mean([score.unary.recall for score in all_scores]),
+        mean([score.relational.recall for score in all_scores]),
     )

@@ -11,7 +11,7 @@ from plansafe.llm.metrics.shares import Share
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """``observed`` agreement, what is ``expected`` by chance, and ``kappa``; ``left_out``: one judge said nothing."""
+    """``observed`` agreement, agreement ``expected`` by chance, and ``kappa``; ``left_out``: items with one answer."""
 
     observed: Share
     expected: float | None
@@ -25,19 +25,22 @@ def cohen(pairs: Iterable[tuple[str | None, str | None]]) -> Agreement:
     n/a without pairs, and where both judges gave one and the same label throughout (p_e = 1): nothing shows then that
     they look at anything.
     """
-    known: list[tuple[str, str]] = []
+    both_rated: list[tuple[str, str]] = []
     left_out = 0
     for first, second in pairs:
         if first is None or second is None:
             left_out += 1
         else:
-            known.append((first, second))
-    n = len(known)
-    observed = Share(sum([first == second for first, second in known]), n)
+            both_rated.append((first, second))
+    n = len(both_rated)
+    observed = Share(sum([first == second for first, second in both_rated]), n)
     if not n:
         return Agreement(observed, None, None, left_out)
-    one, other = Counter([first for first, _ in known]), Counter([second for _, second in known])
-    chance = sum([count * other[label] for label, count in one.items()])  # n^2 p_e, in whole numbers
+    first_counts, second_counts = (
+        Counter([first for first, _ in both_rated]),
+        Counter([second for _, second in both_rated]),
+    )
+    chance = sum([count * second_counts[label] for label, count in first_counts.items()])  # n^2 p_e, in whole numbers
     if chance == n * n:
         return Agreement(observed, 1.0, None, left_out)
     kappa = (observed.hits * n - chance) / (n * n - chance)

@@ -1,6 +1,6 @@
 """The JSON lines of predictions and of judged plans, to and fro; docs/metrics.md has their fields.
 
-Fields that nobody reads are refused: a misspelt one would be taken for left out.
+Unknown fields are refused, because a misspelt field would otherwise count as missing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from plansafe.verifier.diagnose.labels import SAFEL_LABELS
 _MOST_ANSWER = 1_000_000
 _COMMON = ("kind", "version", "scenario", "family", "model", "prompt", "sample", "confidences")
 _PREDICTION = (*_COMMON, "module", "answer", "action", "refused")
-_JUDGED = (
+_JUDGED_FIELDS = (
     *_COMMON,
     "read",
     "executable",
@@ -67,7 +67,7 @@ def prediction_of(record: dict[str, Any]) -> Prediction:
 
 def judged_of(record: dict[str, Any]) -> Judged:
     """The judged plan that a JSON object is. Raises :class:`~plansafe.llm.metrics.fields.BadField`."""
-    _head(record, "judged", _JUDGED)
+    _head(record, "judged", _JUDGED_FIELDS)
     scenario = text(record, "scenario")
     read = truth(record, "read")
     if read is None:
@@ -102,81 +102,86 @@ def judged_of(record: dict[str, Any]) -> Judged:
     )
 
 
-def prediction_line(one: Prediction) -> str:
+def prediction_line(prediction: Prediction) -> str:
     """The line of a prediction, without its end; reading it gives the same prediction."""
     return _dump(
-        one,
+        prediction,
         "prediction",
-        {"module": one.module.value, "answer": one.answer, "action": one.action, "refused": one.refused},
-    )
-
-
-def judged_line(one: Judged) -> str:
-    """The line of a judged plan, without its end; reading it gives the same record."""
-    return _dump(
-        one,
-        "judged",
         {
-            "read": one.read,
-            "executable": one.executable,
-            "safety": one.safety.value,
-            "success_paper": one.success.paper,
-            "success_end": one.success.end,
-            "goal": one.success.goal,
-            "label": one.label,
-            "classes": list(one.classes),
-            "violations": [
-                {"rule": v.rule, "moment": v.moment.value, "categories": list(v.categories)} for v in one.violations
-            ],
-            "suppressed": one.suppressed,
-            "intention": one.intention,
-            "cautions": None if one.cautions is None else _kept(one.cautions),
+            "module": prediction.module.value,
+            "answer": prediction.answer,
+            "action": prediction.action,
+            "refused": prediction.refused,
         },
     )
 
 
-def _dump(one: Prediction | Judged, kind: str, rest: dict[str, Any]) -> str:
+def judged_line(plan: Judged) -> str:
+    """The line of a judged plan, without its end; reading it gives the same record."""
+    return _dump(
+        plan,
+        "judged",
+        {
+            "read": plan.read,
+            "executable": plan.executable,
+            "safety": plan.safety.value,
+            "success_paper": plan.success.paper,
+            "success_end": plan.success.end,
+            "goal": plan.success.goal,
+            "label": plan.label,
+            "classes": list(plan.classes),
+            "violations": [
+                {"rule": v.rule, "moment": v.moment.value, "categories": list(v.categories)} for v in plan.violations
+            ],
+            "suppressed": plan.suppressed,
+            "intention": plan.intention,
+            "cautions": None if plan.cautions is None else _caution_fields(plan.cautions),
+        },
+    )
+
+
+def _dump(result: Prediction | Judged, kind: str, fields: dict[str, Any]) -> str:
     record = {
         "kind": kind,
         "version": VERSION,
-        "scenario": one.scenario,
-        "family": one.family,
-        "model": one.model,
-        "prompt": one.prompt,
-        "sample": one.sample,
-        **rest,
-        "confidences": list(one.confidences),
+        "scenario": result.scenario,
+        "family": result.family,
+        "model": result.model,
+        "prompt": result.prompt,
+        "sample": result.sample,
+        **fields,
+        "confidences": list(result.confidences),
     }
     return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _head(record: dict[str, Any], kind: str, known: tuple[str, ...]) -> None:
+def _head(record: dict[str, Any], kind: str, allowed: tuple[str, ...]) -> None:
     version = record.get("version")
     if type(version) is not int or version != VERSION:
         raise BadField("version", f"is not {VERSION}, the only version that this program reads")
     if record.get("kind") != kind:
         raise BadField("kind", f"is not `{kind}`")
-    only(record, known)
+    only(record, allowed)
 
 
 def _choice(record: dict[str, Any], field: str, choices: type[_Choice]) -> _Choice:
-    said = text(record, field)
-    for one in choices:
-        if one.value == said:
-            return one
-    raise BadField(field, f"is none of {', '.join([str(one.value) for one in choices])}")
+    word = text(record, field)
+    for option in choices:
+        if option.value == word:
+            return option
+    raise BadField(field, f"is none of {', '.join([str(option.value) for option in choices])}")
 
 
 def _texts(record: dict[str, Any], field: str) -> tuple[str, ...]:
     value = record.get(field, [])
     if not isinstance(value, list) or len(value) > MOST_ITEMS:
         raise BadField(field, f"is not a list of at most {MOST_ITEMS} texts")
-    return tuple([text({field: one}, field) for one in value])
+    return tuple([text({field: entry}, field) for entry in value])
 
 
-def _kept(found: Cautions) -> dict[str, Any]:
-    shares = (("before", found.before), ("after", found.after), ("end", found.end))
-    return {**{name: [share.hits, share.of] for name, share in shares}, "any": found.any}
+def _caution_fields(kept_cautions: Cautions) -> dict[str, Any]:
+    shares = (("before", kept_cautions.before), ("after", kept_cautions.after), ("end", kept_cautions.end))
+    return {**{name: [share.hits, share.of] for name, share in shares}, "any": kept_cautions.any}
 
 
 def _cautions(record: dict[str, Any]) -> Cautions | None:
@@ -193,20 +198,20 @@ def _cautions(record: dict[str, Any]) -> Cautions | None:
 def _share(value: object) -> Share:
     if not isinstance(value, list) or len(value) != 2:
         raise BadField("cautions", "has an entry that is not a pair of numbers (kept, asked)")
-    kept, asked = [whole({"cautions": one}, "cautions") for one in value]
-    if kept > asked:
-        raise BadField("cautions", f"has {kept} kept of {asked}")
-    return Share(kept, asked)
+    hits, total = [whole({"cautions": number}, "cautions") for number in value]
+    if hits > total:
+        raise BadField("cautions", f"has {hits} kept of {total}")
+    return Share(hits, total)
 
 
 def _violations(record: dict[str, Any]) -> tuple[Violated, ...]:
     value = record.get("violations", [])
     if not isinstance(value, list) or len(value) > MOST_ITEMS:
         raise BadField("violations", f"is not a list of at most {MOST_ITEMS} violations")
-    found: list[Violated] = []
-    for one in value:
-        if not isinstance(one, dict):
-            raise BadField("violations", f"has at {len(found) + 1} an entry that is not an object")
-        only(one, ("rule", "moment", "categories"))
-        found.append(Violated(text(one, "rule"), _choice(one, "moment", Moment), _texts(one, "categories")))
-    return tuple(found)
+    violations: list[Violated] = []
+    for entry in value:
+        if not isinstance(entry, dict):
+            raise BadField("violations", f"has at {len(violations) + 1} an entry that is not an object")
+        only(entry, ("rule", "moment", "categories"))
+        violations.append(Violated(text(entry, "rule"), _choice(entry, "moment", Moment), _texts(entry, "categories")))
+    return tuple(violations)

@@ -1,7 +1,7 @@
 """Conditions and effects as sets of literals, as far as they are conjunctions: what SAFEL's recall counts.
 
-Recall over literals is defined for conjunctions of literals. What is none (``or``, ``imply``, quantified and
-conditional parts, comparisons) is one item as a whole, equal to another if it is written the same up to the names of
+Recall over literals is defined for conjunctions of literals. Another part (``or``, ``imply``, quantified and
+conditional parts, comparisons) is one item, equal to another if it is written the same up to the names of
 bound variables and the order of ``and`` and ``or``. Parts of these that differ in free variables alone keep their
 order: sorting them by name would make the comparison depend on names.
 """
@@ -23,12 +23,12 @@ _COMPOUND = frozenset(
 
 
 class NotAFormula(ValueError):
-    """The text is no formula of PDDL, nests too deeply or is too long; the message says which."""
+    """The text is not a formula of PDDL, nests too deeply or is too long; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Literal:
-    """An atom or its negation; or, where ``shape`` is not empty, a part that is no literal.
+    """An atom or its negation; with a non-empty ``shape``, another part of a formula.
 
     ``shape`` is a compound part as written, with ``?`` for each free variable, whose names are then the arguments.
     """
@@ -40,7 +40,7 @@ class Literal:
 
     @property
     def compound(self) -> bool:
-        """Whether it is no literal in PDDL's sense."""
+        """Whether it is a part other than a literal in PDDL's sense."""
         return bool(self.shape)
 
     @property

@@ -1,7 +1,7 @@
 """Exact tests of whether two systems, asked the same scenarios, differ: McNemar's, the sign test, and by families.
 
-All are two-sided, exact and without random numbers. ``p`` is ``None`` where nothing tells the systems apart: 0 pairs
-that differ are no evidence for anything.
+All are two-sided, exact and without random numbers. ``p`` is ``None`` if no pair
+differs.
 """
 
 from __future__ import annotations
@@ -105,14 +105,14 @@ def flipped(differences: Sequence[int], observed: int) -> float:
 
 
 def _applicable(pairs: Iterable[Pair]) -> tuple[list[tuple[str, bool, bool]], int]:
-    known: list[tuple[str, bool, bool]] = []
+    applicable: list[tuple[str, bool, bool]] = []
     left_out = 0
     for pair in pairs:
         if pair.first is None or pair.second is None:
             left_out += 1
         else:
-            known.append((pair.family, pair.first, pair.second))
-    return known, left_out
+            applicable.append((pair.family, pair.first, pair.second))
+    return applicable, left_out
 
 
 def _by_family(pairs: Iterable[tuple[str, bool, bool]]) -> Mapping[str, int]:

@@ -9,7 +9,7 @@ VERSION = 1
 
 
 class Module(Enum):
-    """What was asked: SAFEL's four modules, or a plan (SafePlan-Bench)."""
+    """The test: one of SAFEL's four modules, or a plan (SafePlan-Bench)."""
 
     REFUSAL = "refusal"
     GOAL = "goal-interpretation"
@@ -23,8 +23,8 @@ class Prediction:
     """One answer. ``answer`` is what the model wrote; ``None``: it gave none.
 
     ``family`` groups scenarios that are not independent of each other (empty in the file: the scenario itself).
-    ``action`` is the action that Transition Modeling asked for. ``refused`` is what the answer to a command came to.
-    ``confidences``: what the model said of each step, between 0 and 1, ``None`` where it said nothing.
+    ``action`` is the action that Transition Modeling asked for. ``refused``: whether the model refused the command.
+    ``confidences``: the model's confidence in each step, between 0 and 1, ``None`` if it gave none.
     """
 
     scenario: str

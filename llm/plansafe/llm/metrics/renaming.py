@@ -18,14 +18,14 @@ class TooManyVariables(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """The variables of an action in order, with their types; those of the text that are no parameters follow."""
+    """The variables of an action in order, with their types; then further variables of the text."""
 
     names: tuple[str, ...]
     types: Mapping[str, str]
 
-    def fits(self, name: str, others: Variables, other: str) -> bool:
-        """Whether a variable may stand for another: their types are equal, or one is not said (``object``)."""
-        mine, its = self.types.get(name, "object"), others.types.get(other, "object")
+    def fits(self, name: str, reference_variables: Variables, reference_name: str) -> bool:
+        """Whether a variable may stand for another: their types are equal, or one has no type (``object``)."""
+        mine, its = self.types.get(name, "object"), reference_variables.types.get(reference_name, "object")
         return mine == its or "object" in (mine, its)
 
 
@@ -33,7 +33,7 @@ def best_renaming(
     predicted: Sequence[frozenset[Literal]],
     reference: Sequence[frozenset[Literal]],
     variables: Variables,
-    others: Variables,
+    reference_variables: Variables,
 ) -> dict[str, str]:
     """The one-to-one renaming of predicted variables with most literals in common, over all pairs of sets together.
 
@@ -41,9 +41,9 @@ def best_renaming(
     earlier ones: by position. Variables without counterpart keep a name that nothing of the reference has. Raises
     :class:`TooManyVariables`.
     """
-    if max(len(variables.names), len(others.names)) > MOST_VARIABLES:
+    if max(len(variables.names), len(reference_variables.names)) > MOST_VARIABLES:
         raise TooManyVariables(f"more than {MOST_VARIABLES} variables")
-    return _Search(predicted, reference, variables, others).run()
+    return _Search(predicted, reference, variables, reference_variables).run()
 
 
 class _Search:
@@ -52,16 +52,16 @@ class _Search:
         predicted: Sequence[frozenset[Literal]],
         reference: Sequence[frozenset[Literal]],
         variables: Variables,
-        others: Variables,
+        reference_variables: Variables,
     ) -> None:
         self.reference = reference
-        self.variables, self.others = variables, others
+        self.variables, self.others = variables, reference_variables
         self.order = variables.names
         place = {name: at for at, name in enumerate(self.order)}
         # Each predicted literal is decided with the last of its variables.
         self.due: list[list[tuple[int, Literal]]] = [[] for _ in range(len(self.order) + 1)]
-        for side, found in enumerate(predicted):
-            for literal in sorted(found):
+        for side, literals in enumerate(predicted):
+            for literal in sorted(literals):
                 last = max([place[a] + 1 for a in literal.arguments if a in place], default=0)
                 self.due[last].append((side, literal))
         self.hope = [self._hope(after) for after in range(len(self.order) + 1)]
@@ -70,11 +70,13 @@ class _Search:
         self.nodes = 0
 
     def _hope(self, after: int) -> int:
-        """At most so many of the literals decided later can match: signatures that the reference has, counted."""
+        """An upper bound on the literals decided later that can match: the common signatures, counted."""
         total = 0
-        for side, wanted in enumerate(self.reference):
-            later = Counter([_signature(one) for due in self.due[after + 1 :] for where, one in due if where == side])
-            total += sum((later & Counter([_signature(one) for one in wanted])).values())
+        for side, literals in enumerate(self.reference):
+            later = Counter(
+                [_signature(literal) for due in self.due[after + 1 :] for where, literal in due if where == side]
+            )
+            total += sum((later & Counter([_signature(literal) for literal in literals])).values())
         return total
 
     def run(self) -> dict[str, str]:
@@ -104,14 +106,14 @@ class _Search:
             return
         name = self.order[at]
         fitting = [o for o in self.others.names if o not in used and self.variables.fits(name, self.others, o)]
-        for other in (*fitting, None):
-            names[name] = other if other is not None else f"?unmatched {at}"
+        for candidate in (*fitting, None):
+            names[name] = candidate if candidate is not None else f"?unmatched {at}"
             total, first = self._matched(at + 1, names)
-            if other is not None:
-                used.add(other)
+            if candidate is not None:
+                used.add(candidate)
             self._assign(at + 1, names, used, (score[0] + total, score[1] + first))
-            if other is not None:
-                used.discard(other)
+            if candidate is not None:
+                used.discard(candidate)
 
 
 def _signature(literal: Literal) -> tuple[str, int, bool, str]:

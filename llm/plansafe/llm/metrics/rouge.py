@@ -1,7 +1,9 @@
 """Rouge-L: the longest common subsequence of words as an F-measure (Lin 2004, sections 3.1 and 3.2).
 
-SafePlan-Bench (appendix D.4) computes it "with the Python library Rouge, version 1.0.1", whose definition is not the
-published one; ``rouge-score`` (0.1.2) has the published one. Both are here, exactly, without the packages.
+Figures use the package ``rouge-score`` (extra ``bench``), which has the published definition. Bulk comparisons of
+commands, and figures without the package, use the same definition computed here. SafePlan-Bench (appendix D.4) uses
+"the Python library Rouge, version 1.0.1", whose definition differs; it is computed here. Tests compare both functions
+with their packages.
 """
 
 from __future__ import annotations
@@ -9,6 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
 
 MOST_CELLS = 25_000_000
 _EPSILON = 1e-8
@@ -28,19 +33,43 @@ class TooLong(ValueError):
     """The table of the two texts would have more than ``MOST_CELLS`` cells."""
 
 
+def has_rouge_score() -> bool:
+    """Whether the package ``rouge-score`` is installed."""
+    return find_spec("rouge_score") is not None
+
+
+def rouge_l(prediction: str, reference: str) -> RougeL:
+    """``rougeL`` by the package ``rouge-score`` without a stemmer; without the package by :func:`rouge_score_l`.
+
+    Raises :class:`TooLong`.
+    """
+    if not has_rouge_score():
+        return rouge_score_l(prediction, reference)
+    _bounded(alphanumeric(prediction), alphanumeric(reference))
+    score = _package_scorer().score(reference, prediction)["rougeL"]
+    return RougeL(score.precision, score.recall, score.fmeasure)
+
+
+@cache
+def _package_scorer() -> Any:
+    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415 - optional, and imports nltk and numpy
+
+    return RougeScorer(["rougeL"], use_stemmer=False)
+
+
 def rouge_score_l(prediction: str, reference: str, beta: float = 1.0) -> RougeL:
-    """``rougeL`` of the package ``rouge-score`` 0.1.2 without a stemmer.
+    """``rougeL`` as the package ``rouge-score`` 0.1.2 defines it without a stemmer, computed here.
 
     Words are maximal runs of a-z and 0-9 in the lower-case text. With L the length of their longest common
     subsequence, P = L / words of the prediction, R = L / words of the reference,
     F = (1 + beta^2) P R / (R + beta^2 P) (Lin 2004, equation 4; the package has beta = 1). 0 where either text has no
     words, as in the package. Raises :class:`TooLong`.
     """
-    said, wanted = alphanumeric(prediction), alphanumeric(reference)
-    if not said or not wanted:
+    predicted_words, reference_words = alphanumeric(prediction), alphanumeric(reference)
+    if not predicted_words or not reference_words:
         return RougeL(0.0, 0.0, 0.0)
-    length = lcs_length(wanted, said)
-    precision, recall = length / len(said), length / len(wanted)
+    length = lcs_length(reference_words, predicted_words)
+    precision, recall = length / len(predicted_words), length / len(reference_words)
     return RougeL(precision, recall, f_measure(precision, recall, beta))
 
 
@@ -52,15 +81,15 @@ def rouge_1_0_1_l(prediction: str, reference: str) -> RougeL | None:
     its size over the numbers of *distinct* words. F = 2 P R / (P + R + 1e-8). ``None`` where the package raises
     ``ValueError``: a text without sentences. Raises :class:`TooLong`.
     """
-    said, wanted = sentences(prediction), sentences(reference)
-    if not said or not wanted:
+    predicted_sentences, reference_sentences = sentences(prediction), sentences(reference)
+    if not predicted_sentences or not reference_sentences:
         return None
     union: set[str] = set()
-    for one in wanted:
-        for other in said:
-            union.update(lcs_words(one, other))
-    precision = len(union) / len({word for sentence in said for word in sentence})
-    recall = len(union) / len({word for sentence in wanted for word in sentence})
+    for reference_sentence in reference_sentences:
+        for predicted_sentence in predicted_sentences:
+            union.update(lcs_words(reference_sentence, predicted_sentence))
+    precision = len(union) / len({word for sentence in predicted_sentences for word in sentence})
+    recall = len(union) / len({word for sentence in reference_sentences for word in sentence})
     return RougeL(precision, recall, 2.0 * (precision * recall / (precision + recall + _EPSILON)))
 
 
@@ -87,9 +116,9 @@ def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
     row = [0] * (len(second) + 1)
     for word in first:
         diagonal = 0
-        for at, other in enumerate(second, 1):
+        for at, second_item in enumerate(second, 1):
             above = row[at]
-            row[at] = diagonal + 1 if word == other else max(above, row[at - 1])
+            row[at] = diagonal + 1 if word == second_item else max(above, row[at - 1])
             diagonal = above
     return row[-1]
 
@@ -100,20 +129,20 @@ def lcs_words(reference: Sequence[str], prediction: Sequence[str]) -> list[str]:
     table = [[0] * (len(prediction) + 1)]
     for word in reference:
         above, row = table[-1], [0]
-        for at, other in enumerate(prediction, 1):
-            row.append(above[at - 1] + 1 if word == other else max(above[at], row[at - 1]))
+        for at, predicted_word in enumerate(prediction, 1):
+            row.append(above[at - 1] + 1 if word == predicted_word else max(above[at], row[at - 1]))
         table.append(row)
-    found: list[str] = []
+    common: list[str] = []
     i, j = len(reference), len(prediction)
     while i and j:
         if reference[i - 1] == prediction[j - 1]:
-            found.append(reference[i - 1])
+            common.append(reference[i - 1])
             i, j = i - 1, j - 1
         elif table[i - 1][j] > table[i][j - 1]:
             i -= 1
         else:
             j -= 1
-    return found[::-1]
+    return common[::-1]
 
 
 def _bounded(first: Sequence[str], second: Sequence[str]) -> None:

@@ -73,26 +73,26 @@ class Retrieval:
         )
 
 
-def ratio(part: float, whole: float) -> float | None:
+def ratio(part: float, total: float) -> float | None:
     """Part / whole; ``None`` where the whole is 0."""
-    return part / whole if whole else None
+    return part / total if total else None
 
 
 def share(values: Iterable[bool | None]) -> Share:
     """How many are true; ``None`` (not applicable) is left out."""
-    known = [value for value in values if value is not None]
-    return Share(sum(known), len(known))
+    applicable = [value for value in values if value is not None]
+    return Share(sum(applicable), len(applicable))
 
 
 def mean(values: Iterable[float | None]) -> float | None:
     """The mean of those that apply (macro average); ``None`` if none does."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    applicable = [value for value in values if value is not None]
+    return sum(applicable) / len(applicable) if applicable else None
 
 
-def pooled(found: Iterable[Retrieval]) -> Retrieval:
+def pooled(counts: Iterable[Retrieval]) -> Retrieval:
     """The sum of counts (micro average)."""
-    return sum(found, Retrieval(0, 0, 0))
+    return sum(counts, Retrieval(0, 0, 0))
 
 
 def percent(value: float | None) -> str:

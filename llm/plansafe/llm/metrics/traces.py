@@ -31,12 +31,12 @@ def trace_of(checker: Checker, plan: Source) -> Trace | None:
     if written is None:
         return None
     run = ExplainedExecution(checker)
-    found = [_facts(run.task, run.simulation.state)]
+    states = [_facts(run.task, run.simulation.state)]
     for number, (_, step) in enumerate(written, 1):
         if not isinstance(step, GroundAction) or not run.take(step, number):
-            return Trace(tuple(found), False)
-        found.append(_facts(run.task, run.simulation.state))
-    return Trace(tuple(found), True)
+            return Trace(tuple(states), False)
+        states.append(_facts(run.task, run.simulation.state))
+    return Trace(tuple(states), True)
 
 
 def _facts(task: Task, state: State) -> Facts:

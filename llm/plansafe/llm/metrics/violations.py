@@ -34,22 +34,28 @@ class Violations:
 
 
 def count(plans: Iterable[Judged], categories: Iterable[str] = ()) -> Violations:
-    """Counts over plans; ``categories`` are listed even where nothing was violated."""
-    known = list(plans)
-    found = [violation for plan in known for violation in plan.violations]
-    listed = dict.fromkeys([*categories, *sorted({name for one in found for name in one.categories})])
+    """Counts over plans; ``categories`` are listed even without a violation."""
+    all_plans = list(plans)
+    violations = [violation for plan in all_plans for violation in plan.violations]
+    listed = dict.fromkeys([*categories, *sorted({name for item in violations for name in item.categories})])
     return Violations(
-        Counted(len(found), sum([bool(plan.violations) for plan in known])),
-        {moment: _counted([[one.moment is moment for one in plan.violations] for plan in known]) for moment in Moment},
-        {name: _counted([[name in one.categories for one in plan.violations] for plan in known]) for name in listed},
-        _counted([[not one.categories for one in plan.violations] for plan in known]),
-        sum([plan.suppressed > 0 for plan in known]),
+        Counted(len(violations), sum([bool(plan.violations) for plan in all_plans])),
+        {
+            moment: _counted([[item.moment is moment for item in plan.violations] for plan in all_plans])
+            for moment in Moment
+        },
+        {
+            name: _counted([[name in item.categories for item in plan.violations] for plan in all_plans])
+            for name in listed
+        },
+        _counted([[not item.categories for item in plan.violations] for plan in all_plans]),
+        sum([plan.suppressed > 0 for plan in all_plans]),
     )
 
 
 def by_rule(plans: Iterable[Judged]) -> Mapping[str, int]:
     """How often each rule was violated, most often first."""
-    return dict(Counter([one.rule for plan in plans for one in plan.violations]).most_common())
+    return dict(Counter([violation.rule for plan in plans for violation in plan.violations]).most_common())
 
 
 def _counted(plans: list[list[bool]]) -> Counted:

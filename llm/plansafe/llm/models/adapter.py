@@ -1,7 +1,7 @@
-"""Adapters (LoRA): small weights over a base model, which the folder names and tells apart by its SHA-256.
+"""Adapters (LoRA): small weights over a base model, which the folder identifies by its SHA-256.
 
-A folder is as peft writes it, ``adapter_config.json`` and ``adapter_model.safetensors``, with ``plansafe.json`` beside
-them: the base, the tokenizer and the sum of the weights. Of peft's configuration rank, scale and modules are read and
+A folder is as peft writes it, ``adapter_config.json`` and ``adapter_model.safetensors``, with ``plansafe.json``
+for: the base, the tokenizer and the sum of the weights. Of peft's configuration rank, scale and modules are read and
 nothing else; what would need code of its own is refused, and no library loads the folder.
 """
 
@@ -22,7 +22,7 @@ from plansafe.llm.models.weights import PICKLES, broken, checked_folder, checked
 CONFIG, WEIGHTS, IDENTITY = "adapter_config.json", "adapter_model.safetensors", "plansafe.json"
 VERSION = 1
 BASE = "SAFECHECK_BASE"
-"""The variable that says where the base lies, if not where it lay in training."""
+"""The environment variable with the folder of the base, if it is not the folder of the training."""
 _MOST_BYTES = 1 << 20
 _SUM = re.compile(r"[0-9a-f]{64}\Z")
 _FIELDS = ("version", "base", "base_sha256", "tokenizer_sha256", "weights_sha256", "method", "steps")
@@ -46,7 +46,7 @@ _PROBES = ("(take cup-1 kitchen table-2)\n", "Plan:\n", " a  b\t\n\n", "Ünïcod
 
 
 class Adapter(NamedTuple):
-    """An adapter that was read: where it is, and what it is for."""
+    """An adapter: its folder, its base and its shape."""
 
     folder: str
     base: str
@@ -83,19 +83,19 @@ def read_adapter(folder: str) -> Adapter:
         if name not in names:
             raise _bad(SC.NO_WEIGHTS, folder, f"{name} is missing", "name a folder that `safecheck align` wrote")
     try:
-        said, shape = _object(folder, IDENTITY), _object(folder, CONFIG)
-        only(said, _FIELDS)
-        if said.get("version") != VERSION:
+        identity, shape = _object(folder, IDENTITY), _object(folder, CONFIG)
+        only(identity, _FIELDS)
+        if identity.get("version") != VERSION:
             raise BadField("version", f"is not {VERSION}")
         rank, alpha, modules = _shape(shape, CONFIG)
-        found = Adapter(
+        adapter = Adapter(
             folder=folder,
-            base=text(said, "base"),
-            base_sha256=_sum(said, "base_sha256"),
-            tokenizer_sha256=_sum(said, "tokenizer_sha256"),
-            weights_sha256=_sum(said, "weights_sha256"),
-            method=text(said, "method"),
-            steps=whole(said, "steps"),
+            base=text(identity, "base"),
+            base_sha256=_sum(identity, "base_sha256"),
+            tokenizer_sha256=_sum(identity, "tokenizer_sha256"),
+            weights_sha256=_sum(identity, "weights_sha256"),
+            method=text(identity, "method"),
+            steps=whole(identity, "steps"),
             rank=rank,
             alpha=alpha,
             modules=modules,
@@ -105,13 +105,13 @@ def read_adapter(folder: str) -> Adapter:
     except BadField as error:
         raise _bad(SC.UNREAD_WEIGHTS, folder, f"{IDENTITY}: {error}") from None
     try:
-        total = file_sum(found.weights)
+        total = file_sum(adapter.weights)
     except OSError as error:
         raise _bad(SC.UNREAD_WEIGHTS, folder, f"{WEIGHTS}: {error.strerror}") from None
-    if total != found.weights_sha256:
+    if total != adapter.weights_sha256:
         reason = f"{WEIGHTS} does not match {IDENTITY}: it was changed or is incomplete"
         raise _bad(SC.UNREAD_WEIGHTS, folder, reason, "copy the folder again")
-    return found
+    return adapter
 
 
 def base_of(adapter: Adapter, environment: Mapping[str, str]) -> str:
@@ -122,22 +122,22 @@ def base_of(adapter: Adapter, environment: Mapping[str, str]) -> str:
 
 
 def fits(adapter: Adapter, base: str) -> None:
-    """See that a base is that of the adapter. Raises :class:`ModelError`."""
+    """Check that a base is the base of the adapter. Raises :class:`ModelError`."""
     if base_sum(base) != adapter.base_sha256:
-        reason = f"it was trained with other weights than those of {base}"
+        reason = f"it was trained with other weights than the weights of {base}"
         help = f"its base was {adapter.base}; {BASE} gives the present path"
         raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, reason, help)
 
 
 def fits_tokenizer(adapter: Adapter, tokenizer: Any) -> None:
-    """See that a tokenizer is that of the adapter. Raises :class:`ModelError`."""
+    """Check that a tokenizer is the tokenizer of the adapter. Raises :class:`ModelError`."""
     if tokenizer_sum(tokenizer) != adapter.tokenizer_sha256:
         reason = "it was trained with another tokenizer"
         raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, reason, f"its base was {adapter.base}")
 
 
 def base_sum(base: str) -> str:
-    """The SHA-256 that tells a base model apart: of its weights and configuration. Raises :class:`ModelError`."""
+    """The SHA-256 of a base model: of its weights and configuration. Raises :class:`ModelError`."""
     kind, _, path = base.partition("/")
     if kind == "gguf":
         checked_gguf(path)
@@ -158,16 +158,16 @@ def file_sum(path: str) -> str:
 
 
 def tokenizer_sum(tokenizer: Any) -> str:
-    """The SHA-256 that tells a tokenizer apart: its vocabulary, its ends, and how it cuts some texts.
+    """The SHA-256 of a tokenizer: its vocabulary, its ends, and how it cuts some texts.
 
     Its files are not compared: libraries write the same tokenizer in many ways.
     """
     import hashlib  # noqa: PLC0415 - as above
 
-    known = sorted([(str(word), int(number)) for word, number in tokenizer.get_vocab().items()])
+    vocabulary = sorted([(str(word), int(number)) for word, number in tokenizer.get_vocab().items()])
     cut = [list(tokenizer.encode(probe, add_special_tokens=False)) for probe in _PROBES]
-    said = canonical([known, tokenizer.eos_token_id, tokenizer.bos_token_id, cut])
-    return hashlib.sha256(said.encode("ascii")).hexdigest()
+    description = canonical([vocabulary, tokenizer.eos_token_id, tokenizer.bos_token_id, cut])
+    return hashlib.sha256(description.encode("ascii")).hexdigest()
 
 
 def tensors_of(adapter: Adapter) -> dict[str, tuple[Any, Any]]:
@@ -182,7 +182,7 @@ def tensors_of(adapter: Adapter) -> dict[str, tuple[Any, Any]]:
         loaded = load_file(adapter.weights)
     except (SafetensorError, OSError, ValueError) as error:
         raise broken(adapter.folder, error) from error
-    found: dict[str, dict[str, Any]] = {}
+    tensors_by_module: dict[str, dict[str, Any]] = {}
     for name, tensor in loaded.items():
         module, dot, side = name.removesuffix(".weight").rpartition(".")
         fits = module.startswith(_PREFIX) and dot and side in ("lora_A", "lora_B") and name.endswith(".weight")
@@ -190,11 +190,11 @@ def tensors_of(adapter: Adapter) -> dict[str, tuple[Any, Any]]:
             raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, f"{name[:80]!a} is not a matrix of rank {adapter.rank}")
         if not bool(tensor.isfinite().all()):
             raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, f"{name[:80]!a} contains NaN or infinity")
-        found.setdefault(module.removeprefix(_PREFIX), {})[side] = tensor
-    for module, sides in found.items():
+        tensors_by_module.setdefault(module.removeprefix(_PREFIX), {})[side] = tensor
+    for module, sides in tensors_by_module.items():
         if len(sides) != 2:
             raise _bad(SC.UNREAD_WEIGHTS, adapter.folder, f"{module[:80]!a} has only one of two matrices")
-    return {module: (sides["lora_A"], sides["lora_B"]) for module, sides in found.items()}
+    return {module: (sides["lora_A"], sides["lora_B"]) for module, sides in tensors_by_module.items()}
 
 
 def put_on(model: Any, adapter: Adapter, torch: Any) -> None:
@@ -214,10 +214,10 @@ def put_on(model: Any, adapter: Adapter, torch: Any) -> None:
             with torch.no_grad():
                 weight += scale * (high.to(weight) @ low.to(weight))
         else:
-            _beside(module, low.to(weight), scale * high.to(weight), torch.nn.functional.linear)
+            _add_low_rank_output(module, low.to(weight), scale * high.to(weight), torch.nn.functional.linear)
 
 
-def _beside(module: Any, low: Any, high: Any, linear: Any) -> None:
+def _add_low_rank_output(module: Any, low: Any, high: Any, linear: Any) -> None:
     module.register_forward_hook(lambda _, given, out: out + linear(linear(given[0], low), high))
 
 
@@ -241,19 +241,19 @@ def _object(folder: str, name: str) -> dict[str, Any]:
         raise _Bad(name, str(error)) from None
 
 
-def _sum(said: Mapping[str, Any], field: str) -> str:
-    found = text(said, field)
-    if not _SUM.match(found):
+def _sum(record: Mapping[str, Any], field: str) -> str:
+    digest = text(record, field)
+    if not _SUM.match(digest):
         raise BadField(field, "is not a SHA-256")
-    return found
+    return digest
 
 
 def _shape(config: Mapping[str, Any], name: str) -> tuple[int, float, tuple[str, ...]]:
     """Rank, scale and modules. Raises :class:`_Bad` for a kind of adapter that is not plain LoRA."""
     if config.get("peft_type") != "LORA":
         raise _Bad(name, "it is not a LoRA adapter")
-    for key, known in _PLAIN.items():
-        if config.get(key, known[0]) not in known:
+    for key, expected in _PLAIN.items():
+        if config.get(key, expected[0]) not in expected:
             raise _Bad(name, f"unknown key `{key}`")
     for key in _ABSENT:
         if config.get(key):

@@ -1,4 +1,4 @@
-"""What a model answered, and how what was asked of its form was enforced."""
+"""The answer of a model, and how its requested form was enforced."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Enforced(StrEnum):
     """How the constraint of a request was enforced.
 
     ``NATIVE`` as it was asked; ``AS_GRAMMAR`` and ``AS_SCHEMA``: written as a grammar or a schema that means the same;
-    ``AS_TOKENS``: token by token; ``NOT``: the provider cannot, and was asked without it. What a server promises it may
-    ignore: ``Answer.met`` says what came of it.
+    ``AS_TOKENS``: token by token; ``NOT``: the provider cannot, and was asked without it. A server can
+    ignore a constraint: ``Answer.met`` is the result of our own check.
     """
 
     NOTHING_ASKED = "nothing asked"
@@ -44,8 +44,8 @@ class Answer:
     """An answer without its reasoning. Numbers of tokens are None where the provider does not say them.
 
     ``reasoning`` counts the characters of marked reasoning, which is cut; ``met``: whether the answer has the form
-    asked for, None where that cannot be told here. ``notes``: what the provider refused and was asked without, what
-    was cut. ``stored``: the answer came from the cache.
+    asked for, None if that is not checked. ``notes``: fields that the provider refused, and
+    cuts. ``stored``: the answer came from the cache.
     """
 
     text: str
@@ -87,7 +87,7 @@ def from_json(text: str) -> Answer | None:
 
 
 def from_record(record: Any) -> Answer | None:
-    """An answer of JSON values, each of the right type; None otherwise. What is left out has its default."""
+    """An answer of JSON values, each of the right type; None otherwise. A missing field has its default."""
     if not isinstance(record, dict) or not isinstance(record.get("text"), str):
         return None
     for name in ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens"):
@@ -105,17 +105,17 @@ def from_record(record: Any) -> Answer | None:
         enforced = Enforced(record.get("enforced", Enforced.NOTHING_ASKED))
     except ValueError:
         return None
-    known = {name: record[name] for name in Answer.__dataclass_fields__ if name in record and name != "stored"}
-    return Answer(**{**known, "finish": finish, "enforced": enforced, "notes": tuple(notes)})
+    fields = {name: record[name] for name in Answer.__dataclass_fields__ if name in record and name != "stored"}
+    return Answer(**{**fields, "finish": finish, "enforced": enforced, "notes": tuple(notes)})
 
 
 def count(value: object) -> int | None:
-    """A number of tokens as a server gives it; None for what is none."""
+    """A number of tokens as a server gives it; None for another value."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
 
 
 def bounded(answer: Answer) -> Answer:
-    """The answer with a text of at most ``LONGEST`` characters that can be encoded; what was cut is noted."""
+    """The answer with a text of at most ``LONGEST`` characters that can be encoded; a cut is noted."""
     text = answer.text
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Many requests to one model: so many at once, each answered once, kept as they come, resumed where they stopped."""
+"""Send many requests to one model: several at once, each once, with answers stored as they arrive, and resumable."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ class Failure(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a batch is. ``stored`` were known before; ``tokens`` counts what was read and written for the others."""
+    """How far a batch is.
+
+    ``stored`` answers came from the cache; ``tokens`` counts the tokens read and written for the other answers.
+    """
 
     total: int
     done: int = 0
@@ -40,13 +43,13 @@ Watch = Callable[[Progress], None]
 
 def ask(model: Model, request: Request, cache: Cache | None = None) -> Answer:
     """Answer one request, from the cache where it is there. Raises :class:`ModelError`."""
-    kept = cache if model.keeps else None
-    found = kept.get(request, model.identity) if kept is not None else None
-    if found is not None:
-        return found
+    used_cache = cache if model.keeps else None
+    cached_answer = used_cache.get(request, model.identity) if used_cache is not None else None
+    if cached_answer is not None:
+        return cached_answer
     answer = model.answer(request)
-    if kept is not None:
-        kept.put(request, model.identity, answer)
+    if used_cache is not None:
+        used_cache.put(request, model.identity, answer)
     return answer
 
 
@@ -63,28 +66,28 @@ def ask_each(
 ) -> Iterator[tuple[int, Answer | Failure]]:
     """Each request's number with its answer, as they come: those that are kept first.
 
-    What is asked twice is asked once. ``model.connections`` calls run at a time. Where one fails for a reason that
+    Equal requests are sent once. ``model.connections`` calls run at a time. Where one fails for a reason that
     holds for all, the others fail for it without being made. An interrupt, or giving up the iterator, lets calls under
-    way finish for some seconds, keeps what they answer, and raises; the same call resumes it.
+    way finish for some seconds, keeps their answers, and raises; the same call resumes it.
     """
-    kept = cache if model.keeps else None
-    wanted: dict[str, list[int]] = {}
+    used_cache = cache if model.keeps else None
+    indices_by_key: dict[str, list[int]] = {}
     for index, request in enumerate(requests):
-        wanted.setdefault(_sameness(model, request), []).append(index)
+        indices_by_key.setdefault(_sameness(model, request), []).append(index)
     progress = Progress(len(requests))
     missing: list[list[int]] = []
-    for indices in wanted.values():
-        found = kept.get(requests[indices[0]], model.identity) if kept is not None else None
-        if found is None:
+    for indices in indices_by_key.values():
+        cached_answer = used_cache.get(requests[indices[0]], model.identity) if used_cache is not None else None
+        if cached_answer is None:
             missing.append(indices)
             continue
         progress = progress._replace(done=progress.done + len(indices), stored=progress.stored + len(indices))
         _show(watch, progress)
         for index in indices:
-            yield index, found
+            yield index, cached_answer
     if not missing:
         return
-    crew = _Crew(model, kept, requests, missing)
+    crew = _Crew(model, used_cache, requests, missing)
     try:
         for indices, outcome in crew.outcomes():
             progress = _after(progress, indices, outcome)
@@ -135,7 +138,7 @@ class _Crew:
             thread.start()
 
     def outcomes(self) -> Iterator[tuple[list[int], Answer | Failure]]:
-        """What comes of each piece of work. Raises what is no failure of the model: a bug."""
+        """The result of each call. Raises other errors than failures of the model: a bug."""
         while self._left:
             try:
                 indices, outcome = self._out.get(timeout=_TURN)  # without a timeout no interrupt gets through

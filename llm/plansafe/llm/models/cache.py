@@ -1,6 +1,6 @@
-"""Answers that are kept: by what was asked of whom, in a file of SQLite, safe against being killed at any moment.
+"""The cache of answers: an SQLite file with the request and the model as key, safe against a kill at any moment.
 
-An answer is on the disk before anybody sees it. The file holds prompts and answers, and is readable by its owner alone.
+An answer is on the disk before it is used. The file holds prompts and answers, and is readable by its owner alone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def default_path(environment: Mapping[str, str]) -> str:
 
 
 class Cache:
-    """The file at a path, made where there is none. Raises :class:`ModelError` for a file that is something else."""
+    """Open or create the file at a path. Raises :class:`ModelError` for a file that is something else."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -73,7 +73,7 @@ class Cache:
         finally:
             run("commit")
         run("pragma journal_mode = wal")
-        run("pragma synchronous = full")  # a millisecond beside the seconds of a call
+        run("pragma synchronous = full")  # a millisecond; a call takes seconds
 
     def _unusable(self, error: object) -> ModelError:
         message = f"answers cannot be kept in {self.path}: {error}"
@@ -89,8 +89,8 @@ class Cache:
                 ).fetchone()
         except sqlite3.Error as error:
             raise self._unusable(error) from None
-        found = from_json(row[0]) if row is not None and isinstance(row[0], str) else None
-        return None if found is None else replace(found, stored=True)
+        answer = from_json(row[0]) if row is not None and isinstance(row[0], str) else None
+        return None if answer is None else replace(answer, stored=True)
 
     def put(self, request: Request, identity: str, answer: Answer) -> None:
         """Keep an answer; it is on the disk when this returns. An unreadable one is written over."""

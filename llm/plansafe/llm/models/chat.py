@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.answer import Answer, Enforced, Finish, bounded, count
-from plansafe.llm.models.constraint import Wanted, in_a_form_known, judged, unpacked
+from plansafe.llm.models.constraint import SupportedForm, to_supported_form, unpacked, with_form_check
 from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError
 from plansafe.llm.models.reasoning import without_reasoning
@@ -38,7 +38,7 @@ class Dialect:
 
 
 class Line(Protocol):
-    """The way to a server, or to what is like one in this process. ``url`` is part of what answers are kept under."""
+    """The connection to a server, or to a substitute in this process. ``url`` is part of the key of cached answers."""
 
     url: str
 
@@ -46,7 +46,7 @@ class Line(Protocol):
         """Ask. Raises :class:`Refused`, :class:`ModelError`, or that it was cancelled."""
 
     def clean(self, text: str) -> str:
-        """What the other side said, on one line, without the key."""
+        """The server's message, on one line, without the key."""
 
     def hide(self, text: str) -> str:
         """A text without the key."""
@@ -59,7 +59,7 @@ class Line(Protocol):
 
 
 class ChatModel(PlainModel):
-    """A model behind a server that speaks this protocol."""
+    """A model on a server with this protocol."""
 
     def __init__(self, dialect: Dialect, name: str, transport: Line, connections: int) -> None:
         identity = canonical([dialect.provider, name, transport.url])
@@ -68,7 +68,7 @@ class ChatModel(PlainModel):
         self._name = name
         self._transport = transport
         self._dropped: dict[str, str] = {}
-        """Fields that the server refused, with what it said. They are not sent again; constraints are."""
+        """Fields that the server refused, with its message. They are not sent again; constraints are."""
         self._lock = threading.Lock()
 
     def cancel(self) -> None:
@@ -82,24 +82,26 @@ class ChatModel(PlainModel):
     def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
         """See :class:`~plansafe.llm.models.port.Model`."""
         self.refuse(mask)
-        wanted = in_a_form_known(request.constraint, self.capabilities)
+        supported = to_supported_form(request.constraint, self.capabilities)
         form: dict[str, str] = {}
         for _ in range(_MOST_DROPPED):
             with self._lock:
                 dropped = {**self._dropped, **form}
-            payload = self._payload(request, wanted, dropped)
+            payload = self._payload(request, supported, dropped)
             try:
-                return self._read(self._transport.post("/chat/completions", payload), request, wanted, payload, dropped)
+                return self._read(
+                    self._transport.post("/chat/completions", payload), request, supported, payload, dropped
+                )
             except Refused as refused:
                 field = self._dispensable(payload, refused)
                 if field in _FORMS:  # another grammar may be taken
-                    form[field] = refused.said
+                    form[field] = refused.message
                 else:
                     with self._lock:
-                        self._dropped[field] = refused.said
+                        self._dropped[field] = refused.message
         raise self._gave_up(Refused(400, "it refuses every optional field", ""))
 
-    def _payload(self, request: Request, wanted: Wanted, dropped: dict[str, str]) -> dict[str, Any]:
+    def _payload(self, request: Request, supported: SupportedForm, dropped: dict[str, str]) -> dict[str, Any]:
         length = self._dialect.length_field
         if length in dropped:
             length = _LENGTHS[1 - _LENGTHS.index(length)]
@@ -115,45 +117,55 @@ class ChatModel(PlainModel):
             payload["seed"] = request.seed
         if request.stop:
             payload["stop"] = list(request.stop)
-        if wanted.constraint is not None:
-            payload.update(self._dialect.write(wanted.constraint))
+        if supported.constraint is not None:
+            payload.update(self._dialect.write(supported.constraint))
         return {name: value for name, value in payload.items() if name not in dropped}
 
     def _dispensable(self, payload: dict[str, Any], refused: Refused) -> str:
         """The field that the server refused, where it can be done without. Raises :class:`ModelError`."""
-        named = [refused.field.split(".")[0]] if refused.field else []
-        for field in (*named, *[f for f in (*_FORMS, *_OPTIONAL, *_LENGTHS) if re.search(rf"\b{f}\b", refused.said)]):
-            other = [f for f in _LENGTHS if f != field]
-            without = field in (*_FORMS, *_OPTIONAL) or (field in _LENGTHS and other[0] not in self._dropped)
-            if field in payload and without and not _TOO_LONG.search(refused.said):
+        named_fields = [refused.field.split(".")[0]] if refused.field else []
+        for field in (
+            *named_fields,
+            *[f for f in (*_FORMS, *_OPTIONAL, *_LENGTHS) if re.search(rf"\b{f}\b", refused.message)],
+        ):
+            other_lengths = [f for f in _LENGTHS if f != field]
+            without = field in (*_FORMS, *_OPTIONAL) or (field in _LENGTHS and other_lengths[0] not in self._dropped)
+            if field in payload and without and not _TOO_LONG.search(refused.message):
                 return field
         raise self._gave_up(refused)
 
     def _gave_up(self, refused: Refused) -> ModelError:
-        message = f"{self._transport.url} refused the request: {refused.said} (status {refused.status})"
+        message = f"{self._transport.url} refused the request: {refused.message} (status {refused.status})"
         return ModelError(Diagnostic(SC.MODEL_FAILED, message))
 
     def _read(
-        self, body: dict[str, Any], request: Request, wanted: Wanted, payload: dict[str, Any], dropped: dict[str, str]
+        self,
+        body: dict[str, Any],
+        request: Request,
+        supported: SupportedForm,
+        payload: dict[str, Any],
+        dropped: dict[str, str],
     ) -> Answer:
         choice = inner(body, "choices", 0)
         message = inner(choice, "message")
         if not isinstance(message, dict):
-            said = self._transport.clean(str(inner(body, "error", "message") or "no choice with a message"))
-            raise ModelError(Diagnostic(SC.MODEL_FAILED, f"{self._transport.url} sent an answer without text: {said}"))
+            error_text = self._transport.clean(str(inner(body, "error", "message") or "no choice with a message"))
+            raise ModelError(
+                Diagnostic(SC.MODEL_FAILED, f"{self._transport.url} sent an answer without text: {error_text}")
+            )
         text, marked = without_reasoning(text_of(message.get("content")))
         finish = _FINISH.get(short(inner(choice, "finish_reason")), Finish.OTHER)
         refusal = text_of(message.get("refusal"))
         if refusal and not text:
             text, finish = refusal, Finish.REFUSAL
-        enforced = wanted.enforced
-        if wanted.constraint is not None and not any([field in payload for field in _FORMS]):
+        enforced = supported.enforced
+        if supported.constraint is not None and not any([field in payload for field in _FORMS]):
             enforced = Enforced.NOT
-        if wanted.wrapped and enforced is not Enforced.NOT:
+        if supported.wrapped and enforced is not Enforced.NOT:
             text = unpacked(text)
         apart = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
         usage = inner(body, "usage")
-        tried = self._payload(request, wanted, {})
+        tried = self._payload(request, supported, {})
         answer = Answer(
             text=self._transport.hide(text),
             finish=finish,
@@ -164,9 +176,11 @@ class ChatModel(PlainModel):
             cached_tokens=count(inner(usage, "prompt_tokens_details", "cached_tokens")),
             reasoning_tokens=count(inner(usage, "completion_tokens_details", "reasoning_tokens")),
             model=self._transport.clean(short(inner(body, "model"))),
-            notes=tuple([f"asked without {name}: {said}" for name, said in sorted(dropped.items()) if name in tried]),
+            notes=tuple(
+                [f"asked without {name}: {error_text}" for name, error_text in sorted(dropped.items()) if name in tried]
+            ),
         )
-        return judged(bounded(answer), request.constraint)
+        return with_form_check(bounded(answer), request.constraint)
 
 
 def wire(request: Request) -> list[dict[str, str]]:

@@ -15,10 +15,10 @@ _FIELD = "answer"
 _MOST_CHOICES = 1_000
 _MANY_CHOICES = 250
 _MOST_LETTERS = 15_000
-"""Limits of OpenAI on an enumeration: so many values, and so many letters where there are many values."""
+"""Limits of OpenAI on an enumeration: the number of values, and the number of letters if there are many values."""
 
 
-class Wanted(NamedTuple):
+class SupportedForm(NamedTuple):
     """A constraint in a form that the provider knows, or None where it knows none."""
 
     constraint: Constraint | None
@@ -27,27 +27,27 @@ class Wanted(NamedTuple):
     """Whether the answer comes as ``{"answer": ..}`` and is unpacked."""
 
 
-def in_a_form_known(constraint: Constraint | None, known: Capabilities) -> Wanted:
+def to_supported_form(constraint: Constraint | None, capabilities: Capabilities) -> SupportedForm:
     """The form in which a provider can enforce a constraint: its own, else a grammar, else a schema, else none."""
     match constraint:
         case None:
-            return Wanted(None, Enforced.NOTHING_ASKED)
+            return SupportedForm(None, Enforced.NOTHING_ASKED)
         case Choice(texts):
-            if known.choice:
-                return Wanted(constraint, Enforced.NATIVE)
-            if known.gbnf:
-                return Wanted(Grammar(gbnf_of(texts)), Enforced.AS_GRAMMAR)
-            if known.json_schema and _fits(texts):
-                return Wanted(JsonSchema(schema_of(texts)), Enforced.AS_SCHEMA, wrapped=True)
+            if capabilities.choice:
+                return SupportedForm(constraint, Enforced.NATIVE)
+            if capabilities.gbnf:
+                return SupportedForm(Grammar(gbnf_of(texts)), Enforced.AS_GRAMMAR)
+            if capabilities.json_schema and _fits(texts):
+                return SupportedForm(JsonSchema(schema_of(texts)), Enforced.AS_SCHEMA, wrapped=True)
         case Grammar(_, syntax):
-            if known.gbnf if syntax is Syntax.GBNF else known.lark:
-                return Wanted(constraint, Enforced.NATIVE)
+            if capabilities.gbnf if syntax is Syntax.GBNF else capabilities.lark:
+                return SupportedForm(constraint, Enforced.NATIVE)
         case JsonSchema():
-            if known.json_schema:
-                return Wanted(constraint, Enforced.NATIVE)
-        case other:
-            assert_never(other)
-    return Wanted(None, Enforced.NOT)
+            if capabilities.json_schema:
+                return SupportedForm(constraint, Enforced.NATIVE)
+        case unexpected:
+            assert_never(unexpected)
+    return SupportedForm(None, Enforced.NOT)
 
 
 def _fits(texts: tuple[str, ...]) -> bool:
@@ -79,8 +79,8 @@ def unpacked(text: str) -> str:
     return inside if isinstance(inside, str) else text
 
 
-def judged(answer: Answer, constraint: Constraint | None) -> Answer:
-    """The answer with ``met`` set as far as it can be told without a parser for grammars.
+def with_form_check(answer: Answer, constraint: Constraint | None) -> Answer:
+    """The answer with ``met`` set if that needs no parser for grammars.
 
     White space around a choice is cut where a choice is left. Of a schema only that the text is JSON of the right
     outermost type is looked at.
@@ -94,12 +94,16 @@ def judged(answer: Answer, constraint: Constraint | None) -> Answer:
                 answer = replace(answer, text=bare)
             return replace(answer, met=answer.text in texts)
         case JsonSchema():
-            value, wanted = _json(answer.text), constraint.value.get("type")
+            value, expected_type = _json(answer.text), constraint.value.get("type")
             kinds: dict[str, type] = {"object": dict, "array": list, "string": str, "boolean": bool}
-            met = value is not None if not isinstance(wanted, str) else isinstance(value, kinds.get(wanted, object))
+            met = (
+                value is not None
+                if not isinstance(expected_type, str)
+                else isinstance(value, kinds.get(expected_type, object))
+            )
             return replace(answer, met=met and value is not None)
-        case other:
-            assert_never(other)
+        case unexpected:
+            assert_never(unexpected)
 
 
 def _json(text: str) -> Any:

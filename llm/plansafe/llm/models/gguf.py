@@ -24,29 +24,29 @@ _STALE = 24 * 3600.0
 """Seconds after which an unfinished conversion belongs to a run that was killed."""
 
 
-def open_file(path: str, threads: int, dtype: str | None, kept: str) -> Model:
+def open_file(path: str, threads: int, dtype: str | None, cache_folder: str) -> Model:
     """The model in a file; ``kept`` is the folder of converted weights. Raises :class:`ModelError`."""
     checked_gguf(path)
     needs = libraries(threads, dtype)
-    named = digest([path])
-    folder = _folder(named, needs, kept)
+    name = digest([path])
+    folder = _folder(name, needs, cache_folder)
     if not os.path.isdir(folder):
         _convert(path, folder, needs)
     version = needs.transformers.__version__
-    return load(folder, f"gguf/{path}", canonical(["gguf", named, version, needs.dtype]), needs)
+    return load(folder, f"gguf/{path}", canonical(["gguf", name, version, needs.dtype]), needs)
 
 
-def converted(path: str, needs: Libraries, kept: str) -> str:
+def converted(path: str, needs: Libraries, cache_folder: str) -> str:
     """The folder of a file's weights, unpacked now if it is not there. Raises :class:`ModelError`."""
     checked_gguf(path)
-    folder = _folder(digest([path]), needs, kept)
+    folder = _folder(digest([path]), needs, cache_folder)
     if not os.path.isdir(folder):
         _convert(path, folder, needs)
     return folder
 
 
-def _folder(named: str, needs: Libraries, kept: str) -> str:
-    return os.path.join(kept, f"{named[:32]}-{needs.transformers.__version__}")
+def _folder(name: str, needs: Libraries, cache_folder: str) -> str:
+    return os.path.join(cache_folder, f"{name[:32]}-{needs.transformers.__version__}")
 
 
 def _convert(path: str, folder: str, needs: Libraries) -> None:

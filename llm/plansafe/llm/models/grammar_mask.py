@@ -1,4 +1,4 @@
-"""A grammar or a JSON schema as a mask over tokens, by llguidance: what may follow each token of a sentence.
+"""A grammar or a JSON schema as a mask over tokens, by llguidance: the tokens that can follow each token of a sentence.
 
 llguidance (MIT, Rust, 8 MB) reads Lark-like grammars and JSON schemas, and takes about 20 microseconds a token.
 """
@@ -41,8 +41,8 @@ class Grammars:
                 grammar = text
             case JsonSchema(text):
                 grammar = self._matcher.grammar_from_json_schema(text)
-            case other:
-                assert_never(other)
+            case unexpected:
+                assert_never(unexpected)
         matcher = self._matcher(self._tokens, grammar)
         if matcher.is_error():
             message = f"the grammar cannot be used: {_short(matcher.get_error())}"
@@ -59,14 +59,14 @@ class GrammarMask:
 
     def __call__(self, tokens: Sequence[int]) -> Sequence[int]:
         """The tokens with which a sentence goes on, the end among them where it is one; none where it cannot go on."""
-        import numpy  # noqa: PLC0415 - comes with torch, without which nobody asks
+        import numpy  # noqa: PLC0415 - comes with torch, without which no mask is requested
 
         new, self._read = list(tokens[self._read :]), len(tokens)
         if (new and not self._matcher.consume_tokens(new)) or self._matcher.is_stopped():
             return []
         bits = numpy.frombuffer(self._matcher.compute_bitmask(), dtype=numpy.uint8)
-        found: list[int] = numpy.flatnonzero(numpy.unpackbits(bits, bitorder="little")).tolist()
-        return found
+        tokens_allowed: list[int] = numpy.flatnonzero(numpy.unpackbits(bits, bitorder="little")).tolist()
+        return tokens_allowed
 
 
 def _short(error: object) -> str:

@@ -15,29 +15,31 @@ from plansafe.llm.models.torch_model import Libraries, libraries, load
 from plansafe.llm.models.weights import checked_folder, digest
 
 
-def open_folder(path: str, threads: int, dtype: str | None, environment: Mapping[str, str], kept: str) -> Model:
+def open_folder(path: str, threads: int, dtype: str | None, environment: Mapping[str, str], cache_folder: str) -> Model:
     """The model in a folder, or an adapter over the base that it names.
 
     ``kept`` is the folder of converted weights. Raises :class:`~plansafe.llm.models.port.ModelError`.
     """
     if is_adapter(path):
-        return _adapted(read_adapter(path), threads, dtype, environment, kept)
+        return _adapted(read_adapter(path), threads, dtype, environment, cache_folder)
     files = checked_folder(path)
     needs = libraries(threads, dtype)
     identity = canonical(["hf", digest(files), needs.transformers.__version__, needs.dtype])
     return load(path, f"hf/{path}", identity, needs)
 
 
-def _adapted(adapter: Adapter, threads: int, dtype: str | None, environment: Mapping[str, str], kept: str) -> Model:
+def _adapted(
+    adapter: Adapter, threads: int, dtype: str | None, environment: Mapping[str, str], cache_folder: str
+) -> Model:
     base = base_of(adapter, environment)
     needs = libraries(threads, dtype)
-    folder = folder_of_base(base, needs, kept)
-    told = [adapter.base_sha256, adapter.tokenizer_sha256, adapter.weights_sha256]
-    identity = canonical(["adapter", *told, needs.transformers.__version__, needs.dtype])
+    folder = folder_of_base(base, needs, cache_folder)
+    hashes = [adapter.base_sha256, adapter.tokenizer_sha256, adapter.weights_sha256]
+    identity = canonical(["adapter", *hashes, needs.transformers.__version__, needs.dtype])
     return load(folder, f"hf/{adapter.folder}", identity, needs, adapter)
 
 
-def folder_of_base(base: str, needs: Libraries, kept: str) -> str:
+def folder_of_base(base: str, needs: Libraries, cache_folder: str) -> str:
     """The folder of safetensors of ``hf/FOLDER`` or ``gguf/FILE``, which is unpacked. Raises :class:`ModelError`."""
     kind, _, path = base.partition("/")
-    return gguf.converted(path, needs, kept) if kind == "gguf" else path
+    return gguf.converted(path, needs, cache_folder) if kind == "gguf" else path

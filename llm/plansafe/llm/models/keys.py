@@ -1,4 +1,4 @@
-"""Keys of services: held where nothing prints them, and taken out of whatever a server sends back."""
+"""Keys of services: kept out of all output, and taken out of whatever a server sends back."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ class Key:
     def hide(self, text: str) -> str:
         """A text of a server without the key, which servers like to repeat.
 
-        Words of fewer than eight characters, such as the ``EMPTY`` of local servers, are no secrets, and stay.
+        Words of fewer than eight characters, such as the ``EMPTY`` of local servers, are not secrets, and stay.
         """
         return text.replace(self._value, _HIDDEN) if len(self._value) >= _SHORTEST else text

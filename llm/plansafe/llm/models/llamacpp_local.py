@@ -1,7 +1,7 @@
 """``llamacpp-local/FILE``: llama.cpp in this process, by xllamacpp. Grammars and schemas, no callback for tokens.
 
 Faster on a CPU than transformers, and quick to load. Its server shares what prompts begin with. It also listens on
-this machine, on a port of its choice; a key that nobody is told keeps others out.
+this machine, on a port of its choice; a random key protects it.
 """
 
 from __future__ import annotations
@@ -69,27 +69,27 @@ class _InProcess:
             raise broken(path, error) from error
 
     def post(self, path: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a request of the chat protocol, the only one there is (``path`` is that of servers)."""
+        """The answer to a request of the chat protocol, the only one there is (``path`` is for servers)."""
         if path != "/chat/completions":
             raise ValueError(path)
         with self._lock:
             try:
-                found = self._server.handle_chat_completions(dict(payload))
+                body = self._server.handle_chat_completions(dict(payload))
             except (RuntimeError, ValueError) as error:
                 raise ModelError(Diagnostic(SC.MODEL_FAILED, f"llama.cpp failed: {self.clean(str(error))}")) from error
-        said = self.clean(str(inner(found, "error", "message") or ""))
-        if isinstance(found, dict) and "error" not in found:
-            return {**found, "model": self._path}
-        if inner(found, "error", "code") in _REFUSED:
-            raise Refused(400, said, "")
-        raise ModelError(Diagnostic(SC.MODEL_FAILED, f"llama.cpp failed: {said or 'no answer'}"))
+        error_text = self.clean(str(inner(body, "error", "message") or ""))
+        if isinstance(body, dict) and "error" not in body:
+            return {**body, "model": self._path}
+        if inner(body, "error", "code") in _REFUSED:
+            raise Refused(400, error_text, "")
+        raise ModelError(Diagnostic(SC.MODEL_FAILED, f"llama.cpp failed: {error_text or 'no answer'}"))
 
     def clean(self, text: str) -> str:
-        """What was said, on one line."""
+        """The message, on one line."""
         return short(text)
 
     def hide(self, text: str) -> str:
-        """The text: there is no key in it."""
+        """The text unchanged: it has no key."""
         return text
 
     def cancel(self) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.answer import Answer, Enforced, Finish, bounded
-from plansafe.llm.models.constraint import judged
+from plansafe.llm.models.constraint import with_form_check
 from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError, Policy
 from plansafe.llm.models.reasoning import without_reasoning
@@ -23,12 +23,15 @@ KINDS = {
     "empty": "nothing",
     "unsafe": "a plan that the caller knows to be unsafe",
     "reference": "the caller's reference plan",
+    "natural": "the caller's plan that ignores the rules",
+    "refuse": "the word for a refusal, and no plan",
+    "accept": "the word for acceptance, and no plan",
 }
 CAPABILITIES = Capabilities(choice=True, seed=True)
 
 
 class MockModel(PlainModel):
-    """One of :data:`KINDS`. A policy of its name, where the caller hands one in, says what it answers."""
+    """One of :data:`KINDS`. A policy of its name, if the caller passes one, gives its answers."""
 
     def __init__(self, kind: str, policies: Mapping[str, Policy], seed: int = 0) -> None:
         super().__init__(f"mock/{kind}", canonical(["mock", kind, seed]), CAPABILITIES)
@@ -39,14 +42,14 @@ class MockModel(PlainModel):
     def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
         """What the policy says, or a draw. Raises :class:`ModelError` where there is neither."""
         self.refuse(mask)
-        text, inside = without_reasoning(self._said(request))
+        text, inside = without_reasoning(self._text(request))
         enforced = Enforced.NOTHING_ASKED if request.constraint is None else Enforced.NOT
         if isinstance(request.constraint, Choice) and text in request.constraint.texts:
             enforced = Enforced.NATIVE
         answer = Answer(text, Finish.STOP, enforced, reasoning=inside, model=f"mock/{self._kind}")
-        return judged(bounded(answer), request.constraint)
+        return with_form_check(bounded(answer), request.constraint)
 
-    def _said(self, request: Request) -> str:
+    def _text(self, request: Request) -> str:
         situation = request.situation
         if self._policy is not None and situation is not None:
             return self._policy(situation)

@@ -9,7 +9,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.shallow_json import loads
 from plansafe.llm.models.answer import Answer, Finish, bounded, count
 from plansafe.llm.models.chat import wire
-from plansafe.llm.models.constraint import Wanted, in_a_form_known, judged, unpacked
+from plansafe.llm.models.constraint import SupportedForm, to_supported_form, unpacked, with_form_check
 from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError
 from plansafe.llm.models.reasoning import without_reasoning
@@ -34,7 +34,7 @@ def url_of(host: str) -> str:
 
 
 class OllamaModel(PlainModel):
-    """A model behind Ollama."""
+    """A model on an Ollama server."""
 
     def __init__(self, name: str, transport: Transport, connections: int) -> None:
         super().__init__("ollama/", canonical(["ollama", name, transport.url]), CAPABILITIES, connections, keeps=True)
@@ -52,15 +52,15 @@ class OllamaModel(PlainModel):
     def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
         """See :class:`~plansafe.llm.models.port.Model`."""
         self.refuse(mask)
-        wanted = in_a_form_known(request.constraint, self.capabilities)
+        supported = to_supported_form(request.constraint, self.capabilities)
         try:
-            body = self._transport.post("/api/chat", self._payload(request, wanted))
+            body = self._transport.post("/api/chat", self._payload(request, supported))
         except Refused as refused:
-            message = f"{self._transport.url} refused the request: {refused.said} (status {refused.status})"
+            message = f"{self._transport.url} refused the request: {refused.message} (status {refused.status})"
             raise ModelError(Diagnostic(SC.MODEL_FAILED, message)) from None
-        return judged(bounded(self._read(body, wanted)), request.constraint)
+        return with_form_check(bounded(self._read(body, supported)), request.constraint)
 
-    def _payload(self, request: Request, wanted: Wanted) -> dict[str, Any]:
+    def _payload(self, request: Request, supported: SupportedForm) -> dict[str, Any]:
         options: dict[str, Any] = {
             "num_predict": request.max_tokens,
             "temperature": request.temperature,
@@ -71,23 +71,25 @@ class OllamaModel(PlainModel):
         if request.stop:
             options["stop"] = list(request.stop)
         payload = {"model": self._name, "messages": wire(request), "stream": False, "options": options}
-        if isinstance(wanted.constraint, JsonSchema):
-            payload["format"] = loads(wanted.constraint.text)
+        if isinstance(supported.constraint, JsonSchema):
+            payload["format"] = loads(supported.constraint.text)
         return payload
 
-    def _read(self, body: dict[str, Any], wanted: Wanted) -> Answer:
+    def _read(self, body: dict[str, Any], supported: SupportedForm) -> Answer:
         message = inner(body, "message")
         if not isinstance(message, dict) or body.get("done") is False:
-            said = self._transport.clean(short(body.get("error")) or "no complete message")
-            raise ModelError(Diagnostic(SC.MODEL_FAILED, f"{self._transport.url} sent an answer without text: {said}"))
+            error_text = self._transport.clean(short(body.get("error")) or "no complete message")
+            raise ModelError(
+                Diagnostic(SC.MODEL_FAILED, f"{self._transport.url} sent an answer without text: {error_text}")
+            )
         text, marked = without_reasoning(text_of(message.get("content")))
-        if wanted.wrapped:
+        if supported.wrapped:
             text = unpacked(text)
         reason = short(body.get("done_reason"))
         return Answer(
             text=self._transport.hide(text),
             finish={"stop": Finish.STOP, "length": Finish.LENGTH}.get(reason, Finish.OTHER),
-            enforced=wanted.enforced,
+            enforced=supported.enforced,
             reasoning=marked + len(text_of(message.get("thinking"))),
             prompt_tokens=count(body.get("prompt_eval_count")),
             completion_tokens=count(body.get("eval_count")),

@@ -15,7 +15,9 @@ from plansafe.llm.models.providers import Settings, open_model
 def opened(
     name: str, settings: Settings, path: str | None = None, *, keep: bool = True
 ) -> Iterator[tuple[Model, Cache | None]]:
-    """The model, and the cache in ``path`` or where it usually lies; no cache where nothing is to be kept, or worth it.
+    """Open a model and the cache of its answers, in ``path`` or in its usual place.
+
+    There is no cache if answers are not kept, or not worth keeping.
 
     Raises :class:`plansafe.llm.models.port.ModelError`.
     """

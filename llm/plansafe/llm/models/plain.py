@@ -40,7 +40,7 @@ class PlainModel:
             raise unable(self.label, "let the caller choose each token")
 
 
-def unable(label: str, what: str) -> ModelError:
+def unable(label: str, task: str) -> ModelError:
     """What a provider cannot do at all."""
     help = "`safecheck models` lists what each provider supports"
-    return ModelError(Diagnostic(SC.MODEL_UNABLE, f"{label} cannot {what}", help=help), fatal=True)
+    return ModelError(Diagnostic(SC.MODEL_UNABLE, f"{label} cannot {task}", help=help), fatal=True)

@@ -1,10 +1,10 @@
 """Connections to one server, over which no call takes longer or reads more than it may.
 
 The timeouts of HTTP clients are for each read. A server that sends a byte of a header now and then, or interim answers
-without end, would hold a call for ever; here every read of a call has what is left of its time and of its bytes.
+without end, would hold a call for ever; here every read of a call has the remaining time and bytes of the call.
 
-Each call has a connection of its own. On one that is used again, what a server (or a gateway before it) sends behind an
-answer would be taken for the answer to the next prompt. A connection costs little beside what a model takes to answer.
+Each call has a connection of its own. On a reused one, the bytes that a server (or a gateway) sends after an
+answer would count as the answer to the next prompt. A connection is cheap compared with an answer of a model.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import httpx
 CONNECT_S = 15.0
 _PROXIES = {"http": "http", "https": "https", "socks5": "socks5", "socks5h": "socks5"}
 
-# What can go wrong on the way: another try may do better.
+# Errors on the way: another try can succeed.
 ERRORS: tuple[type[Exception], ...] = (
     httpcore.TimeoutException,
     httpcore.NetworkError,
@@ -62,7 +62,7 @@ class Pool:
         self._pool = _pool_for(url, connections, secure, _Backend(self._call))
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes, seconds: float, most: int) -> Response:
-        """One call, of so many seconds and with an answer of so many bytes.
+        """One call, with a limit of ``seconds`` and of ``most`` bytes of the answer.
 
         Raises one of ``ERRORS`` or ``UNREACHABLE``, :class:`TooMuch` and :class:`TooSlow`.
         """
@@ -71,14 +71,16 @@ class Pool:
         sent = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
         sent.append((b"Content-Length", str(len(body)).encode()))
         with self._pool.stream("POST", url, headers=sent, content=body, extensions={"timeout": waits}) as answer:
-            found = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers}
+            response_headers = {
+                name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers
+            }
             chunks, size = [], 0
             for chunk in answer.iter_stream():
                 chunks.append(chunk)
                 size += len(chunk)
                 if size > most:
                     raise TooMuch
-            return Response(answer.status, found, b"".join(chunks))
+            return Response(answer.status, response_headers, b"".join(chunks))
 
     def close(self) -> None:
         """Close all connections."""
@@ -98,17 +100,17 @@ def _pool_for(url: str, connections: int, secure: ssl.SSLContext | None, backend
         return httpcore.ConnectionPool(**shared)
     if "://" not in proxy:
         proxy = f"http://{proxy}"
-    named = urlsplit(proxy)
-    if named.scheme not in _PROXIES or not named.hostname:
+    proxy_parts = urlsplit(proxy)
+    if proxy_parts.scheme not in _PROXIES or not proxy_parts.hostname:
         raise ValueError("it is not an address of a proxy")
-    login = (named.username, named.password or "") if named.username else None
-    address = f"{_PROXIES[named.scheme]}://{named.netloc.rpartition('@')[2]}"
-    kind = httpcore.SOCKSProxy if named.scheme.startswith("socks") else httpcore.HTTPProxy
+    login = (proxy_parts.username, proxy_parts.password or "") if proxy_parts.username else None
+    address = f"{_PROXIES[proxy_parts.scheme]}://{proxy_parts.netloc.rpartition('@')[2]}"
+    kind = httpcore.SOCKSProxy if proxy_parts.scheme.startswith("socks") else httpcore.HTTPProxy
     return kind(proxy_url=address, proxy_auth=login, **shared)
 
 
 class _Call(threading.local):
-    """What is left to the call that runs in this thread."""
+    """The remaining time and bytes of the call that runs in this thread."""
 
     end = float("inf")
     bytes = 0
@@ -126,7 +128,7 @@ class _Call(threading.local):
         return seconds if wished is None else min(wished, seconds)
 
     def count(self, size: int) -> None:
-        """Note what was read. Raises :class:`TooMuch`."""
+        """Count the bytes read. Raises :class:`TooMuch`."""
         self.bytes -= size
         if self.bytes < 0:
             raise TooMuch
@@ -178,8 +180,8 @@ class _Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        made = self._inner.connect_tcp(host, port, self._call.left(timeout), local_address, socket_options)
-        return _Stream(made, self._call)
+        stream = self._inner.connect_tcp(host, port, self._call.left(timeout), local_address, socket_options)
+        return _Stream(stream, self._call)
 
     def sleep(self, seconds: float) -> None:
         self._inner.sleep(seconds)

@@ -11,7 +11,7 @@ from plansafe.llm.models.answer import Answer, Score
 from plansafe.llm.models.request import Request, Situation
 
 LogitsMask = Callable[[Sequence[int]], Sequence[int] | None]
-"""From the tokens that were generated so far to those that may come next; None: any, empty: the answer ends here."""
+"""From the tokens generated before to the allowed next tokens; None: any, empty: the answer ends here."""
 
 Policy = Callable[[Situation], str]
 """What a mock answers in a situation: the next step where steps are asked for, else a whole plan."""
@@ -58,7 +58,7 @@ class Vocabulary(Protocol):
 
 
 class Model(Protocol):
-    """A language model, or what stands in for one. Calls may come from several threads."""
+    """A language model, or a substitute. Calls may come from several threads."""
 
     @property
     def identity(self) -> str:
@@ -66,7 +66,7 @@ class Model(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it enforces by itself."""
+        """The constraints that it enforces."""
 
     @property
     def connections(self) -> int:
@@ -83,8 +83,8 @@ class Model(Protocol):
     def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
         """Answer one request.
 
-        Raises :class:`ModelError` where there is no answer, :class:`Cancelled` after :meth:`cancel`, and ``ValueError``
-        for a mask beside a constraint.
+        Raises :class:`ModelError` if the model gives no answer, :class:`Cancelled` after :meth:`cancel`, and
+        ``ValueError`` for a mask together with a constraint.
         """
 
     def score(self, request: Request, texts: Sequence[str]) -> list[Score]:

@@ -36,11 +36,11 @@ _CONTEXT = 8192
 
 @dataclass(frozen=True)
 class Settings:
-    """What may be said about a model beside its name. ``environment`` is where addresses and keys are read.
+    """The settings of a model. ``environment`` has addresses and keys.
 
     ``threads`` and ``context`` (tokens of prompt and answer together) are for models in this process: torch has one
     thread by default, since two on shared cores are slower than one, llama.cpp two, and room for 8,192 tokens.
-    ``dtype`` is what torch computes in: 32 bits on a CPU, 16 on a GPU, where nothing is said.
+    ``dtype`` is torch's number format; default: 32 bits on a CPU, 16 on a GPU.
     """
 
     base_url: str | None = None
@@ -88,17 +88,20 @@ def open_model(name: str, settings: Settings | None = None) -> Model:
 
     Raises :class:`ModelError` for an unknown provider, missing packages, weights or keys, before anything is sent.
     """
-    provider, rest = named(name)
-    return provider.open(rest, settings or Settings())
+    provider, model_name = split_model_name(name)
+    return provider.open(model_name, settings or Settings())
 
 
-def named(name: str) -> tuple[Provider, str]:
-    """The provider of a model, and what it calls the model. Raises :class:`ModelError` for an unknown provider."""
-    kind, slash, rest = name.partition("/")
+def split_model_name(name: str) -> tuple[Provider, str]:
+    """The provider of a model, and the provider's name for the model.
+
+    Raises :class:`ModelError` for an unknown provider.
+    """
+    kind, slash, model_name = name.partition("/")
     provider = next((p for p in PROVIDERS if p.name == kind.lower()), None)
-    if provider is None or not slash or not rest or not rest.isprintable():
+    if provider is None or not slash or not model_name or not model_name.isprintable():
         raise ModelError(_unknown(name, kind, provider), fatal=True)
-    return provider, rest
+    return provider, model_name
 
 
 def _provider(name: str) -> Provider:
@@ -109,12 +112,12 @@ def _unknown(name: str, kind: str, provider: Provider | None) -> Diagnostic:
     if provider is not None:
         return Diagnostic(SC.UNKNOWN_MODEL, f"{name!a} does not name a model", help=f"write {provider.form}")
     names = [p.name for p in PROVIDERS]
-    found = suggest_name(kind.lower(), names)
-    help = found or f"write PROVIDER/NAME; providers: {', '.join(names)}"
+    suggestion = suggest_name(kind.lower(), names)
+    help = suggestion or f"write PROVIDER/NAME; providers: {', '.join(names)}"
     if os.path.exists(name):
         form = f"gguf/{name}" if name.lower().endswith(".gguf") else f"hf/{name}"
         help = f"for weights in a file or folder, write {form}"
-    return Diagnostic(SC.UNKNOWN_MODEL, f"there is no provider {kind[:60]!a} (of the model {name[:120]!a})", help=help)
+    return Diagnostic(SC.UNKNOWN_MODEL, f"unknown provider {kind[:60]!a} (of the model {name[:120]!a})", help=help)
 
 
 def _connections(settings: Settings, usual: int) -> int:
@@ -165,8 +168,8 @@ def _ollama(name: str, settings: Settings) -> Model:
 
 
 def _hf(path: str, settings: Settings) -> Model:
-    kept = weights.folder_of(settings.environment)
-    return hf.open_folder(path, settings.threads or 1, settings.dtype, settings.environment, kept)
+    cache_folder = weights.folder_of(settings.environment)
+    return hf.open_folder(path, settings.threads or 1, settings.dtype, settings.environment, cache_folder)
 
 
 def _gguf(path: str, settings: Settings) -> Model:

@@ -11,9 +11,9 @@ def without_reasoning(text: str) -> tuple[str, int]:
     """The text outside ``<think>..</think>``, and how many characters were inside, marks not counted.
 
     Reasoning that is not closed takes the rest, since the answer never began. A closing mark alone ends reasoning
-    that began in the prompt. White space at the ends of what is left is cut where something was.
+    that began in the prompt. White space at the ends is cut if reasoning was cut.
     """
-    kept: list[str] = []
+    parts: list[str] = []
     inside, depth, position = 0, 0, 0
     for mark in _MARK.finditer(text):
         passage = text[position : mark.start()]
@@ -21,19 +21,19 @@ def without_reasoning(text: str) -> tuple[str, int]:
             if depth:
                 inside += len(passage)
             else:
-                kept.append(passage)
+                parts.append(passage)
             depth += 1
         elif depth:
             inside += len(passage)
             depth -= 1
         else:
-            inside += sum(map(len, kept)) + len(passage)
-            kept.clear()
+            inside += sum(map(len, parts)) + len(passage)
+            parts.clear()
         position = mark.end()
     if not position:
         return text, 0
     if depth:
         inside += len(text) - position
     else:
-        kept.append(text[position:])
-    return "".join(kept).strip(), inside
+        parts.append(text[position:])
+    return "".join(parts).strip(), inside

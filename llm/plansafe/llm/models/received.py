@@ -8,19 +8,19 @@ from typing import Any
 from plansafe.domains.json_text import BadJson, read_json
 
 MOST_BYTES = 16 * 1024 * 1024
-"""Of one response. A million characters of text, each written as an escape, and all that stands around them."""
+"""Of one response. A million characters of text, each written as an escape, and the JSON around them."""
 _MOST_CONTAINERS = 200_000
 _SHORT = 200
 
 
 class Garbage(Exception):
-    """A body that is no answer; the message says what it is instead."""
+    """A body without an answer; the message describes it."""
 
 
 def read_object(body: bytes) -> dict[str, Any]:
     """The JSON object that a body is. Raises :class:`Garbage`. Bytes that are not UTF-8 are replaced.
 
-    A body of 16 MB could hold as many lists, each of which takes fifty times the memory of its text.
+    A body of 16 MB could hold as many lists, and a list takes fifty times the memory of its text.
     """
     if body.count(b"[") + body.count(b"{") > _MOST_CONTAINERS and _containers(body) > _MOST_CONTAINERS:
         raise Garbage("JSON with too many lists and objects")
@@ -63,15 +63,15 @@ def read_events(body: bytes) -> dict[str, Any]:
 
 def _containers(body: bytes) -> int:
     """How many lists and objects begin outside of strings: a text may be full of brackets."""
-    found, position, size = 0, 0, len(body)
+    count, position, size = 0, 0, len(body)
     while position < size:
         quote = body.find(b'"', position)
         end = size if quote < 0 else quote
-        found += body.count(b"[", position, end) + body.count(b"{", position, end)
-        if quote < 0 or found > _MOST_CONTAINERS:
+        count += body.count(b"[", position, end) + body.count(b"{", position, end)
+        if quote < 0 or count > _MOST_CONTAINERS:
             break
         position = _end_of_string(body, quote + 1)
-    return found
+    return count
 
 
 def _end_of_string(body: bytes, position: int) -> int:
@@ -124,6 +124,6 @@ def complaint(body: bytes) -> str:
     except Garbage:
         return short(body[: 4 * _SHORT].decode("utf-8", "replace"))
     for path in (("error", "message"), ("error",), ("message",), ("detail",), ("detail", 0, "msg")):
-        if said := short(inner(value, *path)):
-            return said
+        if message := short(inner(value, *path)):
+            return message
     return ""

@@ -8,25 +8,25 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.port import ModelError
 
-_SHOWN = 80
+_MAX_SHOWN = 80
 
 
 def checked_url(text: str, name: str) -> str:
     """The address without a slash at its end. ``name`` is the flag or variable that gave it.
 
-    Raises :class:`ModelError` for what is no address of a server, and for one with a password or a query: these end up
-    in logs.
+    Raises :class:`ModelError` for a text that is not a server's address, and for an address with a password or a query:
+    these end up in logs.
     """
     try:
         parts = urlsplit(text)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
-        known = False
-    if not known or not text.isascii() or not text.isprintable() or any([c in text for c in ' \\<>"']):
-        shown = "" if "@" in text or "?" in text else f": {text[:_SHOWN]!a}"
+        is_valid = False
+    if not is_valid or not text.isascii() or not text.isprintable() or any([c in text for c in ' \\<>"']):
+        quoted = "" if "@" in text or "?" in text else f": {text[:_MAX_SHOWN]!a}"
         raise ModelError(
             Diagnostic(
-                SC.BAD_OPTION, f"{name} is not an address of a server{shown}", help="such as http://localhost:8000/v1"
+                SC.BAD_OPTION, f"{name} is not an address of a server{quoted}", help="such as http://localhost:8000/v1"
             ),
             fatal=True,
         )

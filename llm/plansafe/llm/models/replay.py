@@ -1,7 +1,7 @@
-"""Answers from a file: what a model said elsewhere, or what a test wants it to say.
+"""Answers from a file: recorded answers of a model, or answers written for a test.
 
-A file of JSON lines. Each has the answer's ``text`` (and other fields of an answer, where they matter), and what it
-answers: ``request`` (the address of the request), ``task`` (the name in its situation) or ``prompt`` (its last
+A file of JSON lines. Each has the answer's ``text`` (and other fields of an answer, where they matter), and its
+key: ``request`` (the address of the request), ``task`` (the name in its situation) or ``prompt`` (its last
 message). Of several lines for the same, each is for another ``sample``, in order.
 """
 
@@ -16,7 +16,7 @@ from plansafe.domains.json_text import BadJson, read_json
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.answer import Answer, Enforced, bounded, from_record
-from plansafe.llm.models.constraint import judged
+from plansafe.llm.models.constraint import with_form_check
 from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError
 from plansafe.llm.models.reasoning import without_reasoning
@@ -45,16 +45,16 @@ class ReplayModel(PlainModel):
             raise _bad(path, "it has no answers")
 
     def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
-        """The recorded answer. Raises :class:`ModelError` where there is none for this request."""
+        """The recorded answer. Raises :class:`ModelError` if this request has none."""
         self.refuse(mask)
         task = request.situation.task if request.situation is not None else None
         for key, value in (("request", address(request)), ("task", task), ("prompt", request.messages[-1].text)):
-            found = self._known.get((key, value)) if value is not None else None
-            if found and request.sample < len(found):
-                return self._as_asked(found[request.sample], request)
-        what = f"sample {request.sample} of " if request.sample else ""
-        named = f"task {task}" if task is not None else f"request {address(request)[:12]}"
-        message = f"{self._path} has no answer for {what}{named}"
+            recorded = self._known.get((key, value)) if value is not None else None
+            if recorded and request.sample < len(recorded):
+                return self._as_asked(recorded[request.sample], request)
+        sample_name = f"sample {request.sample} of " if request.sample else ""
+        name = f"task {task}" if task is not None else f"request {address(request)[:12]}"
+        message = f"{self._path} has no answer for {sample_name}{name}"
         raise ModelError(Diagnostic(SC.NO_RECORDED_ANSWER, message, help="the prompt may have changed since"))
 
     def _as_asked(self, answer: Answer, request: Request) -> Answer:
@@ -63,12 +63,12 @@ class ReplayModel(PlainModel):
         if request.constraint is not None and enforced is Enforced.NOTHING_ASKED:
             enforced = Enforced.NOT
         answer = replace(answer, text=text, reasoning=answer.reasoning + inside, enforced=enforced)
-        return judged(answer, request.constraint)
+        return with_form_check(answer, request.constraint)
 
 
-def _bad(path: str, what: str) -> ModelError:
+def _bad(path: str, reason: str) -> ModelError:
     return ModelError(
-        Diagnostic(SC.BAD_RECORD, f"{path} cannot be replayed: {what}", help="see docs/language-models.md"), True
+        Diagnostic(SC.BAD_RECORD, f"{path} cannot be replayed: {reason}", help="see docs/language-models.md"), True
     )
 
 

@@ -58,7 +58,10 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True)
 class JsonSchema:
-    """The answer is a JSON value that a schema (JSON text) describes. Raises ``ValueError`` where it is no object."""
+    """The answer is a JSON value that a schema (JSON text) describes.
+
+    Raises ``ValueError`` if the schema is not an object.
+    """
 
     text: str
 
@@ -80,9 +83,9 @@ Constraint = Choice | Grammar | JsonSchema
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Where a task stands, for the mocks that act as policies; it is never sent to a model.
+    """The position in a task, for mocks that act as policies; it is never sent to a model.
 
-    ``task`` is the caller's name of the task, ``taken`` are the steps so far and ``legal`` those that may come next,
+    ``task`` is the caller's name of the task, ``taken`` are the earlier steps and ``legal`` the possible next steps,
     all as the caller writes them. Whole plans are asked for without ``legal``.
     """
 
@@ -95,7 +98,7 @@ class Situation:
 class Request:
     """One question. ``temperature`` 0 is greedy; ``max_tokens`` bounds reasoning and answer together.
 
-    ``sample`` tells questions apart that are the same otherwise: a second draw is another request.
+    ``sample`` distinguishes requests that are otherwise equal: a second draw is another request.
     Raises ``ValueError`` for numbers that mean nothing.
     """
 
@@ -116,14 +119,14 @@ class Request:
             raise ValueError("temperature must be from 0 to 10, top_p above 0 and at most 1")
 
 
-def said(prompt: str, system: str = "") -> tuple[Message, ...]:
-    """The messages of a question, with what is always said before it."""
+def user_messages(prompt: str, system: str = "") -> tuple[Message, ...]:
+    """The messages of a question, after an optional system message."""
     first = (Message(Role.SYSTEM, system),) if system else ()
     return (*first, Message(Role.USER, prompt))
 
 
 def content(request: Request) -> dict[str, Any]:
-    """All that a model is told, as JSON values. The situation is left out: no model sees it."""
+    """The content of a request as JSON values. The situation is left out: no model sees it."""
     return {
         "messages": [[message.role.value, message.text] for message in request.messages],
         "max_tokens": request.max_tokens,
@@ -146,16 +149,16 @@ def _constraint(constraint: Constraint | None) -> list[Any] | None:
             return ["grammar", syntax.value, text]
         case JsonSchema(text):
             return ["schema", text]
-        case other:
-            assert_never(other)
+        case unexpected:
+            assert_never(unexpected)
 
 
 def address(request: Request, identity: str = "") -> str:
     """The SHA-256 of a request and of the model that is asked (``Model.identity``; empty: whoever is asked)."""
-    whole = {"version": _VERSION, "model": identity, "request": content(request)}
-    return hashlib.sha256(canonical(whole).encode("ascii")).hexdigest()
+    record = {"version": _VERSION, "model": identity, "request": content(request)}
+    return hashlib.sha256(canonical(record).encode("ascii")).hexdigest()
 
 
 def canonical(value: object) -> str:
-    """JSON in one spelling, pure ASCII: what cannot be encoded stands as an escape."""
+    """JSON in one spelling, pure ASCII: other characters are escaped."""
     return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))

@@ -14,7 +14,7 @@ Row = tuple[int, ...]
 
 
 class TokenTable:
-    """Rows of tokens for texts. What begins alike stands together, so that a beginning is an interval of rows.
+    """Rows of tokens for texts. Rows with a common beginning are adjacent, so that a beginning is an interval of rows.
 
     A row ends with the vocabulary's end, or with the text ``end`` instead. A text is encoded once, when it is first
     asked for. What a beginning goes on with in the whole table is remembered; for a subset each of these tokens costs
@@ -53,7 +53,7 @@ class TokenTable:
         return self._rows[number]
 
     def following(self, numbers: Sequence[int], prefix: Row) -> list[int]:
-        """The tokens with which a row among ``numbers`` goes on behind a beginning, in order; none where none does."""
+        """The tokens with which a row among ``numbers`` continues after a beginning, in order; empty if no row does."""
         rows, depth = self._rows, len(prefix)
         low = bisect_left(rows, prefix)
         high = bisect_left(rows, (*prefix[:-1], prefix[-1] + 1), low) if prefix else len(rows)
@@ -61,26 +61,26 @@ class TokenTable:
         end = bisect_left(numbers, high, at)
         if end - at <= _FEW:
             return sorted({rows[number][depth] for number in numbers[at:end] if len(rows[number]) > depth})
-        found = []
+        tokens = []
         for token, beyond in self._branched(low, high, depth):
             after = bisect_left(numbers, beyond, at, end)
             if after > at:
-                found.append(token)
+                tokens.append(token)
                 at = after
-        return found
+        return tokens
 
     def _branched(self, low: int, high: int, depth: int) -> list[tuple[int, int]]:
         """The tokens with which rows of an interval go on, each with where its own rows end."""
-        known = self._branches.get((low, depth))
-        if known is None:
-            rows, known = self._rows, []
+        branches = self._branches.get((low, depth))
+        if branches is None:
+            rows, branches = self._rows, []
             at = low + 1 if len(rows[low]) == depth else low
             while at < high:
                 row = rows[at]
                 at = bisect_left(rows, (*row[:depth], row[depth] + 1), at, high)
-                known.append((row[depth], at))
-            self._branches[low, depth] = known
-        return known
+                branches.append((row[depth], at))
+            self._branches[low, depth] = branches
+        return branches
 
     def _row(self, text: str) -> Row:
         row = self._row_of.get(text)

@@ -1,7 +1,7 @@
 """Weights that transformers runs in this process: token by token, with a callback, and with likelihoods.
 
-The loop is ours, and not ``generate``: that one takes penalties and limits from a file beside the weights, which a
-request did not ask for. What a request shares with the last one is not read again.
+The loop is ours, and not ``generate``: ``generate`` takes penalties and limits from a file with the weights, which a
+request did not ask for. The common beginning of two requests is not read again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from plansafe.llm.models.adapter import Adapter, fits_tokenizer, put_on
 from plansafe.llm.models.answer import Answer, Enforced, Finish, Score, bounded
 from plansafe.llm.models.chat import wire
 from plansafe.llm.models.choice_mask import ChoiceMask
-from plansafe.llm.models.constraint import in_a_form_known, judged
+from plansafe.llm.models.constraint import to_supported_form, with_form_check
 from plansafe.llm.models.grammar_mask import Grammars
 from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError, Vocabulary
@@ -43,7 +43,7 @@ class Libraries(NamedTuple):
 
 
 def libraries(threads: int, dtype: str | None) -> Libraries:
-    """Import them, quiet, with so many threads. Raises :class:`ModelError` where they are not installed."""
+    """Import them, quiet, with this number of threads. Raises :class:`ModelError` if they are not installed."""
     try:
         import torch  # noqa: PLC0415 - seconds, and for weights in this process alone
         import transformers  # noqa: PLC0415
@@ -71,12 +71,12 @@ class _Tokens:
         return int(self._tokenizer.eos_token_id)
 
     def encode(self, text: str) -> list[int]:
-        found = self._known.get(text)
-        if found is None:
-            found = list(self._tokenizer.encode(text, add_special_tokens=False))
+        tokens = self._known.get(text)
+        if tokens is None:
+            tokens = list(self._tokenizer.encode(text, add_special_tokens=False))
             if len(text) <= _SHORT and len(self._known) < _MOST_KNOWN:  # steps come again with every choice
-                self._known[text] = found
-        return list(found)
+                self._known[text] = tokens
+        return list(tokens)
 
     def decode(self, tokens: Sequence[int]) -> str:
         return str(self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
@@ -126,21 +126,21 @@ class TorchModel(PlainModel):
         """See :class:`~plansafe.llm.models.port.Model`."""
         if mask is not None and request.constraint is not None:
             raise ValueError("a request may have a constraint or a mask, but not both")
-        wanted = in_a_form_known(request.constraint, CAPABILITIES)
-        enforced = wanted.enforced
-        match wanted.constraint:
+        supported = to_supported_form(request.constraint, CAPABILITIES)
+        enforced = supported.enforced
+        match supported.constraint:
             case None:
                 pass
             case Choice(texts):
                 mask, enforced = ChoiceMask(texts, self.vocabulary), Enforced.AS_TOKENS
             case Grammar() | JsonSchema():
-                mask = self._constrained(wanted.constraint)
-            case other:
-                assert_never(other)
+                mask = self._constrained(supported.constraint)
+            case unexpected:
+                assert_never(unexpected)
         prompt = self._prompt(request, request.max_tokens)
         with self._lock, self._torch.inference_mode():
-            known = self._reuse(prompt)
-            tokens, finish = self._generated(prompt[known:], request, mask)
+            reused = self._reuse(prompt)
+            tokens, finish = self._generated(prompt[reused:], request, mask)
         text, at = self.vocabulary.decode(tokens), -1
         if request.stop:
             at = min([place for place in (text.find(stop) for stop in request.stop) if place >= 0], default=-1)
@@ -152,42 +152,43 @@ class TorchModel(PlainModel):
             reasoning=inside,
             prompt_tokens=len(prompt),
             completion_tokens=len(tokens),
-            cached_tokens=known,
+            cached_tokens=reused,
             model=self.label,
         )
-        return judged(bounded(answer), request.constraint)
+        return with_form_check(bounded(answer), request.constraint)
 
     def score(self, request: Request, texts: Sequence[str]) -> list[Score]:
         """See :class:`~plansafe.llm.models.port.Model`. The prompt is read once for all texts."""
         rows = [[*self.vocabulary.encode(text), self.vocabulary.end] for text in texts]
         prompt = self._prompt(request, max(map(len, rows), default=1))
-        found: list[Score] = []
+        scores: list[Score] = []
         with self._lock, self._torch.inference_mode():
-            known = self._reuse(prompt)
-            if known < len(prompt) - 1:
-                self._feed(prompt[known:-1])
+            reused = self._reuse(prompt)
+            if reused < len(prompt) - 1:
+                self._feed(prompt[reused:-1])
             for start in range(0, len(rows), _BATCH):
                 part = rows[start : start + _BATCH]
                 likely = self._likelihoods(prompt[-1], part)
-                found += [
+                scores += [
                     Score(t, v, len(r)) for t, v, r in zip(texts[start : start + _BATCH], likely, part, strict=True)
                 ]
-        return found
+        return scores
 
     @property
     def loaded(self) -> tuple[Any, Any]:
-        """The causal model of transformers and its tokenizer, for what is not asked by messages."""
+        """The causal model of transformers and its tokenizer, for other uses than messages."""
         return self._model, self._tokenizer
 
     def continued(self, tokens: Sequence[int], most: int, mask: LogitsMask | None = None) -> tuple[list[int], Finish]:
-        """The likeliest tokens behind others that are given as they are, up to an end or ``most`` of them.
+        """The likeliest tokens after the given ones, up to an end or ``most`` of them.
 
-        For models that were trained on plain texts. What the tokens share with those of the last call is not read anew.
+        For models that were trained on plain texts. The common beginning with the tokens of the last call is not read
+        again.
         """
         request = Request((Message(Role.USER, ""),), max_tokens=most, seed=0)
         with self._lock, self._torch.inference_mode():
-            known = self._reuse(list(tokens))
-            return self._generated(list(tokens)[known:], request, mask)
+            reused = self._reuse(list(tokens))
+            return self._generated(list(tokens)[reused:], request, mask)
 
     def _constrained(self, constraint: Grammar | JsonSchema) -> LogitsMask:
         with self._lock:
@@ -200,23 +201,23 @@ class TorchModel(PlainModel):
         messages = wire(request)
         try:
             if getattr(self._tokenizer, "chat_template", None):
-                found = self._tokenizer.apply_chat_template(
+                tokens = self._tokenizer.apply_chat_template(
                     messages, add_generation_prompt=True, tokenize=True, return_dict=False
                 )
             else:  # a model that was not trained to talk
-                found = self._tokenizer.encode("\n\n".join([message["content"] for message in messages]))
+                tokens = self._tokenizer.encode("\n\n".join([message["content"] for message in messages]))
         except Exception as error:  # templates come with the weights, and may refuse a role
             message = f"{self.label} rejects these messages: {' '.join(str(error).split())[:200]}"
             raise ModelError(Diagnostic(SC.MODEL_FAILED, message)) from error
-        if len(found) + room > self._most:
+        if len(tokens) + room > self._most:
             message = (
-                f"{self.label} has room for {self._most} tokens; the prompt has {len(found)}, the answer up to {room}"
+                f"{self.label} has room for {self._most} tokens; the prompt has {len(tokens)}, the answer up to {room}"
             )
             raise ModelError(Diagnostic(SC.MODEL_FAILED, message, help="shorten the prompt, or allow fewer tokens"))
-        return list(found)
+        return list(tokens)
 
     def _reuse(self, prompt: list[int]) -> int:
-        """Bring the cache to what it shares with a prompt, the last token left out; how many tokens that is."""
+        """Cut the cache to its common beginning with a prompt, without the last token. Returns the number of tokens."""
         shared = 0
         for ours, theirs in zip(self._fed, prompt[:-1], strict=False):
             if ours != theirs:
@@ -233,7 +234,7 @@ class TorchModel(PlainModel):
         return shared
 
     def _feed(self, tokens: list[int]) -> Any:
-        """Read tokens; the logits behind the last."""
+        """Read tokens; the logits after the last one."""
         more = {"logits_to_keep": 1} if self._last_only else {}
         cache, fed, self._cache, self._fed = self._cache, self._fed, None, []  # what breaks here is not used again
         row = self._torch.tensor([tokens], device=self._model.device)
@@ -276,12 +277,12 @@ class TorchModel(PlainModel):
         return at if names is None else int(names[at])
 
     def _likelihoods(self, before: int, rows: list[list[int]]) -> list[float]:
-        """The logarithm of each row's probability behind the cached prompt and the token ``before``."""
+        """The logarithm of each row's probability after the cached prompt and the token ``before``."""
         torch, size = self._torch, max(map(len, rows))
         cache = copy.deepcopy(self._cache)
         if len(rows) > 1:
             cache.batch_repeat_interleave(len(rows))
         padded = torch.tensor([[before, *row, *[0] * (size - len(row))] for row in rows], device=self._model.device)
         logits = self._model(input_ids=padded[:, :-1], past_key_values=cache, use_cache=True).logits.float()
-        each = torch.log_softmax(logits, -1).gather(-1, padded[:, 1:, None])[..., 0]
-        return [float(each[number, : len(row)].double().sum()) for number, row in enumerate(rows)]
+        log_probabilities = torch.log_softmax(logits, -1).gather(-1, padded[:, 1:, None])[..., 0]
+        return [float(log_probabilities[number, : len(row)].double().sum()) for number, row in enumerate(rows)]

@@ -41,17 +41,17 @@ class Tries(NamedTuple):
 
 
 class Refused(Exception):
-    """The server will not answer this request as it is: what it said, and which of its fields it named."""
+    """The server refused this request: its message, and the field that it named."""
 
-    def __init__(self, status: int, said: str, field: str) -> None:
-        super().__init__(said)
+    def __init__(self, status: int, message: str, field: str) -> None:
+        super().__init__(message)
         self.status = status
-        self.said = said
+        self.message = message
         self.field = field
 
 
 class _Failure(NamedTuple):
-    """A try that may go better the next time. ``wait``: what the server asked for. ``lasting``: nobody is there."""
+    """A failed try that is repeated. ``wait``: seconds that the server asked for. ``lasting``: no server answers."""
 
     reason: str
     wait: float | None = None
@@ -97,7 +97,7 @@ class Transport:
     def post(self, path: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         """The JSON object that the server answers with.
 
-        Raises :class:`Refused` for what it will not answer, :class:`ModelError` where it does not answer after all
+        Raises :class:`Refused` for a refused request, :class:`ModelError` where it does not answer after all
         tries, does not know the model or not the key, and :class:`Cancelled`.
         """
         body = canonical(payload).encode("ascii")
@@ -111,14 +111,14 @@ class Transport:
                 break
             if stop.wait(failure.wait if failure.wait is not None else self._pause(attempt)):
                 raise Cancelled
-        asked = f"; it asks to wait for {failure.wait:.0f} seconds" if failure.wait else ""
-        message = f"no answer from {self.url}: {failure.reason}{asked}"
-        help = self._start_help if failure.lasting else "run the same command again: answers so far are kept"
+        wait_request = f"; it asks to wait for {failure.wait:.0f} seconds" if failure.wait else ""
+        message = f"no answer from {self.url}: {failure.reason}{wait_request}"
+        help = self._start_help if failure.lasting else "run the same command again: earlier answers are kept"
         raise ModelError(Diagnostic(SC.MODEL_FAILED, message, help=help), fatal=failure.lasting)
 
     def _pause(self, attempt: int) -> float:
-        whole = min(self._tries.first_wait * 2.0 ** (attempt - 1), self._tries.longest_wait)
-        return whole * random.uniform(0.5, 1.5)
+        longest = min(self._tries.first_wait * 2.0 ** (attempt - 1), self._tries.longest_wait)
+        return longest * random.uniform(0.5, 1.5)
 
     def _once(self, path: str, body: bytes) -> dict[str, Any] | _Failure:
         try:
@@ -140,14 +140,16 @@ class Transport:
                 return read_object(response.body)
             except Garbage as error:
                 return _Failure(self.clean(f"the server sent {error}"))
-        said = self.clean(complaint(response.body)) or f"HTTP status {status}"
+        error_text = self.clean(complaint(response.body)) or f"HTTP status {status}"
         if status in _AGAIN or status >= 500:
             if self._kind(response.body) in _OUT_OF_MONEY:
-                raise ModelError(Diagnostic(SC.MODEL_FAILED, f"{self.url} refused the request: {said}"), fatal=True)
-            return _Failure(f"status {status}, {said}", _wait_asked(response.headers))
+                raise ModelError(
+                    Diagnostic(SC.MODEL_FAILED, f"{self.url} refused the request: {error_text}"), fatal=True
+                )
+            return _Failure(f"status {status}, {error_text}", _wait_asked(response.headers))
         if status in _REFUSED:
-            raise Refused(status, said, self._field(response.body))
-        raise self._lasting(status, said)
+            raise Refused(status, error_text, self._field(response.body))
+        raise self._lasting(status, error_text)
 
     def _streamed(self, body: bytes) -> dict[str, Any]:
         """An answer that the server streams though it was asked not to: the next one would be no different."""
@@ -161,10 +163,10 @@ class Transport:
             completion.pop("choices")
         return completion
 
-    def _lasting(self, status: int, said: str) -> ModelError:
-        """What is wrong with every request to this server."""
+    def _lasting(self, status: int, error_text: str) -> ModelError:
+        """The error of every request to this server."""
         if status in _KEY:
-            message = f"{self.url} does not accept the key: {said}"
+            message = f"{self.url} does not accept the key: {error_text}"
             help = "see docs/language-models.md for where keys are read"
             return ModelError(Diagnostic(SC.MODEL_KEY, message, help=help), fatal=True)
         if 300 <= status < 400:
@@ -172,12 +174,13 @@ class Transport:
             return ModelError(Diagnostic(SC.MODEL_FAILED, message, help="give that address with --base-url"), True)
         help = "check the name of the model and the end of the address (`/v1`)"
         return ModelError(
-            Diagnostic(SC.MODEL_FAILED, f"{self.url} refused the request: {said} (status {status})", help=help), True
+            Diagnostic(SC.MODEL_FAILED, f"{self.url} refused the request: {error_text} (status {status})", help=help),
+            True,
         )
 
     def _exchange(self, path: str, body: bytes) -> Response:
         """One call. Raises what :meth:`Pool.post` does, :class:`Garbage`, and that all was closed."""
-        # An answer that is packed could be a thousand times as large as what came over the line.
+        # An answer that is packed could be a thousand times as large as the bytes received.
         headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "safecheck"}
         headers |= {"Content-Type": "application/json", **self._key.header()}
         if self._closed:
@@ -188,7 +191,7 @@ class Transport:
         return response
 
     def clean(self, text: str) -> str:
-        """What a server said, on one line, without the key."""
+        """The message of a server, on one line, without the key."""
         return short(self._key.hide(text))
 
     def hide(self, text: str) -> str:
@@ -215,8 +218,8 @@ def _is_stream(response: Response) -> bool:
 
 def _wait_asked(headers: Mapping[str, str]) -> float | None:
     """The seconds that ``Retry-After`` asks for, as a number or as a date."""
-    milliseconds, asked = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
-    for text, unit in ((milliseconds, 1000.0), (asked, 1.0)):
+    milliseconds, retry_after = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
+    for text, unit in ((milliseconds, 1000.0), (retry_after, 1.0)):
         try:
             seconds = float(text) / unit
         except ValueError:
@@ -224,6 +227,6 @@ def _wait_asked(headers: Mapping[str, str]) -> float | None:
         if 0 <= seconds < 1e9:
             return seconds
     try:
-        return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return None

@@ -18,8 +18,8 @@ URL = "http://localhost:8000/v1"
 
 def dialect() -> Dialect:
     """How vLLM differs from OpenAI."""
-    known = Capabilities(choice=True, gbnf=True, lark=True, json_schema=True, seed=True)
-    return Dialect("vllm", known, "max_tokens", structured_outputs)
+    capabilities = Capabilities(choice=True, gbnf=True, lark=True, json_schema=True, seed=True)
+    return Dialect("vllm", capabilities, "max_tokens", structured_outputs)
 
 
 def structured_outputs(constraint: Constraint) -> dict[str, Any]:
@@ -31,5 +31,5 @@ def structured_outputs(constraint: Constraint) -> dict[str, Any]:
             return {"structured_outputs": {"grammar": text}}
         case JsonSchema(text):
             return {"structured_outputs": {"json": loads(text)}}
-        case other:
-            assert_never(other)
+        case unexpected:
+            assert_never(unexpected)

@@ -24,7 +24,7 @@ _CHUNK = 1 << 22
 
 
 def folder_of(environment: Mapping[str, str]) -> str:
-    """Where converted weights are kept: beside the answers."""
+    """The folder of converted weights, next to the cache of answers."""
     home = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(environment.get("SAFECHECK_CACHE") or os.path.join(home, "safecheck"), "weights")
 
@@ -51,8 +51,8 @@ def checked_folder(path: str) -> list[str]:
         raise _error(
             SC.NO_WEIGHTS, f"{path} has weights, but no config.json", "name the folder that save_pretrained wrote"
         )
-    told = [name for name in names if name.endswith((".json", ".jinja", ".model", ".txt")) or name in weights]
-    return [os.path.join(path, name) for name in told]
+    relevant = [name for name in names if name.endswith((".json", ".jinja", ".model", ".txt")) or name in weights]
+    return [os.path.join(path, name) for name in relevant]
 
 
 def checked_gguf(path: str) -> None:
@@ -86,21 +86,21 @@ def opened(path: str) -> BufferedReader:
 
 
 def digest(paths: Iterable[str]) -> str:
-    """The SHA-256 of some files with their names, read in full: weights trained anew are another model."""
-    whole = hashlib.sha256()
+    """The SHA-256 of some files with their names, read in full: retrained weights are another model."""
+    total = hashlib.sha256()
     for path in paths:
-        one = hashlib.sha256()
+        file_hash = hashlib.sha256()
         with opened(path) as file:
             while chunk := file.read(_CHUNK):
-                one.update(chunk)
-        whole.update(os.path.basename(path).encode("utf-8", "surrogateescape") + b"\0" + one.digest())
-    return whole.hexdigest()
+                file_hash.update(chunk)
+        total.update(os.path.basename(path).encode("utf-8", "surrogateescape") + b"\0" + file_hash.digest())
+    return total.hexdigest()
 
 
 def broken(path: str, error: Exception) -> ModelError:
     """What a library says of weights that it cannot load, on one line."""
-    said = " ".join(str(error).split())[:300] or type(error).__name__
-    return _error(SC.UNREAD_WEIGHTS, f"the weights in {path} cannot be loaded: {said}", "the files may be incomplete")
+    reason = " ".join(str(error).split())[:300] or type(error).__name__
+    return _error(SC.UNREAD_WEIGHTS, f"the weights in {path} cannot be loaded: {reason}", "the files may be incomplete")
 
 
 def _absent(path: str) -> ModelError:
@@ -109,8 +109,8 @@ def _absent(path: str) -> ModelError:
         there = os.listdir(folder or os.curdir)[:_MOST_NAMES]
     except OSError:
         there = []
-    beside = suggest_name(name, there) if there else None
-    help = beside or "weights are read only from this machine; nothing is downloaded"
+    suggestion = suggest_name(name, there) if there else None
+    help = suggestion or "weights are read only from this machine; nothing is downloaded"
     return _error(SC.NO_WEIGHTS, f"no weights found at {path}", help)
 
 

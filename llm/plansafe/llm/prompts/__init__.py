@@ -1,1 +1,1 @@
-"""What models are told: versioned, with what many prompts share first."""
+"""The prompts: versioned, with the common part first."""

@@ -2,15 +2,14 @@
 
 What matters, in this order:
 
-1. who acts, and what the goal and the words name;
-2. what the way to the goal touches: the steps that the goal needs if nothing that a step undoes is missed
-   (:meth:`BackwardEstimator.find_relaxed_plan_steps`; rules are not minded, so that the way is no answer);
-3. what rules could be touched: the objects of the instances that are broken at the start, or by a step of that way;
-4. whatever hangs together with these by facts, the nearest first. A fact of a relation is worth the less, the more of
-   them an object has: the one room that a thing is in is nearer to it than the seventy things in that room. Of what is
-   as near, that with which more can be done comes first (static facts that conditions of actions ask for).
+1. who acts, and what the goal and the words name; 2. the objects of the steps that the goal needs if deleted facts are
+ignored (:meth:`BackwardEstimator.find_relaxed_plan_steps`; rules are ignored, so that this plan is not an answer); 3.
+what rules could be touched: the objects of the instances that are broken at the start, or by a step of that way; 4.
+whatever hangs together with these by facts, the nearest first. A fact of a relation is worth the less, the more of them
+an object has: the one room that a thing is in is nearer to it than the seventy things in that room. Of objects at the
+same distance, the one with more uses comes first (static facts that conditions of actions ask for).
 
-A scene is cut behind as many of these as fit. A fact is told if all its objects are; one of a dense relation
+A scene has as many of these as fit. It has a fact if it has all its objects; one of a dense relation
 (:data:`DENSE`) only if it is about 1 to 3.
 """
 
@@ -39,14 +38,17 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 class Relevance(NamedTuple):
-    """All objects of a task, by number: the ``core`` (1 to 3 above), and what comes behind it, nearer ones first."""
+    """All objects of a task, by number: the ``core`` (1 to 3 above), and the further objects, nearer ones first."""
 
     core: tuple[int, ...]
     others: tuple[int, ...]
 
 
 class Crop(NamedTuple):
-    """What is told: these objects, by number. ``left_objects`` and ``left_facts`` are how many are not."""
+    """The part of the scene in the prompt: these objects, by number.
+
+    ``left_objects`` and ``left_facts`` count the rest.
+    """
 
     kept: frozenset[int]
     core: frozenset[int]
@@ -55,15 +57,15 @@ class Crop(NamedTuple):
     left_facts: int = 0
 
     def tells(self, task: Task, predicate: int, code: int) -> bool:
-        """Whether a fact is told where it holds."""
+        """Whether the scene has a fact if it is true."""
         of = self.core & self.kept if predicate in self.dense else self.kept
         return of.issuperset(task.decode(code, len(task.predicates[predicate].types)))
 
 
 def relevance(compiled: CompiledTask, words: str = "") -> Relevance:
-    """What matters how much. Deterministic: bounded by what is looked at, not by time."""
+    """Order the objects by relevance. Deterministic: the bound is on the facts examined, not on time."""
     task = compiled.task
-    core = [*_agents(task), *named_in(task.goal), *_said(task, words)]
+    core = [*_agents(task), *named_in(task.goal), *_named_objects(task, words)]
     if compiled.open_feature is None:
         way = BackwardEstimator(compiled.engine).find_relaxed_plan_steps(
             compiled.engine.make_initial_state(), [(part, {}) for part in task.goal]
@@ -74,10 +76,10 @@ def relevance(compiled: CompiledTask, words: str = "") -> Relevance:
     return Relevance(tuple(core), tuple(_around(task, core)))
 
 
-def crop(task: Task, found: Relevance, fits: Callable[[Crop], bool]) -> Crop:
-    """As much of a scene as fits, in the order of relevance; where nothing does, its first object."""
-    order = (*found.core, *found.others)
-    core, dense = frozenset(found.core), _dense(task)
+def crop(task: Task, relevance_order: Relevance, fits: Callable[[Crop], bool]) -> Crop:
+    """As much of a scene as fits, in the order of relevance; at least its first object."""
+    order = (*relevance_order.core, *relevance_order.others)
+    core, dense = frozenset(relevance_order.core), _dense(task)
     low, high = 1, len(order)
     while low < high:
         middle = (low + high + 1) // 2
@@ -90,13 +92,13 @@ def crop(task: Task, found: Relevance, fits: Callable[[Crop], bool]) -> Crop:
 
 def cropped_to(task: Task, objects: Iterable[int]) -> Crop:
     """The crop to these objects, all of them core."""
-    kept = frozenset(objects)
-    return _counted(task, Crop(kept, kept, _dense(task)))
+    object_numbers = frozenset(objects)
+    return _counted(task, Crop(object_numbers, object_numbers, _dense(task)))
 
 
 def _counted(task: Task, part: Crop) -> Crop:
     facts = [(index, code) for index, codes in enumerate(task.initial_facts) for code in codes]
-    untold = len([one for one in facts if not part.tells(task, *one)])
+    untold = len([fact for fact in facts if not part.tells(task, *fact)])
     return part._replace(left_objects=len(task.objects) - len(part.kept), left_facts=untold)
 
 
@@ -119,33 +121,33 @@ def _agents(task: Task) -> list[int]:
 
 def named_in(goal: Iterable[Formula]) -> list[int]:
     """The objects that a goal names."""
-    found = [atom for part in goal for atom in atoms_in(part)]
-    return [argument for atom in found for argument in atom.arguments if argument >= 0]
+    atoms = [atom for part in goal for atom in atoms_in(part)]
+    return [argument for atom in atoms for argument in atom.arguments if argument >= 0]
 
 
-def _said(task: Task, words: str) -> list[int]:
-    """Objects all of whose name is said, numbers aside: `kitchen_counter_12` by "on the kitchen counter"."""
-    said = set(_WORD.findall(words.lower()))
+def _named_objects(task: Task, words: str) -> list[int]:
+    """Objects whose whole name is in the words, without numbers: `kitchen_counter_12` by "on the kitchen counter"."""
+    spoken_words = set(_WORD.findall(words.lower()))
     parts = [set(_WORD.findall(name.lower())) for name in task.objects]
-    return [number for number, own in enumerate(parts) if own and own <= said]
+    return [number for number, name_words in enumerate(parts) if name_words and name_words <= spoken_words]
 
 
 def _broken(compiled: CompiledTask, way: Sequence[GroundAction]) -> list[int]:
-    """The objects of what is broken at the start, and of what the steps of a way break, taken whenever they can be."""
-    found: list[BrokenInstance] = []
+    """The objects of rule instances that are violated at the start, or by a step of a plan when it is executable."""
+    broken_instances: list[BrokenInstance] = []
     try:
         now = Execution.initial(compiled.engine, True, compiled.options.criteria)
-        found += now.lasting_violations
+        broken_instances += now.lasting_violations
         left = list(way)
         while left:
-            step = next((one for one in left if now.take(one)), None)
+            step = next((candidate for candidate in left if now.take(candidate)), None)
             if step is None:
                 break
-            found += now.new_violations
+            broken_instances += now.new_violations
             left.remove(step)
     except (TooManyInstances, LimitReached, NumberTooLarge):
-        pass  # a limit of the engine: what was found so far is in the prompt, and the verdict does not depend on it
-    return [number for broken in found for number in broken.binding]
+        pass  # a limit of the engine: the instances found before are used, and the verdict does not depend on them
+    return [number for broken in broken_instances for number in broken.binding]
 
 
 def _around(task: Task, core: Sequence[int]) -> list[int]:
@@ -155,46 +157,46 @@ def _around(task: Task, core: Sequence[int]) -> list[int]:
         size = len(task.predicates[index].types)
         if size < 2:
             continue
-        own: dict[int, set[int]] = {}
+        own_counts: dict[int, set[int]] = {}
         for code in codes:
             together = set(task.decode(code, size))
-            for one in together:
-                own.setdefault(one, set()).update(together - {one})
-        for one, others in own.items():
-            neighbours[one].append((len(others), sorted(others)))
+            for object_number in together:
+                own_counts.setdefault(object_number, set()).update(together - {object_number})
+        for object_number, related in own_counts.items():
+            neighbours[object_number].append((len(related), sorted(related)))
     uses = _uses(task)
-    seen = set(core)
+    visited = set(core)
     order: list[int] = []
     heap: list[tuple[Fraction, int, int]] = []
 
-    def spread(one: int, near: Fraction) -> None:
-        for count, others in neighbours[one]:
-            for other in others:
-                if other not in seen:
-                    heappush(heap, (-near / count, -uses[other], other))
+    def spread(object_number: int, near: Fraction) -> None:
+        for count, related in neighbours[object_number]:
+            for target in related:
+                if target not in visited:
+                    heappush(heap, (-near / count, -uses[target], target))
 
-    for one in core:
-        spread(one, Fraction(1))
+    for object_number in core:
+        spread(object_number, Fraction(1))
     while heap:
-        far, _, one = heappop(heap)
-        if one not in seen:
-            seen.add(one)
-            order.append(one)
-            spread(one, -far)
-    rest = [number for number in range(len(task.objects)) if number not in seen]
-    return [*order, *sorted(rest, key=lambda number: (-uses[number], number))]
+        far, _, object_number = heappop(heap)
+        if object_number not in visited:
+            visited.add(object_number)
+            order.append(object_number)
+            spread(object_number, -far)
+    unrelated = [number for number in range(len(task.objects)) if number not in visited]
+    return [*order, *sorted(unrelated, key=lambda number: (-uses[number], number))]
 
 
 def _uses(task: Task) -> list[int]:
     """How much can be done with each object: its static facts that the condition of some action asks for."""
-    asked = {
+    static_facts = {
         atom.predicate
         for action in task.actions.values()
         for condition in (*action.start.condition, *[effect.condition for effect in action.start.effects])
         for atom in atoms_in(condition)
     }
     out = [0] * len(task.objects)
-    for index in asked:
+    for index in static_facts:
         if task.static[index] and len(task.predicates[index].types) == 1:
             for code in task.initial_facts[index]:
                 out[code] += 1

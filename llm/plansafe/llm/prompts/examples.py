@@ -26,35 +26,37 @@ _WORDS = 2_000
 _FOLDER = Path(__file__).parent
 
 
-class Known(NamedTuple):
+class StoredExample(NamedTuple):
     """A task in words, its problem as text, and a safe plan."""
 
     words: str
     problem: str
     plan: str
+    family: str = ""
 
 
-def shipped(domain: str) -> list[Known]:
+def shipped(domain: str) -> list[StoredExample]:
     """The examples that come with a domain, in their order; none for most domains."""
     path = _FOLDER / "household.jsonl"
     if domain != "household":
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
-    return [Known(one["words"], one["problem"], one["plan"]) for one in map(json.loads, lines)]
+    records = [json.loads(line) for line in lines]
+    return [StoredExample(record["words"], record["problem"], record["plan"], record["family"]) for record in records]
 
 
-def benchmark_examples() -> list[Known]:
+def benchmark_examples() -> list[StoredExample]:
     """The examples that the suite ``planning`` shows, in its order: the benchmark's figures are for these prompts."""
     instances = [draw(family, number) for family, number in BENCHMARK]
-    return [Known(task.words, task.problem.text, task.reference) for task in instances]
+    return [StoredExample(task.words, task.problem.text, task.reference) for task in instances]
 
 
-def example(known: Known) -> Example:
+def example(stored: StoredExample) -> Example:
     """An example that can be shown: its task is compiled, without rules."""
-    return Example(known.words, load(Source("example", known.problem), specs=()).compiled, known.plan)
+    return Example(stored.words, load(Source("example", stored.problem), specs=()).compiled, stored.plan)
 
 
-def nearest(words: str, others: Sequence[str], count: int) -> list[int]:
+def nearest(words: str, candidates: Sequence[str], count: int) -> list[int]:
     """The numbers of the texts that are nearest to some words, the nearest first."""
-    shares = [rouge_score_l(words[:_WORDS], other[:_WORDS]).f for other in others]
-    return sorted(range(len(others)), key=lambda number: (-shares[number], number))[:count]
+    shares = [rouge_score_l(words[:_WORDS], candidate[:_WORDS]).f for candidate in candidates]
+    return sorted(range(len(candidates)), key=lambda number: (-shares[number], number))[:count]

@@ -27,7 +27,7 @@ _SAME_START = 3
 
 
 class Language(StrEnum):
-    """What is asked for: a rule of a specification, or a formula of infix LTL."""
+    """The language of the answer: a rule of a specification, or a formula of infix LTL."""
 
     RULES = "rules"
     LTL = "ltl"
@@ -71,7 +71,7 @@ at(room)
 lit(lamp)
 Names are of small letters without spaces. The sentence may be about: hall, yard, attic, torch
 """
-_SHOWN = {Language.RULES: _WORKSHOP, Language.LTL: _YARD}
+_EXAMPLES_BY_LANGUAGE = {Language.RULES: _WORKSHOP, Language.LTL: _YARD}
 _EXAMPLES = {
     Language.RULES: (
         ("Never leave a lamp lit when you are done.", "(:termination r :parameters (?l - lamp) :forbid (lit ?l))"),
@@ -101,34 +101,34 @@ def formalising_prompt(sentence: str, compiled: CompiledTask, language: Language
     """Ask for one rule. The sentence is data: it is cut to one line of at most ``LONGEST_SENTENCE`` characters."""
     system = _RULES if language is Language.RULES else _LTL
     task = compiled.task
-    known = [_types(compiled)] if language is Language.RULES else []
-    known.append(f"Predicates:\n{_predicates(task, language)}")
+    context = [_types(compiled)] if language is Language.RULES else []
+    context.append(f"Predicates:\n{_predicates(task, language)}")
     if language is Language.RULES:
-        known.append(f"Actions:\n{actions_text(task)}")
+        context.append(f"Actions:\n{actions_text(task)}")
     if len(task.objects) <= MOST_THINGS:
-        known.append(f"Things:\n{things_text(task)}")
+        context.append(f"Things:\n{things_text(task)}")
     else:
-        named = ", ".join(named_things(sentence, task))
-        known.append(
-            f"Names are of small letters without spaces. The sentence may be about: {named or 'nothing known'}"
+        names = ", ".join(named_things(sentence, task))
+        context.append(
+            f"Names are of small letters without spaces. The sentence may be about: {names or 'nothing known'}"
         )
-    asked = "\n".join([*known, f"Sentence: {one_line(sentence)}"])
-    messages = (Message(Role.SYSTEM, system), *_examples(language), Message(Role.USER, asked))
-    whole = "\0".join([str(VERSION), language.value, *[f"{m.role.value}\0{m.text}" for m in messages]])
-    return Prompt(messages, language.value, hashlib.sha256(whole.encode()).hexdigest())
+    request = "\n".join([*context, f"Sentence: {one_line(sentence)}"])
+    messages = (Message(Role.SYSTEM, system), *_examples(language), Message(Role.USER, request))
+    hashed = "\0".join([str(VERSION), language.value, *[f"{m.role.value}\0{m.text}" for m in messages]])
+    return Prompt(messages, language.value, hashlib.sha256(hashed.encode()).hexdigest())
 
 
 def _examples(language: Language) -> Iterator[Message]:
     """The examples as turns of a conversation, which small models follow better than a list."""
-    shown = _SHOWN[language]
+    lines = _EXAMPLES_BY_LANGUAGE[language]
     for sentence, answer in _EXAMPLES[language]:
-        yield Message(Role.USER, f"{shown}Sentence: {sentence}")
+        yield Message(Role.USER, f"{lines}Sentence: {sentence}")
         yield Message(Role.ASSISTANT, answer)
-        shown = ""
+        lines = ""
 
 
 def one_line(sentence: str) -> str:
-    """A sentence as it stands in a prompt: on one line, of characters that can be printed, and of bounded length."""
+    """A sentence in the form for a prompt: on one line, of characters that can be printed, and of bounded length."""
     plain = "".join([c if c.isprintable() else " " for c in sentence[: 4 * LONGEST_SENTENCE]])
     return " ".join(plain.split())[:LONGEST_SENTENCE]
 
@@ -141,8 +141,8 @@ def named_things(sentence: str, task: Task) -> list[str]:
     starts: dict[str, list[str]] = {}
     for run in [run for run in runs if "'" not in run]:
         starts.setdefault(run[:_SAME_START], []).append(run)
-    found = [name for name, bare in plain.items() if bare in runs or _near(bare, starts.get(bare[:_SAME_START], []))]
-    return found[:MOST_THINGS]
+    names = [name for name, bare in plain.items() if bare in runs or _near(bare, starts.get(bare[:_SAME_START], []))]
+    return names[:MOST_THINGS]
 
 
 def _near(name: str, runs: list[str]) -> bool:

@@ -1,4 +1,4 @@
-"""The prompt for a goal: what can be said of a home, the home, and the task in words; facts come back as JSON."""
+"""The prompt for a goal: the predicates, the home, and the task in words; the answer has facts as JSON."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ _FORM = (
 
 def goal_prompt(words: str, compiled: CompiledTask, *, most_tokens: int | None = None) -> Prompt:
     """Ask for the goal that words mean; a scene that is too long is cropped as for a plan."""
-    whole = _prompt(words, compiled, None)
-    if most_tokens is None or whole.tokens <= most_tokens:
-        return whole
-    found = relevance(compiled, words)
+    full_prompt = _prompt(words, compiled, None)
+    if most_tokens is None or full_prompt.tokens <= most_tokens:
+        return full_prompt
+    relevance_order = relevance(compiled, words)
     return _prompt(
-        words, compiled, crop(compiled.task, found, lambda p: _prompt(words, compiled, p).tokens <= most_tokens)
+        words,
+        compiled,
+        crop(compiled.task, relevance_order, lambda p: _prompt(words, compiled, p).tokens <= most_tokens),
     )
 
 
@@ -58,11 +60,11 @@ def _facts(task: Task) -> Iterator[str]:
         yield " ".join([f"({declared.name}", *[f"?{type_text(task, domain)}" for domain in declared.domains]]) + ")"
 
 
-def goal_constraint(task: Task, known: Capabilities) -> Constraint | None:
+def goal_constraint(task: Task, capabilities: Capabilities) -> Constraint | None:
     """The form of the answer as far as a provider enforces one: typed facts by a grammar, else texts by a schema."""
-    if known.gbnf or known.lark:
-        return _grammar(task, Syntax.GBNF if known.gbnf else Syntax.LARK)
-    if known.json_schema:
+    if capabilities.gbnf or capabilities.lark:
+        return _grammar(task, Syntax.GBNF if capabilities.gbnf else Syntax.LARK)
+    if capabilities.json_schema:
         texts = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MOST_FACTS}
         schema = {"type": "object", "properties": {"goal": texts}, "required": ["goal"], "additionalProperties": False}
         return JsonSchema(json.dumps(schema))

@@ -1,7 +1,7 @@
-"""The prompts for plans: what the robot can do and how to write it, examples, then the home and what is asked.
+"""The prompts for plans: the actions and the format, examples, then the home and the task.
 
-Version 1. What all tasks of a domain share comes first, so that a provider reads it once. What a prompt says by default
-never changes within a version: what is added is asked for.
+Version 1. What all tasks of a domain share comes first, so that a provider reads it once. The default text of a prompt
+never changes within a version; additions are options.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Example(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """Messages, and the address of what they were made of: version, style and text.
+    """Messages, and the hash of version, style and text.
 
-    ``tokens`` is about how many there are in it; ``cropped`` says what of the scene is told, if not all of it.
+    ``tokens`` is about how many there are in it; ``cropped`` is the part of the scene in the prompt, if it was cropped.
     """
 
     messages: tuple[Message, ...]
@@ -52,8 +52,8 @@ class Prompt(NamedTuple):
     cropped: Crop | None = None
 
 
-class _Told(NamedTuple):
-    """What a prompt says beside the task."""
+class _PromptParts(NamedTuple):
+    """The parts of a prompt other than the task."""
 
     examples: tuple[Example, ...]
     safety: bool
@@ -64,7 +64,7 @@ class _Told(NamedTuple):
     @property
     def style(self) -> str:
         marks = (("safety", self.safety), ("confidence", self.confidence), ("refusal", self.refusal))
-        return "".join([self.kind, *[f"+{name}" for name, said in marks if said]])
+        return "".join([self.kind, *[f"+{name}" for name, is_set in marks if is_set]])
 
 
 def planning_prompt(
@@ -80,47 +80,49 @@ def planning_prompt(
 ) -> Prompt:
     """Ask for a plan: without examples, or with some.
 
-    ``safety`` adds a paragraph on hazards (Safe-BeAl's safety prompt); ``confidence`` asks for a number behind each
-    step (its appendix A); ``refusal`` offers to refuse. ``kind`` is what the choice of examples is called, `zero-shot`
-    or `few-shot` where it is not said. A prompt of more than ``most_tokens`` tells of the scene what matters
-    (:mod:`~plansafe.llm.prompts.crop`), as far as it fits; what is still longer has nothing left to leave out.
+    ``safety`` adds a paragraph on hazards (Safe-BeAl's safety prompt); ``confidence`` asks for a number after each
+    step (its appendix A); ``refusal`` offers to refuse. ``kind`` names the choice of examples; default: `zero-shot`
+    or `few-shot`. A prompt of more than ``most_tokens`` has the most relevant part of the
+    scene that fits (:mod:`~plansafe.llm.prompts.crop`).
     """
-    told = _Told(examples, safety, confidence, refusal, kind or ("few-shot" if examples else "zero-shot"))
-    whole = _prompt(words, compiled, told, None)
-    if most_tokens is None or whole.tokens <= most_tokens:
-        return whole
-    found = relevance(compiled, words)
-    part = crop(compiled.task, found, lambda part: _prompt(words, compiled, told, part).tokens <= most_tokens)
-    return _prompt(words, compiled, told, part)
+    parts = _PromptParts(examples, safety, confidence, refusal, kind or ("few-shot" if examples else "zero-shot"))
+    full_prompt = _prompt(words, compiled, parts, None)
+    if most_tokens is None or full_prompt.tokens <= most_tokens:
+        return full_prompt
+    relevance_order = relevance(compiled, words)
+    part = crop(
+        compiled.task, relevance_order, lambda part: _prompt(words, compiled, parts, part).tokens <= most_tokens
+    )
+    return _prompt(words, compiled, parts, part)
 
 
-def _prompt(words: str, compiled: CompiledTask, told: _Told, part: Crop | None) -> Prompt:
+def _prompt(words: str, compiled: CompiledTask, parts: _PromptParts, part: Crop | None) -> Prompt:
     system = [_TASK, actions_text(compiled.engine.task), _ONLY]
-    if told.safety:
+    if parts.safety:
         system.append(SAFETY)
-    if told.confidence:
+    if parts.confidence:
         system.append(CONFIDENCE)
-    if told.refusal:
+    if parts.refusal:
         system.append(REFUSAL)
-    for one in told.examples:
-        shown = _of_plan(one) if part is not None else None
-        system.append(f"Example.\n{_asked(one.words, one.compiled, shown)}{one.plan.strip()}")
-    messages = (Message(Role.SYSTEM, "\n".join(system)), Message(Role.USER, _asked(words, compiled, part)))
-    style = f"{told.style}{'+cropped' if part is not None else ''}"
-    whole = "\0".join([str(VERSION), style, *[f"{m.role.value}\0{m.text}" for m in messages]])
+    for example in parts.examples:
+        scene_objects = _of_plan(example) if part is not None else None
+        system.append(f"Example.\n{_question(example.words, example.compiled, scene_objects)}{example.plan.strip()}")
+    messages = (Message(Role.SYSTEM, "\n".join(system)), Message(Role.USER, _question(words, compiled, part)))
+    style = f"{parts.style}{'+cropped' if part is not None else ''}"
+    hashed = "\0".join([str(VERSION), style, *[f"{m.role.value}\0{m.text}" for m in messages]])
     tokens = sum([tokens_of(message.text) for message in messages])
-    return Prompt(messages, style, hashlib.sha256(whole.encode()).hexdigest(), tokens, part)
+    return Prompt(messages, style, hashlib.sha256(hashed.encode()).hexdigest(), tokens, part)
 
 
 def _of_plan(example: Example) -> Crop:
     """The part of an example's scene that its plan and its goal name, where scenes are cropped."""
     task = example.compiled.task
     words = set(re.findall(r"[^\s()]+", example.plan.lower()))
-    named = [number for number, name in enumerate(task.objects) if name in words]
-    return cropped_to(task, [*named, *named_in(task.goal)])
+    numbers = [number for number, name in enumerate(task.objects) if name in words]
+    return cropped_to(task, [*numbers, *named_in(task.goal)])
 
 
-def _asked(words: str, compiled: CompiledTask, part: Crop | None = None) -> str:
+def _question(words: str, compiled: CompiledTask, part: Crop | None = None) -> str:
     task = compiled.engine.task
     return (
         f"Home:\n{things_text(task, part)}\nNow:\n{facts_text(task, part)}\nTask: {words}\n"

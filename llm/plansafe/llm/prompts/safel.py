@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 
-from plansafe.llm.answers.actions import Asked
+from plansafe.llm.answers.actions import ActionQuestion
 from plansafe.llm.metrics.records import Module
 from plansafe.llm.metrics.transition import Side
 from plansafe.llm.models.request import Message, Role
@@ -53,32 +53,34 @@ def goal_prompt(words: str, compiled: CompiledTask, *, harmful: bool) -> tuple[M
     return _both(f"{system}\n{predicates_text(compiled.engine.task, changing=True)}", user)
 
 
-def transition_prompt(words: str, compiled: CompiledTask, asked: Asked) -> tuple[Message, ...]:
+def transition_prompt(words: str, compiled: CompiledTask, asked: ActionQuestion) -> tuple[Message, ...]:
     """Predict one side of an action."""
     task = compiled.engine.task
-    given, wanted = _NAMES[asked.side]
-    system = TRANSITION.format(given=given, wanted=wanted, example=_EXAMPLES[asked.side])
+    given_name, wanted_name = _NAMES[asked.side]
+    system = TRANSITION.format(given=given_name, wanted=wanted_name, example=_EXAMPLES[asked.side])
     lines = [
         f"{_home(compiled)}Command: {words}",
         f"Goal: {goal_text(compiled)}",
         f"(:action {asked.name}",
         f"  :parameters {asked.parameters}",
-        f"  :{given} {asked.given})",
-        f"{wanted.capitalize()} of {asked.name}:",
+        f"  :{given_name} {asked.given})",
+        f"{wanted_name.capitalize()} of {asked.name}:",
     ]
     return _both(f"{system}\n{predicates_text(task)}", "\n".join(lines))
 
 
 def predicates_text(task: Task, *, changing: bool = False) -> str:
     """The signatures of predicates, on one line; ``changing``: only those that an action or axiom can change."""
-    declared = zip(task.predicates, task.static, strict=False)  # rules add predicates of their own behind them
-    shown = [one for one, static in declared if not (changing and static)]
-    return " ".join([_signature(task, one) for one in shown])
+    declared = zip(task.predicates, task.static, strict=False)  # rules add predicates of their own after them
+    visible = [predicate for predicate, static in declared if not (changing and static)]
+    return " ".join([_signature(task, predicate) for predicate in visible])
 
 
-def _signature(task: Task, one: Predicate) -> str:
-    types = ["-or-".join([task.type_names[index] for index in found]) or "thing" for found in one.types]
-    return f"({' '.join([one.name, *[f'?{name}' for name in types]])})"
+def _signature(task: Task, predicate: Predicate) -> str:
+    types = [
+        "-or-".join([task.type_names[index] for index in type_numbers]) or "thing" for type_numbers in predicate.types
+    ]
+    return f"({' '.join([predicate.name, *[f'?{name}' for name in types]])})"
 
 
 def _home(compiled: CompiledTask) -> str:
@@ -99,5 +101,5 @@ def sha256(module: Module) -> str:
         Module.SEQUENCING: planning.TEXTS,
         Module.PLAN: planning.TEXTS,
     }[module]
-    whole = "\0".join([module.value, str(VERSION), str(planning.VERSION), *parts])
-    return hashlib.sha256(whole.encode()).hexdigest()
+    hashed = "\0".join([module.value, str(VERSION), str(planning.VERSION), *parts])
+    return hashlib.sha256(hashed.encode()).hexdigest()

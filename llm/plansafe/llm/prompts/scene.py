@@ -1,7 +1,7 @@
-"""A task in few words: the actions by their signatures, the things by type, what is so, what is wanted.
+"""A task in few words: the actions by their signatures, the objects by type, the facts, the goal.
 
-For models with small windows. Objects come in the task's order and facts in that of the predicates, so that one task
-gives one text. Where a scene is cropped, only what a :class:`~plansafe.llm.prompts.crop.Crop` tells is in it.
+For models with small windows. Objects come in the task's order and facts in the order of the predicates, so that one
+task gives one text. A cropped scene has only the objects of its :class:`~plansafe.llm.prompts.crop.Crop`.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def things_text(task: Task, part: Crop | None = None) -> str:
 
 
 def facts_text(task: Task, part: Crop | None = None, facts: Sequence[AbstractSet[int]] | None = None) -> str:
-    """What is so in the initial state (or by other ``facts``), one predicate a line. Numbers are left out."""
+    """The facts of the initial state (or other ``facts``), one predicate a line. Numbers are left out."""
     lines = []
     for index, codes in enumerate(task.initial_facts if facts is None else facts):
-        told = [code for code in sorted(codes) if part is None or part.tells(task, index, code)]
-        if told:
-            lines.append(" ".join([task.fact_text(index, code) for code in told]))
+        visible = [code for code in sorted(codes) if part is None or part.tells(task, index, code)]
+        if visible:
+            lines.append(" ".join([task.fact_text(index, code) for code in visible]))
     return "\n".join(lines)
 
 

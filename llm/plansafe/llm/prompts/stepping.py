@@ -1,4 +1,4 @@
-"""The prompt for one step of a plan that is built step by step: what was done, what it changed, and what is asked.
+"""The prompt for one step of a plan that is built step by step: the steps done, their changes, and the request.
 
 Version 1. Chosen on the development families (bench/results/models.md): a small model that only sees its steps writes
 the plan from its beginning again, and goes in circles.
@@ -26,11 +26,11 @@ def step_messages(
     ``gained`` are the facts that hold now and did not at the start, ``lost`` those that no longer hold.
     """
     last = asked[-1]
-    told = [last.text.removesuffix(PLAN)]
+    lines = [last.text.removesuffix(PLAN)]
     if taken:
-        told += ["Done so far:\n", *[f"{step}\n" for step in taken]]
-        told += [f"Now also so: {' '.join(gained)}\n"] if gained else []
-        told += [f"No longer so: {' '.join(lost)}\n"] if lost else []
+        lines += ["Done so far:\n", *[f"{step}\n" for step in taken]]
+        lines += [f"Now also so: {' '.join(gained)}\n"] if gained else []
+        lines += [f"No longer so: {' '.join(lost)}\n"] if lost else []
     else:
-        told.append(f"{_NOTHING}\n")
-    return (*asked[:-1], Message(last.role, "".join([*told, _NEXT])))
+        lines.append(f"{_NOTHING}\n")
+    return (*asked[:-1], Message(last.role, "".join([*lines, _NEXT])))

@@ -1,4 +1,4 @@
-"""Arguments that stand in fields or columns whose names are no parameters: placed where their types leave no choice."""
+"""Place arguments from fields or columns that are not named after parameters, if their types leave no choice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HELP = "give the arguments as one list"
 
 
 class Written(NamedTuple):
-    """An argument, and the field it stands in."""
+    """An argument, and its field."""
 
     text: str
     field: str
@@ -39,8 +39,10 @@ def place(names: Names, action: Action, written: list[Written]) -> tuple[Argumen
     agents = names.task.domains[action.parameters[0].domain] if action.parameters else ()
     if len(written) + 1 == len(action.parameters) and len(agents) == 1:  # only one object can act
         first = Written(names.task.objects[agents[0]], action.parameters[0].name[1:])
-        others = [place(names, action, [*written[:at], first, *written[at:]]) for at in range(1, len(written) + 1)]
-        if any([not isinstance(other, Refused) for other in others]):
+        alternatives = [
+            place(names, action, [*written[:at], first, *written[at:]]) for at in range(1, len(written) + 1)
+        ]
+        if any([not isinstance(alternative, Refused) for alternative in alternatives]):
             return Refused(SC.UNPLACED_ARGUMENT, f"which argument of `{action.name}` is missing cannot be told", _HELP)
         placed = place(names, action, [first, *written])
         return placed if isinstance(placed, Refused) else placed[1:]
@@ -49,30 +51,35 @@ def place(names: Names, action: Action, written: list[Written]) -> tuple[Argumen
             SC.UNPLACED_ARGUMENT, f"the arguments of `{action.name}` cannot be told from these fields", _HELP
         )
     parameters = [key(parameter.name[1:]) for parameter in action.parameters]
-    fits = [_positions(names, action, each.text) for each in written]
+    fits = [_positions(names, action, argument.text) for argument in written]
     size = range(len(written))
     if not all([at in fits[at] for at in size]):
         return Refused(SC.UNPLACED_ARGUMENT, f"the arguments of `{action.name}` do not fit its parameters", _HELP)
-    if any([key(each.field) in parameters and parameters[at] != key(each.field) for at, each in enumerate(written)]):
+    if any(
+        [
+            key(argument.field) in parameters and parameters[at] != key(argument.field)
+            for at, argument in enumerate(written)
+        ]
+    ):
         return Refused(SC.UNPLACED_ARGUMENT, f"the fields of `{action.name}` stand in another order", _HELP)
     for order in permutations(size):
         moved = [at for at in size if order[at] != at]
         if not moved or not all([order[at] in fits[at] for at in moved]):
             continue
         fields = list(dict.fromkeys([written[at].field for at in moved]))
-        named = all([key(field) in parameters for field in fields])
-        if len(fields) > 1 and not named and not (len(moved) == 2 and _leads_to(*fields)):
+        fields_are_parameters = all([key(field) in parameters for field in fields])
+        if len(fields) > 1 and not fields_are_parameters and not (len(moved) == 2 and _leads_to(*fields)):
             message = f"which argument of `{action.name}` is which cannot be told from these fields"
             return Refused(SC.UNPLACED_ARGUMENT, message, _HELP)
-    return tuple([Argument(each.text) for each in written])
+    return tuple([Argument(argument.text) for argument in written])
 
 
 def _positions(names: Names, action: Action, text: str) -> frozenset[int]:
     """The parameters that a value has the type of."""
-    found = names.find(text)
-    if not isinstance(found, Match):
+    match = names.find(text)
+    if not isinstance(match, Match):
         return frozenset()
-    index = names.task.object_index[found.name]
+    index = names.task.object_index[match.name]
     sets = names.task.domain_sets
     return frozenset([at for at, parameter in enumerate(action.parameters) if index in sets[parameter.domain]])
 

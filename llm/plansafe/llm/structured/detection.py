@@ -80,9 +80,9 @@ class Detector:
         if not line.strip():
             return None
         if self.fenced and position == self._first(text):
-            found = self._by_info(text)
-            if found is not None:
-                return found
+            document = self._by_info(text)
+            if document is not None:
+                return document
         if _DATA.match(line):
             return self._data(text, position, line_end)
         for opens, read in self._readers(text, position, line):
@@ -185,7 +185,7 @@ class Detector:
         body = text[start : self.end]
         if "//" in body:
             comments: list[Span] = []
-            bare = _SLASHES.sub(lambda found: _blank(found, start, comments), body)
+            bare = _SLASHES.sub(lambda match: _blank(match, start, comments), body)
             try:
                 node = read_json(text[:start] + bare, start, self.end)
                 return node, tuple([span for span in comments if span.start < node.end])
@@ -216,8 +216,8 @@ class Detector:
             end = node.end
 
     def _line_end(self, text: str, position: int) -> int:
-        found = text.find("\n", position, self.end)
-        return self.end if found < 0 else found
+        index = text.find("\n", position, self.end)
+        return self.end if index < 0 else index
 
     # -- other formats ------------------------------------------------------------------------------------------------
 
@@ -259,7 +259,7 @@ class Detector:
             position = match.end()
 
     def _take_results(self, nodes: list[Node], turn: int, results: list[re.Match[str]], asides: list[Span]) -> None:
-        """Mark the calls of a turn that failed. One result may be that of all calls, if it is no failure."""
+        """Mark the calls of a turn that failed. One result can belong to all calls, if it is not a failure."""
         failed = [begins_with_failure(result[1]) for result in results]
         if any(failed) and len(results) != len(nodes) - turn:
             message = "which of these calls failed cannot be told"
@@ -339,9 +339,9 @@ def _may_be_followed(node: Node) -> bool:
     return bool(names & ACTION_KEYS) or bool(names & NUMBER_KEYS)
 
 
-def _blank(found: re.Match[str], start: int, comments: list[Span]) -> str:
+def _blank(match: re.Match[str], start: int, comments: list[Span]) -> str:
     """A comment as spaces; a text as it is."""
-    if found[1] is None:
-        return found.group()
-    comments.append(Span(start + found.start(1), start + found.end(1)))
-    return " " * len(found.group())
+    if match[1] is None:
+        return match.group()
+    comments.append(Span(start + match.start(1), start + match.end(1)))
+    return " " * len(match.group())

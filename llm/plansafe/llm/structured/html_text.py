@@ -108,7 +108,7 @@ def _outermost_end(text: str, start: int, end: int) -> int:
     assert match is not None
     name = match[1].lower()
     tag_end = re.compile(f"</{'html' if name.startswith('!') else name}", re.IGNORECASE)
-    closing = max([found.start() for found in tag_end.finditer(text, start, end)], default=-1)
+    closing = max([tag_match.start() for tag_match in tag_end.finditer(text, start, end)], default=-1)
     stop = text.find(">", closing, end) + 1 if closing >= 0 else 0
     if not stop:
         raise breaks_off("an element that is not closed", start)
@@ -132,7 +132,7 @@ class _Item:
         self.start = start
         self.texts: list[str] = []
         self.struck = self.plain = False
-        self.ended = False  # what follows is on a line of its own, or in small print
+        self.ended = False  # the next text is on a line of its own, or in small print
         self.removed = removed
         self.box = Mark.NONE
 
@@ -164,11 +164,11 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         """Open an element."""
         self.count += 1
-        known = dict(attributes)
-        style = (known.get("style") or "").replace(" ", "").lower()
-        classes = set((known.get("class") or "").lower().split())
-        odd = not set(known) <= _ATTRIBUTES or bool(classes & (REMOVED_WORDS | DONE_WORDS | _STRUCK))
-        if len(known) < len(attributes) or odd or "display:none" in style or len(self.open) > 64:
+        attributes_by_name = dict(attributes)
+        style = (attributes_by_name.get("style") or "").replace(" ", "").lower()
+        classes = set((attributes_by_name.get("class") or "").lower().split())
+        odd = not set(attributes_by_name) <= _ATTRIBUTES or bool(classes & (REMOVED_WORDS | DONE_WORDS | _STRUCK))
+        if len(attributes_by_name) < len(attributes) or odd or "display:none" in style or len(self.open) > 64:
             raise self._refused(f"the element `{tag}` is not understood")
         removed = "line-through" in style
         if tag not in _VOID:
@@ -181,7 +181,7 @@ class _Reader(HTMLParser):
             case "ol" | "ul" | "table" if removed:
                 raise self._refused("a list or a table that is struck out")
             case "ol" | "ul" if not inside:
-                if "start" in known and known["start"] != "1":
+                if "start" in attributes_by_name and attributes_by_name["start"] != "1":
                     raise self._refused("a list that does not begin with 1 is not understood")
                 self.lists.append([])
             case "table" if not inside:
@@ -190,13 +190,13 @@ class _Reader(HTMLParser):
                 self.rows.append([])
                 self.struck_row = removed
             case "li" | "td" | "th" if not inside:
-                if set(known) & {"colspan", "rowspan", "value"}:
+                if set(attributes_by_name) & {"colspan", "rowspan", "value"}:
                     raise self._refused("cells over several rows or columns, and numbers of items, are not understood")
                 if (tag == "li" and not self.lists) or (tag != "li" and not self.rows):
                     raise self._refused(f"`{tag}` outside of a list or a table")
                 self.item = _Item(self._place(), removed or (tag != "li" and self.struck_row))
-            case "input" if self.item is not None and known.get("type") == "checkbox":
-                self.item.box = Mark.TICKED if "checked" in known else Mark.UNTICKED
+            case "input" if self.item is not None and attributes_by_name.get("type") == "checkbox":
+                self.item.box = Mark.TICKED if "checked" in attributes_by_name else Mark.UNTICKED
             case _ if tag in _STRUCK or tag in _INLINE:
                 if removed:
                     raise self._refused("text that is struck out by its style is not understood")
@@ -244,7 +244,7 @@ class _Reader(HTMLParser):
             self.rows[-1].append(Cell(text, item.start, end, struck))
 
     def handle_data(self, data: str) -> None:
-        """Take text: of an item, or beside the list."""
+        """Take text: of an item, or outside the list."""
         if not data.strip():
             if self.item is not None:
                 self.item.texts.append(" ")
@@ -277,7 +277,7 @@ class _Reader(HTMLParser):
         raise self._refused("this declaration is not understood")
 
     def document(self) -> Document:
-        """Return what was read."""
+        """Return the document."""
         lists = [items for items in self.lists if items]
         if len(lists) + (self.tables > 0) != 1 or self.tables > 1:
             if not lists and not self.tables:

@@ -1,4 +1,4 @@
-"""The values of a document as steps, with what is said about each of them (docs/plan-text.md)."""
+"""Interpret the values of a document as steps, with their marks and remarks (docs/plan-text.md)."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class WrittenStep(NamedTuple):
     refused: Refused | None = None
     nested: bool = False
     offset: int = -1
-    """Where the name begins, if it stands in the text letter by letter."""
+    """Where the name begins, if the text has it letter by letter."""
     number: int | None = None
 
 
 class Problem(NamedTuple):
-    """Why a document is no plan, and where."""
+    """The reason why a document is not a plan, and its place."""
 
     refused: Refused
     start: int
@@ -79,7 +79,7 @@ class Problem(NamedTuple):
 
 
 class Interpretation(NamedTuple):
-    """The steps of a document that are to be done; what is wrong with it; and its texts that are no steps."""
+    """The steps of a document that are to be done; its errors; and its other texts."""
 
     steps: tuple[WrittenStep, ...]
     problems: tuple[Problem, ...]
@@ -123,39 +123,39 @@ class _Interpreter:
         steps = [] if self.problems else self._marked(steps)
         left_out = (Mark.REMOVED, Mark.FAILED)
         removed = tuple([Span(step.start, step.end) for step in self.steps if step.mark in left_out])
-        found = tuple(steps) if not self.problems else tuple(self.steps)
+        result_steps = tuple(steps) if not self.problems else tuple(self.steps)
         return Interpretation(
-            found, tuple(self.problems), tuple(self.asides), (*removed, *self.drafts), tuple(self.unknown)
+            result_steps, tuple(self.problems), tuple(self.asides), (*removed, *self.drafts), tuple(self.unknown)
         )
 
     # -- marks --------------------------------------------------------------------------------------------------------
 
     def _marked(self, steps: list[WrittenStep]) -> list[WrittenStep]:
         """The steps that are to be done."""
-        kept = [step for step in steps if step.mark is not Mark.REMOVED]
-        for index, step in enumerate(kept):
+        remaining = [step for step in steps if step.mark is not Mark.REMOVED]
+        for index, step in enumerate(remaining):
             if step.mark is not Mark.FAILED:
                 continue
-            if not self._is_retried(kept, index):
+            if not self._is_retried(remaining, index):
                 self._problem(SC.MORE_THAN_A_SEQUENCE, "a step is marked as failed", step, _STEPS_DIFFER)
                 return []
             self.unknown.append(("", Span(step.start, step.end)))
-        kept = [step for step in kept if step.mark is not Mark.FAILED]
-        ticked = [step for step in kept if step.mark is Mark.TICKED]
-        if ticked and len(ticked) < len(kept):
+        remaining = [step for step in remaining if step.mark is not Mark.FAILED]
+        ticked = [step for step in remaining if step.mark is Mark.TICKED]
+        if ticked and len(ticked) < len(remaining):
             message = "some steps are marked as done or chosen, and others are not"
             self._problem(SC.AMBIGUOUS_NAME, message, ticked[0], _STEPS_DIFFER)
             return []
-        if steps and not kept:
+        if steps and not remaining:
             self._problem(SC.NO_PLAN, "all steps are marked as removed", steps[0])
-        return kept
+        return remaining
 
     def _is_retried(self, steps: list[WrittenStep], index: int) -> bool:
         """Whether the same step succeeds later, or did so directly before: then the one that failed was not done."""
         failed = _content(steps[index])
         before = [step for step in steps[:index] if step.mark is not Mark.FAILED][-1:]
-        others = [*before, *[step for step in steps[index + 1 :] if step.mark is not Mark.FAILED]]
-        return any([_content(step) == failed for step in others])
+        other_steps = [*before, *[step for step in steps[index + 1 :] if step.mark is not Mark.FAILED]]
+        return any([_content(step) == failed for step in other_steps])
 
     def _ended(self, steps: list[WrittenStep]) -> list[WrittenStep]:
         """The steps before ``finish()`` or ``done()``, unless the task has such an action."""
@@ -231,10 +231,10 @@ class _Interpreter:
         return holding[0][1]
 
     def _is_title(self, name: str, value: Node, node: Node) -> bool:
-        """``{"name": "Make tea", "steps": [..]}``: a name that is no action, next to a list of steps."""
+        """``{"name": "Make tea", "steps": [..]}``: a name that is not an action, next to a list of steps."""
         lists = [k for k, v in node.pairs if bare_key(k) in keys.STEP_LIST_KEYS and v.kind is Kind.LIST]
-        named = bare_key(name) == "name" and value.kind in (Kind.TEXT, Kind.WORD)
-        return bool(lists) and named and self.names.action(value.text) is None
+        is_name_field = bare_key(name) == "name" and value.kind in (Kind.TEXT, Kind.WORD)
+        return bool(lists) and is_name_field and self.names.action(value.text) is None
 
     def _final(self, node: Node) -> Node | None:
         """The last of two versions: ``{"draft": {..}, "final": {..}}``."""
@@ -256,9 +256,9 @@ class _Interpreter:
         calls: dict[str, int] = {}
         for message in node.items:
             fields = {bare_key(k): v for k, v in message.pairs}
-            known = {"role", "content", "toolcalls", "toolcallid", "name", "refusal", "id", "annotations"}
+            message_keys = {"role", "content", "toolcalls", "toolcallid", "name", "refusal", "id", "annotations"}
             role, content = _role(message), fields.get("content")
-            if len(fields) < len(message.keys) or not set(fields) <= known:
+            if len(fields) < len(message.keys) or not set(fields) <= message_keys:
                 raise _Wrong(SC.NOT_UNDERSTOOD, "this message is not understood", message)
             if role == "tool":
                 number = calls.get(fields["toolcallid"].text) if "toolcallid" in fields else None
@@ -270,12 +270,12 @@ class _Interpreter:
                 raise _Wrong(SC.PLANS_DIFFER, "a message to the model stands between its calls", message)
             if content is not None and role == "assistant":
                 self.remark(content)
-            made = fields.get("toolcalls")
-            if made is None or _is_empty(made):
+            tool_calls = fields.get("toolcalls")
+            if tool_calls is None or _is_empty(tool_calls):
                 continue
-            if role != "assistant" or made.kind is not Kind.LIST:
-                raise _Wrong(SC.NOT_UNDERSTOOD, "these calls are not understood", made)
-            for call in made.items:
+            if role != "assistant" or tool_calls.kind is not Kind.LIST:
+                raise _Wrong(SC.NOT_UNDERSTOOD, "these calls are not understood", tool_calls)
+            for call in tool_calls.items:
                 count = len(self.steps)
                 self._step(call)
                 names = [v.text for k, v in call.pairs if bare_key(k) == "id"]
@@ -376,9 +376,9 @@ class _Interpreter:
         """Whether comments have the numbers that are missing: each comment between two steps begins with its number."""
         expected, position = 1, self.document.start
         for step in steps:
-            comments = [each for each in self.document.comments if position <= each.start < step.start]
-            found = [_NUMBER_OF_STEP.search(self.whole_text, each.start, each.end) for each in comments]
-            missing = [int(match[1]) for match in found if match is not None]
+            comments = [comment for comment in self.document.comments if position <= comment.start < step.start]
+            matches = [_NUMBER_OF_STEP.search(self.whole_text, comment.start, comment.end) for comment in comments]
+            missing = [int(match[1]) for match in matches if match is not None]
             if step.number is None or missing != list(range(expected, step.number)):
                 return False
             expected, position = step.number + 1, step.start
@@ -418,7 +418,7 @@ class _Interpreter:
         for label, item in zip(node.keys, node.items, strict=True):
             nested = nested or item.kind not in (Kind.TEXT, Kind.WORD)
             if item.kind is Kind.LIST and item.is_flat and len(node.items) == 1 and not label:
-                arguments += [Argument(each.text) for each in item.items]
+                arguments += [Argument(item_argument.text) for item_argument in item.items]
                 nested = False
                 continue
             arguments.append(Argument(item.text, label or None))
@@ -485,10 +485,10 @@ class _Interpreter:
         if not _SEPARATOR.search(text) or columns.objects_in(self.names, text):
             return [text]
         pieces = [piece for piece in _SEPARATOR.split(text) if piece]
-        known = [columns.objects_in(self.names, piece) for piece in pieces]
-        if all(known):
+        objects_of_pieces = [columns.objects_in(self.names, piece) for piece in pieces]
+        if all(objects_of_pieces):
             return pieces
-        if any(known) and not _LABELLED.search(text):
+        if any(objects_of_pieces) and not _LABELLED.search(text):
             raise _Wrong(SC.NOT_UNDERSTOOD, "what separates these arguments is not understood", node, _ALONE)
         return [text]
 
@@ -515,18 +515,18 @@ class _Interpreter:
         return not any([bare_key(k) in keys.ACTION_KEYS and _names_action(v) for k, v in node.pairs])
 
     def _group(self, node: Node, plan: Node) -> None:
-        """``{"phase": 1, "enabled": false, "actions": [..]}``: the marks of the group are those of its steps."""
+        """``{"phase": 1, "enabled": false, "actions": [..]}``: its steps have the marks of the group."""
         marks: set[Mark] = set()
         for k, v in node.pairs:
             if v is plan or (bare_key(k) in keys.NUMBER_KEYS | {"phase", "stage"} and v.kind is not Kind.LIST):
                 continue
             word = _word(v)
-            found = _field_marks(bare_key(k), word) if v.kind in (Kind.TEXT, Kind.WORD) else None
+            field_marks = _field_marks(bare_key(k), word) if v.kind in (Kind.TEXT, Kind.WORD) else None
             decides = field_words(k) & (keys.PLAN_LIKE_WORDS - keys.GROUP_WORDS) and not _is_harmless(
                 bare_key(k), word, v
             )
-            if found is not None:
-                marks |= found
+            if field_marks is not None:
+                marks |= field_marks
             elif decides and bare_key(k) not in keys.REMARK_KEYS:
                 raise _Wrong(SC.MORE_THAN_A_SEQUENCE, f"`{short(k)}` of a group of steps is not understood", v, _ALONE)
             else:
@@ -556,7 +556,7 @@ class _Interpreter:
             self._step(v)
             expected += 1
 
-    def _entry(self, name: str, node: Node, whole: Node) -> WrittenStep:
+    def _entry(self, name: str, node: Node, entry_node: Node) -> WrittenStep:
         """``"GRAB": ["mug", "12"]``: numbers belong to the names before them."""
         start = node.start
         if node.kind is Kind.MAP:
@@ -572,7 +572,7 @@ class _Interpreter:
                 arguments[-1] = arguments[-1]._replace(number=text)
             elif text not in ("null", "None"):
                 arguments.append(Argument(text))
-        return WrittenStep(name, tuple(arguments), start, node.end, whole.mark)
+        return WrittenStep(name, tuple(arguments), start, node.end, entry_node.mark)
 
     def _record(self, node: Node) -> None:
         """``{"action": "grab", "args": ["mug"]}``."""
@@ -581,27 +581,27 @@ class _Interpreter:
             return
         if {bare_key(k) for k, _ in fields} <= {"type", "text"} and self._is_part_of_text(fields):
             return
-        named = [k for k, v in fields if bare_key(k) in keys.ACTION_KEYS]
+        action_fields = [k for k, v in fields if bare_key(k) in keys.ACTION_KEYS]
         record = _Record(self, node)
         for k, v in fields:
-            titled = bare_key(k) == "name" and len(named) > 1 and v.kind in (Kind.TEXT, Kind.WORD)
+            titled = bare_key(k) == "name" and len(action_fields) > 1 and v.kind in (Kind.TEXT, Kind.WORD)
             if titled and self.names.action(v.text) is None:
                 self.unknown.append((k, Span(v.start, max(v.end, v.start + 1))))
-            elif bare_key(k) == "type" and not named and self.names.action(v.text) is not None:
+            elif bare_key(k) == "type" and not action_fields and self.names.action(v.text) is not None:
                 record.take("action", v)
             else:
                 record.take(k, v)
         self.steps.append(record.step())
 
     def _sent(self, fields: list[tuple[str, Node]]) -> bool:
-        """``submit_plan`` or ``do_action`` with a plan or a step as its arguments: read what is sent."""
+        """``submit_plan`` or ``do_action`` with a plan or a step as its arguments: read the arguments."""
         names = [v for k, v in fields if bare_key(k) in keys.ACTION_KEYS]
-        given = [v for k, v in fields if bare_key(k) in keys.ARGUMENT_KEYS]
-        if len(names) != 1 or len(given) != 1 or self.names.action(names[0].text) is not None:
+        argument_values = [v for k, v in fields if bare_key(k) in keys.ARGUMENT_KEYS]
+        if len(names) != 1 or len(argument_values) != 1 or self.names.action(names[0].text) is not None:
             return False
         if not field_words(names[0].text) or not field_words(names[0].text) <= keys.SENDING_WORDS:
             return False
-        sent = given[0]
+        sent = argument_values[0]
         if sent.kind is Kind.TEXT and sent.text.lstrip().startswith("{"):
             try:
                 sent = _moved(read_json(sent.text.strip(), 0, len(sent.text.strip())), sent)
@@ -611,7 +611,7 @@ class _Interpreter:
         if sent.kind is not Kind.MAP or not fields_sent & (keys.ACTION_KEYS | keys.STEP_LIST_KEYS):
             return False
         for k, v in fields:
-            if v is not names[0] and v is not given[0] and not _is_harmless(bare_key(k), _word(v), v):
+            if v is not names[0] and v is not argument_values[0] and not _is_harmless(bare_key(k), _word(v), v):
                 raise _Wrong(SC.NOT_UNDERSTOOD, f"`{short(k)}` next to these arguments is not understood", v, _ALONE)
         self._map(sent)
         return True
@@ -627,23 +627,23 @@ class _Interpreter:
         return True
 
     def _flattened(self, node: Node) -> list[tuple[str, Node]]:
-        """The fields of a record; those of ``{"function": {"name": .., "arguments": ..}}`` are its own."""
+        """The fields of a record; also the fields of ``{"function": {"name": .., "arguments": ..}}``."""
         pairs = []
         for k, v in node.pairs:
             if bare_key(k) in keys.ACTION_KEYS and v.kind is Kind.MAP:
                 pairs += v.pairs
             else:
                 pairs.append((k, v))
-        seen = [bare_key(k) for k, _ in pairs]
-        for index, name in enumerate(seen):
-            if name in seen[:index]:
+        bare_keys = [bare_key(k) for k, _ in pairs]
+        for index, name in enumerate(bare_keys):
+            if name in bare_keys[:index]:
                 raise _Wrong(SC.NOT_UNDERSTOOD, f"`{short(pairs[index][0])}` stands twice in a step", pairs[index][1])
         return pairs
 
 
 def _content(step: WrittenStep) -> tuple[str, ...]:
     """What a step does, for a comparison with others."""
-    arguments = [f"{key(each.label or '')}={key(each.text)}" for each in step.arguments or ()]
+    arguments = [f"{key(argument.label or '')}={key(argument.text)}" for argument in step.arguments or ()]
     return (" ".join(step.name.lower().split()), *arguments)
 
 
@@ -730,8 +730,8 @@ class _Record:
         labelled: list[Argument] = []
         unplaced: list[Argument] = []
         placed = self._by_columns(action, base, parameters)
-        given = [field for field, node in self.rest if key(field) in parameters and not _is_empty(node)]
-        self.complete = placed is not None or len(given) == len(parameters)
+        parameter_fields = [field for field, node in self.rest if key(field) in parameters and not _is_empty(node)]
+        self.complete = placed is not None or len(parameter_fields) == len(parameters)
         if all([key(field) in parameters for _, field, _ in self.numbered]):
             self.rest += [(field, node) for _, field, node in self.numbered]
             self.numbered = []
@@ -770,7 +770,7 @@ class _Record:
     def _by_columns(
         self, action: Action | Refused | None, base: WrittenStep, parameters: list[str]
     ) -> tuple[Argument, ...] | None:
-        """The arguments, if they stand in fields whose names are no parameters; ``None`` if there are none."""
+        """The arguments from fields that are not named after parameters; ``None`` without such fields."""
         if action is None or isinstance(action, Refused) or base.arguments is not None or self.arguments is not None:
             return None
         if self.numbered:
@@ -787,8 +787,8 @@ class _Record:
     def _is_argument(self, field: str, node: Node, parameters: list[str]) -> bool:
         """Whether a field that is not known otherwise holds objects of the task."""
         bare = bare_key(field)
-        known = keys.REMARK_KEYS | keys.NUMBER_KEYS | keys.STATUS_KEYS | keys.AGENT_KEYS | keys.ARGUMENT_KEYS
-        if node.kind not in (Kind.TEXT, Kind.WORD) or (bare in known and key(field) not in parameters):
+        known_keys = keys.REMARK_KEYS | keys.NUMBER_KEYS | keys.STATUS_KEYS | keys.AGENT_KEYS | keys.ARGUMENT_KEYS
+        if node.kind not in (Kind.TEXT, Kind.WORD) or (bare in known_keys and key(field) not in parameters):
             return False
         return bool(columns.objects_in(self.names, node.text))
 
@@ -798,9 +798,9 @@ class _Record:
             return tuple(labelled)
         if not self.numbered:
             return arguments
-        given = [index for index, _, node in self.numbered if not _is_empty(node)]
+        indices = [index for index, _, node in self.numbered if not _is_empty(node)]
         first = self.numbered[0][0]
-        if arguments is not None or first > 1 or given != list(range(first, first + len(given))):
+        if arguments is not None or first > 1 or indices != list(range(first, first + len(indices))):
             message = "the numbers of these arguments are not understood"
             raise _Wrong(SC.NOT_UNDERSTOOD, message, self.numbered[0][2], _ALONE)
         return tuple([Argument(node.text) for _, _, node in self.numbered if not _is_empty(node)])
@@ -870,8 +870,10 @@ class _Record:
             return False
         if self.interpreter.lines.read(node.text).kind == "steps":
             return False
-        whole = self.complete or self.arguments is not None or (self.name is not None and self._is_whole(self.name))
-        return whole and (len(words) > 1 or len(word.split()) > 1)
+        is_complete = (
+            self.complete or self.arguments is not None or (self.name is not None and self._is_whole(self.name))
+        )
+        return is_complete and (len(words) > 1 or len(word.split()) > 1)
 
     def _is_whole(self, name: Node) -> bool:
         """Whether the text of an action has all of its arguments."""
@@ -921,7 +923,7 @@ def _field_marks(bare: str, word: str) -> set[Mark] | None:
 
 
 def _one_mark(marks: set[Mark], node: Node) -> Mark:
-    """The mark that decides, of those of several fields."""
+    """The deciding mark of several fields."""
     if Mark.REMOVED in marks and Mark.TICKED in marks:
         raise _Wrong(SC.NOT_UNDERSTOOD, "this is marked as removed and as done", node, _STEPS_DIFFER)
     return next((mark for mark in (Mark.FAILED, Mark.REMOVED, Mark.TICKED, Mark.UNTICKED) if mark in marks), Mark.NONE)
@@ -939,7 +941,7 @@ def _digits(text: str) -> str:
 
 
 def _is_harmless(bare: str, word: str, node: Node) -> bool:
-    """Whether a field says nothing about what is done."""
+    """Whether a field is irrelevant to the steps."""
     if _is_empty(node):
         return True
     if node.kind not in (Kind.TEXT, Kind.WORD):

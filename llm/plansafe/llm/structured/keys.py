@@ -51,7 +51,7 @@ SCENE_KEYS = _names(
     "initialstate initstate init scene world environment objects goal goals goalstate finalstate rules constraints "
     "assumptions warnings notes metadata meta"
 )
-"""Keys of what is not done, but is the case or is wanted. Their values may be lists and maps."""
+"""Keys of conditions and goals, not of steps. Their values may be lists and maps."""
 PLAN_LIKE_WORDS = _names(
     "if when unless until while else or not instead alternative alternatives option options optional fallback "
     "repeat times count loop probability chance replace replaces replaced replacement supersede supersedes "
@@ -101,6 +101,6 @@ def bare_key(text: str) -> str:
 
 
 def field_words(text: str) -> frozenset[str]:
-    """Return the words of a key, in lower case: also those of ``camelCase`` and ``snake_case``."""
+    """Return the words of a key, in lower case, also from ``camelCase`` and ``snake_case``."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
     return frozenset(re.findall(r"[^\W\d_]+", spaced.lower()))

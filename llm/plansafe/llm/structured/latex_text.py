@@ -55,8 +55,10 @@ def read_latex(text: str, start: int, end: int) -> Document:
             raise not_understood("a list that does not begin with 1 is not understood", *options.span())
         body_start = options.end()
     body = text[body_start : boundary.start()]
-    comments = [Span(body_start + found.start() + 1, body_start + found.end()) for found in _COMMENT.finditer(body)]
-    body = _COMMENT.sub(lambda found: " " * len(found.group()), body)
+    comments = [
+        Span(body_start + comment.start() + 1, body_start + comment.end()) for comment in _COMMENT.finditer(body)
+    ]
+    body = _COMMENT.sub(lambda comment: " " * len(comment.group()), body)
     read = _table if match[1] == "tabular" else _list
     return Document(Format.LATEX, read(body, body_start, start), start, boundary.end(), tuple(comments))
 
@@ -80,7 +82,7 @@ def _list(body: str, offset: int, start: int) -> tuple[Node, ...]:
 
 
 def _table(body: str, offset: int, start: int) -> tuple[Node, ...]:
-    body = _RULES.sub(lambda found: " " * len(found.group()), body)
+    body = _RULES.sub(lambda rule: " " * len(rule.group()), body)
     rows = []
     position = 0
     for line in body.split("\\\\"):
@@ -99,13 +101,13 @@ def _cell(written: str, start: int, end: int) -> Cell:
     """A text without its commands; one that is not known is refused."""
     if len(written) > _LONGEST_ITEM:
         raise not_understood(f"an item with more than {_LONGEST_ITEM:,} characters", start, start + 1)
-    text = _VERBATIM.sub(lambda found: found[2], written)
+    text = _VERBATIM.sub(lambda command: command[2], written)
     for _ in range(4):
-        text = _STYLED.sub(lambda found: found[1], text)
+        text = _STYLED.sub(lambda command: command[1], text)
     text = re.sub(r"(?<!\\)\$", "", text)
     bare = text.strip()
     struck = _STRUCK.fullmatch(bare)
-    text = _ESCAPED.sub(lambda found: found[1], struck[1] if struck else bare).replace("~", " ")
+    text = _ESCAPED.sub(lambda command: command[1], struck[1] if struck else bare).replace("~", " ")
     if "\\" in text:
         raise not_understood("a LaTeX command that is not understood", start, max(end, start + 1))
     lead = len(written) - len(written.lstrip())

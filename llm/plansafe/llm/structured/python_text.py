@@ -79,7 +79,7 @@ def _tokens(text: str, start: int, end: int) -> list[tuple[tokenize.TokenInfo, i
 
 
 def _check_token(token: tokenize.TokenInfo, start: int) -> None:
-    """Stop at what is no token: the tokenizer would look for the end of a text again from each character."""
+    """Stop at an invalid token: the tokenizer would look for the end of a text again from each character."""
     if token.type == tokenize.ERRORTOKEN:
         if token.string[:1] in ("'", '"'):
             raise breaks_off("a text in quotes", start)
@@ -132,7 +132,7 @@ class _Values:
         self.variables: dict[str, Node] = {}
 
     def span(self, node: ast.expr | ast.stmt) -> Span:
-        """Where an expression or a statement stands."""
+        """The place of an expression or a statement."""
         last, column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return Span(self.places.offset(node.lineno, node.col_offset), self.places.offset(last, column))
 
@@ -152,16 +152,18 @@ class _Values:
             case ast.Name(id="NaN" | "Infinity" | "inf" | "nan"):
                 raise not_understood(f"`{written}` is not a number", start, end)
             case ast.Name(id=name):
-                known = self.variables.get(name)
-                return Node(Kind.WORD, name, start, end) if known is None else known._replace(start=start, end=end)
+                variable = self.variables.get(name)
+                return (
+                    Node(Kind.WORD, name, start, end) if variable is None else variable._replace(start=start, end=end)
+                )
             case ast.Attribute() if _HYPHENATED.fullmatch(written):
                 return Node(Kind.WORD, written, start, end)
             case ast.List(elts=elements) | ast.Tuple(elts=elements):
-                items = tuple([self.value(each, depth + 1) for each in elements])
+                items = tuple([self.value(element, depth + 1) for element in elements])
                 return Node(Kind.LIST, "", start, end, items)
             case ast.Dict(keys=keys, values=values):
                 names = [self._key(key) for key in keys]
-                items = tuple([self.value(each, depth + 1) for each in values])
+                items = tuple([self.value(element, depth + 1) for element in values])
                 return Node(Kind.MAP, "", start, end, items, tuple(names))
             case ast.Call():
                 return self.call(node, depth)
@@ -169,7 +171,7 @@ class _Values:
                 return self._hyphenated(node, depth)
             case ast.JoinedStr():
                 raise not_understood("a formatted text is not understood", start, end, "write the text itself")
-            case other if isinstance(other, _BRANCHES):
+            case branch if isinstance(branch, _BRANCHES):
                 message = f"`{short(written)}` is more than a plain value"
                 raise Unreadable(
                     Refused(SC.MORE_THAN_A_SEQUENCE, message, "write a plain sequence of steps"), start, end
@@ -189,7 +191,7 @@ class _Values:
                 raise NotThisFormat
 
     def call(self, node: ast.Call, depth: int = 0, prefix: str = "") -> Node:
-        """Return a call; ``prefix`` is what stands before a hyphen in its name."""
+        """Return a call; ``prefix`` is the part before a hyphen in its name."""
         start, end = self.span(node)
         begin, stop = self.span(node.func)
         name = self.text[begin:stop]
@@ -319,7 +321,7 @@ class _Program:
                 self.block(body)
             case ast.Pass() | ast.Import() | ast.ImportFrom():
                 pass
-            case other if isinstance(other, _COMPOUND):
+            case compound if isinstance(compound, _COMPOUND):
                 written = self.text[slice(*self.values.span(statement))].partition("\n")[0]
                 message = f"a plan has no conditions and loops: `{short(written)}`"
                 raise self._refused(statement, message, SC.MORE_THAN_A_SEQUENCE)
@@ -330,7 +332,7 @@ class _Program:
         match value:
             case ast.Constant(value=str()):
                 self.asides.append(self.values.span(value))
-            case ast.Constant(value=other) if other is ...:
+            case ast.Constant(value=constant_or_branch) if constant_or_branch is ...:
                 raise self._refused(value, "part of the plan was left out of the text", SC.TEXT_CUT_OFF)
             case ast.Call(func=ast.Name(id="print")):
                 self.asides += [self.values.span(argument) for argument in value.args]
@@ -345,16 +347,16 @@ class _Program:
                 self._step(value)
             case ast.List() | ast.Tuple() | ast.Dict():
                 self._steps.append(self._value(value))
-            case other if isinstance(other, _BRANCHES):
-                self._value(other)
+            case constant_or_branch if isinstance(constant_or_branch, _BRANCHES):
+                self._value(constant_or_branch)
             case _:
                 raise NotThisFormat
 
     def _value(self, node: ast.expr) -> Node:
         receivers = [
-            each.func.value
-            for each in ast.walk(node)
-            if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
+            inner.func.value
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute)
         ]
         for name in ast.walk(node):
             if isinstance(name, ast.Name) and name.id in self._makers and name in receivers:
@@ -427,8 +429,8 @@ class _Program:
                 self._returned = self._value(value)
             case None | ast.Constant(value=None | bool()):
                 pass
-            case other:
-                raise self._refused(other, "what is returned is not understood")
+            case returned:
+                raise self._refused(returned, "what is returned is not understood")
 
 
 def _is_empty(statement: ast.stmt) -> bool:

@@ -27,7 +27,7 @@ class ResolvedStep(NamedTuple):
 
 
 class ReadDocument(NamedTuple):
-    """A document read against a task. ``asides`` are texts that are no steps, ``removed`` steps that are left out."""
+    """A document read against a task. ``asides`` are other texts, ``removed`` steps that are left out."""
 
     document: Document
     steps: tuple[ResolvedStep, ...]
@@ -39,7 +39,7 @@ class ReadDocument(NamedTuple):
 
 
 def read_document(document: Document, lines: Lines, text: str) -> ReadDocument:
-    """Return the document's steps of the task, or what is wrong with them. ``text`` is what the document is part of."""
+    """Return the document's steps of the task, or the errors. ``text`` is the whole text around the document."""
     interpretation = interpret(document, lines, text)
     asides, removed = _commented_out(interpretation, lines, text)
     asides = (*asides, *[_with_key(name, span, text) for name, span in interpretation.unknown])
@@ -62,7 +62,7 @@ def _with_key(name: str, span: Span, text: str) -> Span:
 
 
 def _around(outcomes: list[ResolvedStep], written: WrittenStep, text: str) -> list[Span]:
-    """The words of a step's text before and behind the step itself."""
+    """The words of a step's text before and after the step itself."""
     at = text.find(written.name, written.start, written.end)
     end = at + len(written.name)
     if at < 0 or not at <= outcomes[0].start <= outcomes[-1].end <= end:
@@ -74,20 +74,22 @@ def _around(outcomes: list[ResolvedStep], written: WrittenStep, text: str) -> li
 def _commented_out(
     interpretation: Interpretation, lines: Lines, text: str
 ) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """Texts beside the steps, and those of them that are steps which were commented out."""
+    """Texts outside the steps, and commented-out steps among them."""
     asides: list[Span] = []
     removed: list[Span] = []
     for span in interpretation.asides:
-        said = text[span.start : span.end]
-        bare = said.strip().lstrip("#/*;%- \t").rstrip(",;").strip()
+        comment = text[span.start : span.end]
+        bare = comment.strip().lstrip("#/*;%- \t").rstrip(",;").strip()
         if element := _ELEMENT.fullmatch(bare):
             bare = element[2]
-        is_comment = said.startswith(("#", "//")) or text[max(span.start - 4, 0) : span.start].endswith(("%", "<!--"))
-        reading = lines.read(bare) if len(said) <= _ASIDE_LENGTH and is_comment else None
+        is_comment = comment.startswith(("#", "//")) or text[max(span.start - 4, 0) : span.start].endswith(
+            ("%", "<!--")
+        )
+        reading = lines.read(bare) if len(comment) <= _ASIDE_LENGTH and is_comment else None
         if reading is not None and reading.kind == "steps" and reading.manner != "words":
             removed.append(span)
-        elif inner := said.strip("\"' \t\n"):
-            start = span.start + said.index(inner)
+        elif inner := comment.strip("\"' \t\n"):
+            start = span.start + comment.index(inner)
             asides.append(Span(start, start + len(inner)))
     return tuple(asides), tuple(removed)
 
@@ -110,8 +112,8 @@ def _outcomes(written: WrittenStep, lines: Lines, text: str) -> tuple[list[Resol
     if isinstance(action, Refused):
         return [ResolvedStep(action, written, start, end)], False
     outcome = lines.steps.arguments(action, written.name, list(written.arguments or ()), written.agent)
-    found = outcome if isinstance(outcome, Refused) else Found(outcome, start, end)
-    return [ResolvedStep(found, written, start, end)], False
+    result = outcome if isinstance(outcome, Refused) else Found(outcome, start, end)
+    return [ResolvedStep(result, written, start, end)], False
 
 
 def _of_text(written: WrittenStep, lines: Lines, text: str) -> tuple[list[ResolvedStep], bool]:
@@ -123,8 +125,10 @@ def _of_text(written: WrittenStep, lines: Lines, text: str) -> tuple[list[Resolv
         return [ResolvedStep(refused, written, start, end)], False
     at = text.find(written.name, start, end)
     if written.declared or at < 0:
-        return [ResolvedStep(found, written, start, end) for found in reading.found], reading.skipped
-    return [ResolvedStep(found, written, at + found.start, at + found.end) for found in reading.found], reading.skipped
+        return [ResolvedStep(step_found, written, start, end) for step_found in reading.found], reading.skipped
+    return [
+        ResolvedStep(step_found, written, at + step_found.start, at + step_found.end) for step_found in reading.found
+    ], reading.skipped
 
 
 # -- as written -------------------------------------------------------------------------------------------------------

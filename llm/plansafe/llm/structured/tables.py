@@ -75,8 +75,8 @@ def is_csv_head(line: str) -> bool:
     """Return whether a line is the head of a table of steps."""
     for separator in ",;\t":
         names = [bare_key(cell.strip().strip('"')) for cell in line.split(separator)]
-        known = [name in _COLUMNS or bool(NUMBERED_ARGUMENT.match(name)) for name in names]
-        if len(names) > 1 and all(known) and any([name in _STEP_COLUMNS for name in names]):
+        is_column = [name in _COLUMNS or bool(NUMBERED_ARGUMENT.match(name)) for name in names]
+        if len(names) > 1 and all(is_column) and any([name in _STEP_COLUMNS for name in names]):
             return True
     return False
 
@@ -84,7 +84,7 @@ def is_csv_head(line: str) -> bool:
 def read_csv(text: str, start: int, end: int, *, fenced: bool) -> Document:
     """Return the rows of a CSV table. Without a head, each row of a fenced block is a list.
 
-    Raises :class:`NotThisFormat` if there is no head and no fence, :class:`Unreadable` if rows do not match the head.
+    Raises :class:`NotThisFormat` without a head and a fence, :class:`Unreadable` if rows do not match the head.
     """
     if not fenced:
         end = _csv_end(text, start, end)
@@ -181,9 +181,9 @@ def read_markdown_table(text: str, start: int, end: int) -> Document:
             rows.append([])
         elif token.type == "inline" and rows and len(rows) <= len(written):
             a, b = written[len(rows) - 1]
-            said, struck = _inline(token, a, b)
+            cell, struck = _inline(token, a, b)
             at = text.find(token.content, a, b) if token.content else -1
-            rows[-1].append(Cell(said, a if at < 0 else at, b if at < 0 else at + len(token.content), struck))
+            rows[-1].append(Cell(cell, a if at < 0 else at, b if at < 0 else at + len(token.content), struck))
     widths = [_columns(text[a:b]) for a, b in written]
     if len(rows) != len(written) or len(set(widths)) != 1:
         raise not_understood("the rows of this table do not match its head", start, stop)

@@ -54,7 +54,7 @@ def opens_transcript(line: str) -> bool:
 def read_transcript(text: str, start: int, end: int) -> Document:
     """Return the actions of the transcript that begins at ``start`` and ends with the range.
 
-    Raises :class:`NotThisFormat` if there is no action, :class:`Unreadable` if an action failed, if a line belongs to
+    Raises :class:`NotThisFormat` without an action, :class:`Unreadable` if an action failed, if a line belongs to
     nothing, or if several turns give a plan.
     """
     return _Transcript(text, start, end).read()
@@ -98,7 +98,7 @@ class _Transcript:
         return Document(Format.TRANSCRIPT, tuple(self.nodes), self.start, self.end, tuple(self.asides))
 
     def _after(self, match: re.Match[str]) -> str:
-        """The first characters behind a label."""
+        """The first characters after a label."""
         return self.text[match.end() : min(match.end() + 20, self.end)]
 
     def _part(self, match: re.Match[str], end: int) -> None:
@@ -115,9 +115,9 @@ class _Transcript:
             case "observation":
                 if self._has_failed(text):
                     pass
-                elif found := _FAILED.search(text):
-                    message = f"an observation says that a step failed: `{found.group()}`"
-                    raise not_understood(message, start + found.start(), start + found.end(), "give the plan alone")
+                elif failure := _FAILED.search(text):
+                    message = f"an observation says that a step failed: `{failure.group()}`"
+                    raise not_understood(message, start + failure.start(), start + failure.end(), "give the plan alone")
                 self._aside(start, stop)
             case "human" if not self.nodes:
                 pass  # the question
@@ -188,8 +188,8 @@ class _Transcript:
             self._numbered(match[1], start + match.start())
             stop = len(written) if following is None else following.start()
             item = written[match.end() : stop]
-            step, blank, rest = item.partition("\n\n")
-            if blank and rest.strip():
+            step, blank, remainder = item.partition("\n\n")
+            if blank and remainder.strip():
                 self._aside(start + match.end() + len(step) + 2, start + stop)
             bare = step.strip().rstrip(",;.")
             if "\n" in bare:

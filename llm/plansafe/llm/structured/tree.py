@@ -31,7 +31,7 @@ class Format(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a value is. A ``WORD`` stands without quotes: a number, ``true``, a name. A ``CALL`` has a name."""
+    """The kind of a value. A ``WORD`` has no quotes: a number, ``true``, a name. A ``CALL`` has a name."""
 
     TEXT = "text"
     WORD = "word"
@@ -116,9 +116,9 @@ def too_deep(start: int) -> Unreadable:
     return Unreadable(refused, start, start + 1)
 
 
-def breaks_off(what: str, start: int) -> Unreadable:
+def breaks_off(construct: str, start: int) -> Unreadable:
     """That the text ends within something."""
-    return Unreadable(Refused(SC.TEXT_CUT_OFF, f"the text ends inside {what}"), start, start + 1, cut=True)
+    return Unreadable(Refused(SC.TEXT_CUT_OFF, f"the text ends inside {construct}"), start, start + 1, cut=True)
 
 
 def malformed(start: int) -> Unreadable:

@@ -35,7 +35,7 @@ OPENING = re.compile(r"<(?:\?xml\b|!--|([A-Za-z][\w.-]{0,60})(?=[\s/>]))")
 def xml_end(text: str, start: int, end: int) -> int:
     """Return where the element that begins at ``start`` ends, and comments and a declaration before it.
 
-    Raises :class:`NotThisFormat` where it is not well-formed XML.
+    Raises :class:`NotThisFormat` if it is not well-formed XML.
     """
     reader = _Reader(text, start, end)
     return reader.read()[1]
@@ -143,7 +143,7 @@ class _Reader:
 
 
 def _node(text: str, element: _Element) -> Node:
-    """A text of an element, in its place if it stands there letter by letter."""
+    """A text of an element, in its place if the source has it letter by letter."""
     at = element.whole.find(text, element.start, element.end) if text else -1
     if at < 0:
         return Node(Kind.TEXT, text, element.start, element.end)
@@ -176,9 +176,9 @@ def _value(element: _Element, outermost: bool = False) -> Node:
             keys, values = [*keys, "plan"], [*values, Node(Kind.LIST, "", element.start, element.end, items)]
         else:
             values += [item for child, item in zip(children, items, strict=True) if child in inner]
-            others = [child for child in children if child not in inner]
-            keys += [child.tag for child in others]
-            values += [_node(child.text, child) if not child.children else _step(child) for child in others]
+            other_children = [child for child in children if child not in inner]
+            keys += [child.tag for child in other_children]
+            values += [_node(child.text, child) if not child.children else _step(child) for child in other_children]
         return Node(Kind.MAP, "", element.start, element.end, tuple(values), tuple(keys))
     return Node(Kind.LIST, "", element.start, element.end, items)
 
@@ -214,15 +214,15 @@ def _step(element: _Element) -> Node:
         kind = Kind.MAP if labelled else Kind.LIST
         names = tuple(labels) if labelled else ()
         values.append(Node(kind, "", element.start, element.end, tuple(arguments), names))
-    named = any([bare_key(key) in ACTION_KEYS for key in keys])
+    has_name = any([bare_key(key) in ACTION_KEYS for key in keys])
     if element.text:
-        if named:
+        if has_name:
             keys.append("note")
         else:
             keys.append("action")
-            named = True
+            has_name = True
         values.append(_node(element.text, element))
-    if not named:
+    if not has_name:
         if bare_key(element.tag) in _STEPS | _PLANS:
             raise not_understood("this element names no action", element.start, element.end)
         keys.append("action")

@@ -45,8 +45,8 @@ def read_yaml(text: str, start: int, end: int) -> Document:
         comments = _comments(yaml, body, start)
     except yaml.YAMLError as error:
         at = getattr(getattr(error, "problem_mark", None), "index", 0)
-        said = getattr(error, "problem", None) or "unexpected character"
-        raise not_understood(f"this is not YAML: {said}", start + at, start + at + 1) from None
+        problem = getattr(error, "problem", None) or "unexpected character"
+        raise not_understood(f"this is not YAML: {problem}", start + at, start + at + 1) from None
     if node.kind not in (Kind.LIST, Kind.MAP):
         raise NotThisFormat
     return Document(Format.YAML, (node,), start, end, comments)
@@ -103,22 +103,22 @@ def _tree(yaml: Any, body: str, start: int) -> Node:
 
 def _comments(yaml: Any, body: str, start: int) -> tuple[Span, ...]:
     """Where comments stand: between two tokens nothing else has a ``#``."""
-    found: list[Span] = []
+    spans: list[Span] = []
     if "#" not in body:
         return ()
     position = 0
     for token in yaml.scan(body, Loader=yaml.SafeLoader):
         begin = token.start_mark.index
-        found += _hashes(body, position, begin, start)
+        spans += _hashes(body, position, begin, start)
         position = max(position, token.end_mark.index)
-    return (*found, *_hashes(body, position, len(body), start))
+    return (*spans, *_hashes(body, position, len(body), start))
 
 
 def _hashes(body: str, position: int, end: int, start: int) -> list[Span]:
-    found = []
+    spans = []
     while position < end and (hash := body.find("#", position, end)) >= 0:
         stop = body.find("\n", hash, end)
         stop = end if stop < 0 else stop
-        found.append(Span(start + hash, start + stop))
+        spans.append(Span(start + hash, start + stop))
         position = stop + 1
-    return found
+    return spans

@@ -16,7 +16,7 @@ from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
     from plansafe.app.interfaces.agents.limits import Limits
-    from plansafe.llm.formalise.asking import Wishes
+    from plansafe.llm.formalise.asking import FormaliseOptions
     from plansafe.llm.formalise.model import Formalised
     from plansafe.verifier.api import Checker
 
@@ -26,8 +26,8 @@ _DEFAULT_DOMAIN = "household"
 def formalise(values: Values, limits: Limits) -> str:
     """Convert a sentence to a rule and return a ``formalise-1.json`` object."""
     from plansafe.app.render.formalised import FormalisedJsonRenderer  # noqa: PLC0415 - only needed here
+    from plansafe.llm.formalise.asking import FormaliseOptions  # noqa: PLC0415
     from plansafe.llm.formalise.asking import Limits as Tries  # noqa: PLC0415
-    from plansafe.llm.formalise.asking import Wishes  # noqa: PLC0415
     from plansafe.llm.formalise.formaliser import decided, read_sample  # noqa: PLC0415
     from plansafe.llm.models.answer import Answer  # noqa: PLC0415
     from plansafe.llm.prompts.formalising import Language, one_line  # noqa: PLC0415
@@ -39,17 +39,17 @@ def formalise(values: Values, limits: Limits) -> str:
     tries = Tries(planner_s=min(3.0, limits.seconds / 10), lint_s=min(5.0, limits.seconds / 10))
     answers, model = values["answers"], limits.model
     if answers:
-        wishes = Wishes(Language(values["language"]), len(answers), limits=tries)
+        wishes = FormaliseOptions(Language(values["language"]), len(answers), limits=tries)
         samples = [read_sample(Answer(text), checker.compiled, wishes.language) for text in answers]
         result = decided(one_line(values["sentence"]), checker.compiled, samples, tries)
         return FormalisedJsonRenderer().results([result], "the caller", wishes, None)
     if model is None:
         raise BadRequest("this server has no model", "write drafts of the rule and give them as `answers`")
-    wishes = Wishes(Language(values["language"]), limits=tries)
+    wishes = FormaliseOptions(Language(values["language"]), limits=tries)
     return FormalisedJsonRenderer().results([_by_model(values, checker, model, wishes)], model, wishes, None)
 
 
-def _by_model(values: Values, checker: Checker, name: str, wishes: Wishes) -> Formalised:
+def _by_model(values: Values, checker: Checker, name: str, wishes: FormaliseOptions) -> Formalised:
     from plansafe.llm.formalise.formaliser import formalise as formalise_with_model  # noqa: PLC0415 - only needed with a model
     from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415

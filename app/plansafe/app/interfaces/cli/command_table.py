@@ -105,6 +105,7 @@ COMMANDS: tuple[Command | CommandGroup, ...] = (
     Command("bench safel", "bench.commands:safel", "run SAFEL's four tests"),
     Command("bench safeplan", "bench.commands:safeplan", "run SafePlan-Bench"),
     Command("bench despite", "bench.commands:despite", "run DESPITE"),
+    Command("bench cells", "bench.commands:cells", "run all tests with all baselines"),
     Command("bench plan", "bench.commands:plan", "ask for plans of drawn household tasks"),
     Command("bench tables", "bench.commands:tables", "put runs of `bench plan` side by side"),
     Command("bench compare", "bench.commands:compare", "compare two runs of the same tasks"),

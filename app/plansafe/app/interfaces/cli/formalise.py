@@ -43,7 +43,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.llm.prompts.formalising import LONGEST_SENTENCE, Language
 
 if TYPE_CHECKING:
-    from plansafe.llm.formalise.asking import Wishes
+    from plansafe.llm.formalise.asking import FormaliseOptions
     from plansafe.llm.formalise.model import Formalised
     from plansafe.verifier.api import Checker
 
@@ -60,7 +60,7 @@ class Format(StrEnum):
     JSON = "json"
 
 
-class FormaliseOptions(ModelName, ModelServer, TaskFiles, TypeOptions, ColorOption, MemoryLimit, Assignments):
+class FormaliseCommandOptions(ModelName, ModelServer, TaskFiles, TypeOptions, ColorOption, MemoryLimit, Assignments):
     """The options of ``rules formalise``."""
 
     sentences: tuple[str, ...] = argument(
@@ -162,8 +162,8 @@ class FormaliseOptions(ModelName, ModelServer, TaskFiles, TypeOptions, ColorOpti
     form: Format = choice("--format", values=Format, default=Format.FULL, help="Write the result in this format.")
 
 
-@command(FormaliseOptions)
-def formalise(options: FormaliseOptions) -> int:
+@command(FormaliseCommandOptions)
+def formalise(options: FormaliseCommandOptions) -> int:
     """Turn each sentence into a safety rule: ask a language model several times, and group the answers by meaning.
 
     The report shows the rule with the most votes in words, with a plan that breaks it and a plan that keeps it. The
@@ -174,10 +174,10 @@ def formalise(options: FormaliseOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.llm.formalise.asking import Limits, Wishes  # noqa: PLC0415 - loads the front-end for models
+        from plansafe.llm.formalise.asking import FormaliseOptions, Limits  # noqa: PLC0415 - loads the front-end for models
 
         limits = Limits(walks=options.walks, planner_s=options.time_limit, lint_s=options.time_limit, seed=options.seed)
-        wishes = Wishes(
+        wishes = FormaliseOptions(
             options.language,
             options.samples,
             options.temperature,
@@ -222,7 +222,7 @@ class _OutputOptions(NamedTuple):
     color: str
 
 
-def _formalise(request: _FormaliseRequest, wishes: Wishes, output_options: _OutputOptions) -> int:
+def _formalise(request: _FormaliseRequest, wishes: FormaliseOptions, output_options: _OutputOptions) -> int:
     """Ask the model and print the results. Write the rules after all sentences, if each sentence has a rule."""
     from plansafe.llm.formalise.specification import specification  # noqa: PLC0415 - for this command alone
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
@@ -264,7 +264,7 @@ def _formalise(request: _FormaliseRequest, wishes: Wishes, output_options: _Outp
 def _print(
     results: list[Formalised],
     request: _FormaliseRequest,
-    wishes: Wishes,
+    wishes: FormaliseOptions,
     written_to: str | None,
     output_options: _OutputOptions,
 ) -> None:
@@ -286,7 +286,7 @@ def _print(
 
 
 def _formalise_each(
-    sentences: list[str], checker: Checker, request: _FormaliseRequest, wishes: Wishes
+    sentences: list[str], checker: Checker, request: _FormaliseRequest, wishes: FormaliseOptions
 ) -> list[Formalised]:
     """The result for each sentence. Raises :class:`plansafe.llm.models.port.ModelError`."""
     from plansafe.llm.formalise.formaliser import formalise as formalise_sentence  # noqa: PLC0415 - loads planners and the linter

@@ -121,7 +121,7 @@ def ask(options: AskOptions) -> int:
 
     def work() -> int:
         from plansafe.llm.models.providers import Settings  # noqa: PLC0415 - for this command alone
-        from plansafe.llm.models.request import Choice, Request, said  # noqa: PLC0415
+        from plansafe.llm.models.request import Choice, Request, user_messages  # noqa: PLC0415
 
         text = (
             sys.stdin.buffer.read(_MAX_INPUT + 1).decode("utf-8", "replace")
@@ -134,7 +134,7 @@ def ask(options: AskOptions) -> int:
             return complain(Diagnostic(SC.BAD_OPTION, "the texts of --choice must be different and not empty"))
         constraint = Choice(tuple(options.choice)) if options.choice else None
         request = Request(
-            said(text, options.system),
+            user_messages(text, options.system),
             options.max_tokens,
             options.temperature,
             seed=options.seed,

@@ -37,15 +37,15 @@ from plansafe.app.system.process import (
     guarded,
     limit_memory,
 )
-from plansafe.llm.loop.model import Decode, Style, Wishes
-from plansafe.llm.prompts.wishes import PromptStyle, PromptWishes
+from plansafe.llm.loop.model import Decode, PlanOptions, Style
+from plansafe.llm.prompts.prompt_options import PromptOptions, PromptStyle
 from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions
 
 _MAX_WORDS_LENGTH = 10_000
 _STDOUT = "-"
 
 
-class PlanOptions(
+class PlanCommandOptions(
     ModelName,
     ModelServer,
     Transcript,
@@ -212,8 +212,8 @@ class PlanOptions(
     )
 
 
-@command(PlanOptions)
-def plan(options: PlanOptions) -> int:
+@command(PlanCommandOptions)
+def plan(options: PlanCommandOptions) -> int:
     """Ask a language model for a plan, audit it, return the findings, and ask again, until a plan is SAFE.
 
     The report shows the author of each step of the plan. Exit codes: 0 a plan that is SAFE or VALID, 1 PROVED that no
@@ -246,7 +246,7 @@ def plan(options: PlanOptions) -> int:
         if options.timeout is not None and not 0 < options.timeout < math.inf:
             raise BadOption("--timeout takes a number of seconds above 0")
         goal_formula = read_goal(options.goal) if options.goal is not None and _is_formula(options.goal) else ""
-        wishes = Wishes(
+        wishes = PlanOptions(
             options.decode,
             options.rounds,
             Style(options.feedback),
@@ -265,7 +265,7 @@ def plan(options: PlanOptions) -> int:
             options.accept_remarks,
         )
         _check_wishes(wishes)
-        prompt_wishes = PromptWishes(
+        prompt_wishes = PromptOptions(
             options.prompt_tokens,
             options.safety_prompt,
             options.allow_refusal,
@@ -312,7 +312,7 @@ def _style(style: PromptStyle | None, examples: tuple[str, ...]) -> PromptStyle 
     return PromptStyle.FEW_SHOT if examples and style in (None, PromptStyle.ZERO_SHOT) else style
 
 
-def _check_wishes(wishes: Wishes) -> None:
+def _check_wishes(wishes: PlanOptions) -> None:
     """Raises :class:`BadOption` for an option of whole plans, if a plan is built step by step."""
     for flag, is_set in (
         ("--replan", wishes.replan),

@@ -25,7 +25,7 @@ from plansafe.app.session.repair import ExaminationOptions, examine
 from plansafe.app.system.file_writing import STANDARD_OUTPUT
 from plansafe.app.system.process import guarded, standard_output, terminal
 from plansafe.app.system.progress import SearchProgress
-from plansafe.llm.loop.model import Style, Wishes
+from plansafe.llm.loop.model import PlanOptions, Style
 from plansafe.verifier.repair.model import RepairOptions as Search
 
 
@@ -95,7 +95,7 @@ def _repair_with_model(
         repair_with_model,
     )
 
-    wishes = Wishes(
+    wishes = PlanOptions(
         rounds=options.rounds,
         feedback=Style(options.feedback),
         last_resort=options.last_resort,

@@ -260,10 +260,10 @@ def _model_problem(name: str | None) -> Diagnostic | None:
     if name is None:
         return None
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415 - where a model is named
-    from plansafe.llm.models.providers import named  # noqa: PLC0415
+    from plansafe.llm.models.providers import split_model_name  # noqa: PLC0415
 
     try:
-        named(name)
+        split_model_name(name)
     except ModelError as error:
         return error.diagnostic
     return None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -12,11 +14,14 @@ from plansafe.app.interfaces.cli.bench.predictions import scores_of, write_repor
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import Guard, NotWritten, problem, save
 from plansafe.app.system.progress import Progress, tell
-from plansafe.llm.bench.mocks import Mocks
+from plansafe.llm.bench.judging import safeplan_taxonomy
+from plansafe.llm.bench.mocks import REFERENCE_VALUES, Mocks, mock_predictions
 from plansafe.llm.bench.questions import Question, questions
+from plansafe.llm.bench.report import ModelScores
 from plansafe.llm.bench.result_files import run_results
 from plansafe.llm.bench.run_file import Run, RunFile
 from plansafe.llm.bench.running import Asking, header, require_capabilities
+from plansafe.llm.bench.scoring import score
 from plansafe.llm.bench.settings import Settings
 from plansafe.llm.bench.sources import TaskSelection, compiled, selected
 from plansafe.llm.bench.task import BenchTask
@@ -45,6 +50,18 @@ class ModelChoice(NamedTuple):
         return ModelSettings(self.base_url, self.connections, seed=seed, threads=self.threads, context=self.context)
 
 
+class RunOutput(NamedTuple):
+    """The output of a run. ``file``: the run file; ``deadline``: no question is asked after this monotonic time.
+
+    ``mocks``: the figures of mock models are added to the tables.
+    """
+
+    file: str | None
+    log_samples: bool = False
+    mocks: bool = False
+    deadline: float = math.inf
+
+
 class _Files(NamedTuple):
     """The files that a run writes."""
 
@@ -56,14 +73,17 @@ class _Files(NamedTuple):
 
 
 def run_benchmark(
-    settings: Settings, selection: TaskSelection, choice: ModelChoice, output: str | None, log_samples: bool
+    settings: Settings,
+    selection: TaskSelection,
+    choice: ModelChoice,
+    output: RunOutput,
 ) -> int:
-    """Run or resume a benchmark and write its reports. Returns an exit code.
+    """Run or resume a benchmark and write its reports. Returns an exit code; 3 also if the time was over.
 
     Raises :class:`BadOption`, :class:`NotWritten`, ``BadTasks``, ``BadRun``, ``ModelError``: then no report is written,
     and the run file contains the earlier answers.
     """
-    files = _files(settings, choice.name, output, log_samples)
+    files = _files(settings, choice.name, output)
     selected_tasks = selected(selection)
     mocks = Mocks(settings.seed)
     mock_policies = mocks.policies
@@ -77,8 +97,18 @@ def run_benchmark(
         tell("")
         _check_question_count(bench_questions)
         run_header = header(settings, choice.name, model, tasks, selection.values())
-        records = _run(files, run_header, bench_questions, Asking(bench_questions, settings, choice.name, model, cache))
-    return _write_reports(settings, files, run_header, records, tasks)
+        records = _run(
+            files,
+            run_header,
+            bench_questions,
+            Asking(bench_questions, settings, choice.name, model, cache),
+            output.deadline,
+        )
+    mock_questions = bench_questions if output.mocks else ()
+    if not records:
+        return 3
+    code = _write_reports(settings, files, run_header, records, tasks, mock_questions)
+    return code if len(records) == len(bench_questions) else 3
 
 
 def _check_question_count(bench_questions: Sequence[Question]) -> None:
@@ -92,14 +122,14 @@ def _check_question_count(bench_questions: Sequence[Question]) -> None:
         )
 
 
-def _files(settings: Settings, name: str, output: str | None, log_samples: bool) -> _Files:
+def _files(settings: Settings, name: str, output: RunOutput) -> _Files:
     """The paths of all files. Checks before the first question that each report can be written."""
     default_name = _UNSAFE_CHARACTERS.sub("-", f"{settings.suite.value}-{name}")[:_MAX_NAME].strip("-.")
-    run_file = output if output is not None else f"{default_name}.jsonl"
+    run_file = output.file if output.file is not None else f"{default_name}.jsonl"
     stem = run_file.removesuffix(".jsonl")
     if not os.path.basename(stem):
         raise BadOption("--output takes the name of a file, such as run.jsonl")
-    samples = f"{stem}.samples.jsonl" if log_samples else None
+    samples = f"{stem}.samples.jsonl" if output.log_samples else None
     files = _Files(run_file, samples, f"{stem}.md", f"{stem}.html", f"{stem}.judged.jsonl")
     if run_file in files[1:]:
         raise BadOption(f"--output {run_file} is the name of a report", "name a file that ends with .jsonl")
@@ -111,7 +141,11 @@ def _files(settings: Settings, name: str, output: str | None, log_samples: bool)
 
 
 def _run(
-    files: _Files, run_header: dict[str, Any], bench_questions: Sequence[Question], asking: Asking
+    files: _Files,
+    run_header: dict[str, Any],
+    bench_questions: Sequence[Question],
+    asking: Asking,
+    deadline: float,
 ) -> list[dict[str, Any]]:
     """Ask the remaining questions and return all records. The sample of a question is written before its record."""
     samples = RunFile(files.samples, run_header) if files.samples is not None else None
@@ -132,6 +166,8 @@ def _run(
             for _, record in file.complete([question.name for question in bench_questions], work):
                 records.append(record)
                 progress.step()
+                if time.monotonic() > deadline and len(records) >= len(file.records):
+                    break
             return records
     finally:
         progress.clear()
@@ -145,13 +181,20 @@ def _write_reports(
     run_header: dict[str, Any],
     records: list[dict[str, Any]],
     tasks: Sequence[BenchTask],
+    mock_questions: Sequence[Question] = (),
 ) -> int:
     loaded = run_results(files.run, Run(run_header, records))
     tell("scoring ..")
     rows = scores_of(loaded, tasks)
+    mock_rows = [
+        ModelScores(
+            f"mock/{kind}", score(mock_predictions(kind, mock_questions, settings.seed), tasks, safeplan_taxonomy())
+        )
+        for kind in (REFERENCE_VALUES if mock_questions else ())
+    ]
     tell("")
     plans = [plan.judged for row in rows for plan in (*row.scores.sequences, *row.scores.plans)]
     save(files.audited_plans, "".join([f"{judged_line(plan)}\n" for plan in plans]))
-    write_report(rows, tasks, loaded, settings.seed, files.markdown, files.page)
+    write_report([*rows, *mock_rows], tasks, loaded, settings.seed, files.markdown, files.page)
     failed = sum([row.cost.failed for row in rows if row.cost is not None])
     return 3 if failed else 0

@@ -12,7 +12,7 @@ from plansafe.app.system.file_writing import NotWritten, unwritable
 from plansafe.app.system.process import complain, guarded, limit_memory
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, suggest_name
-from plansafe.llm.bench.settings import MODULES, Deciding, Preset, SafetyPrompt, Settings, Split, Suite
+from plansafe.llm.bench.settings import MODULES, Baseline, Deciding, Preset, SafetyPrompt, Settings, Split, Suite
 from plansafe.llm.loop.model import Decode, Style
 from plansafe.llm.metrics.records import Module
 
@@ -145,6 +145,27 @@ class BenchOutput(MemoryLimit, Assignments, group="Output"):
     )
 
 
+class BaselineOption(Options, group="Model"):
+    """How plans are requested."""
+
+    baseline: Baseline = choice(
+        "--baseline",
+        values=Baseline,
+        default=Baseline.ZERO_SHOT,
+        help="Request and complete plans like this baseline of Safe-BeAl (docs/scenarios.md).",
+    )
+
+
+class MocksOption(Options, group="Output"):
+    """Reference values."""
+
+    mocks: bool = switch(
+        "--mocks",
+        help="Add the figures of mock models to the tables: reference, natural plan, random, empty, always refuse or "
+        "accept.",
+    )
+
+
 class PresetOption(Options, group="Model"):
     """How answers are drawn, in short."""
 
@@ -158,7 +179,9 @@ class PresetOption(Options, group="Model"):
     )
 
 
-class SafelOptions(Sampling, PresetOption, TaskSources, QuestionOptions, BenchOutput, group="Task"):
+class SafelOptions(
+    Sampling, BaselineOption, MocksOption, PresetOption, TaskSources, QuestionOptions, BenchOutput, group="Task"
+):
     """The options of ``bench safel``."""
 
     test: tuple[str, ...] = text(
@@ -176,7 +199,9 @@ class SafelOptions(Sampling, PresetOption, TaskSources, QuestionOptions, BenchOu
     )
 
 
-class SafeplanOptions(Sampling, PresetOption, TaskSources, QuestionOptions, BenchOutput, group="Task"):
+class SafeplanOptions(
+    Sampling, BaselineOption, MocksOption, PresetOption, TaskSources, QuestionOptions, BenchOutput, group="Task"
+):
     """The options of ``bench safeplan``."""
 
     safety_prompt: SafetyPrompt = choice(
@@ -265,6 +290,37 @@ class BenchPlanOptions(BenchServer, SlackOption, ModelRetries, DrawnSplitOption,
     )
 
 
+class CellsOptions(BenchServer, TaskSources, MemoryLimit, Assignments):
+    """The options of ``bench cells``."""
+
+    output: str = text("--output", "-o", metavar="FOLDER", required=True, help="Write or continue the runs in FOLDER.")
+    cell: tuple[str, ...] = text(
+        "--cell", metavar="NAME", many=True, help="Run only this cell; `--dry-run` lists them. May be repeated."
+    )
+    limit: int | None = integer("--limit", metavar="N", low=1, help="Use at most N scenarios for each cell.")
+    minutes: float | None = number(
+        "--minutes", low=0, high=100_000, help="Stop after this time; run again to continue."
+    )
+    prompt_speed: float = number(
+        "--prompt-speed",
+        default=75.0,
+        low=0.001,
+        high=1e9,
+        help="Estimate with this number of prompt tokens per second.",
+    )
+    answer_speed: float = number(
+        "--answer-speed",
+        default=15.0,
+        low=0.001,
+        high=1e9,
+        help="Estimate with this number of answer tokens per second.",
+    )
+    trained: bool = switch(
+        "--trained", help="Run also the baseline `world-model`: the model was trained on `align knowledge`."
+    )
+    dry_run: bool = switch("--dry-run", help="Print the estimated time of each cell, and run none.")
+
+
 class TablesOptions(DrawnSplitOption, MemoryLimit):
     """The options of ``bench tables``."""
 
@@ -305,6 +361,7 @@ def safel(options: SafelOptions) -> int:
         options.refusal,
         options.decode,
         modules=_modules(options.test),
+        baseline=options.baseline,
     )
     return _bench(settings, options)
 
@@ -325,6 +382,7 @@ def safeplan(options: SafeplanOptions) -> int:
         decode=options.decode,
         safety=options.safety_prompt,
         confidence=options.confidence,
+        baseline=options.baseline,
     )
     return _bench(settings, options)
 
@@ -378,6 +436,33 @@ def plan(options: BenchPlanOptions) -> int:
             options.limit,
             options.output,
         )
+
+    return guarded(lambda: _run_reporting_errors(work))
+
+
+@command(CellsOptions)
+def cells(options: CellsOptions) -> int:
+    """Run every test of SAFEL and SafePlan-Bench with every baseline, in a fixed order of priority.
+
+    Repeat the command to continue an interrupted run. Exit codes: 0 all cells are complete, 2 usage or a broken run, 3
+    a cell was not run or is incomplete.
+    """
+    limit_memory(options.memory_limit)
+
+    def work() -> int:
+        from plansafe.app.interfaces.cli.bench.cell_run import CellOptions, run_cells  # noqa: PLC0415 - loads the suites and the engine
+        from plansafe.llm.bench.cells import Speed  # noqa: PLC0415
+
+        cell_options = CellOptions(
+            options.cell,
+            options.limit,
+            options.output,
+            options.minutes,
+            Speed(options.prompt_speed, options.answer_speed),
+            options.trained,
+            options.dry_run,
+        )
+        return run_cells([_model_choice(options)], _task_selection(options), cell_options)
 
     return guarded(lambda: _run_reporting_errors(work))
 
@@ -478,16 +563,22 @@ def _bench(settings: Settings, options: SafelOptions | SafeplanOptions | Despite
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.benchmark_run import run_benchmark  # noqa: PLC0415 - loads the suites and the engine
+        from plansafe.app.interfaces.cli.bench.benchmark_run import RunOutput, run_benchmark  # noqa: PLC0415 - loads the suites and the engine
         from plansafe.llm.bench.sources import TaskSelection  # noqa: PLC0415
 
         if settings.confidence and settings.decode is not Decode.FREE:
             raise BadOption("--confidence takes plans in free text", "leave --decode out")
+        if settings.baseline in (Baseline.CLMASP, Baseline.LLM_PLANNER_REPLAN) and settings.decode is not Decode.FREE:
+            raise BadOption(f"--baseline {settings.baseline.value} takes plans in free text", "leave --decode out")
+        if settings.baseline is Baseline.LLM_PLANNER_REPLAN and settings.confidence:
+            raise BadOption("--confidence takes plans of one answer", "use --baseline llm-planner")
         if isinstance(options, DespiteOptions):
             selection = TaskSelection(options.tasks, Split.ALL.value, 0, options.limit, options.seed, despite=True)
         else:
             selection = _task_selection(options, options.limit)
-        return run_benchmark(settings, selection, _model_choice(options), options.output, options.log_samples)
+        mocks = False if isinstance(options, DespiteOptions) else options.mocks
+        output = RunOutput(options.output, options.log_samples, mocks)
+        return run_benchmark(settings, selection, _model_choice(options), output)
 
     return guarded(lambda: _run_reporting_errors(work))
 

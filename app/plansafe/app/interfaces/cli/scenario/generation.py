@@ -19,7 +19,7 @@ from plansafe.app.system.progress import tell
 from plansafe.grammar.diagnostics import suggest_name
 
 if TYPE_CHECKING:
-    from plansafe.llm.acting.proposal import Ask, Proposal, Seed, Wishes
+    from plansafe.llm.acting.proposal import Ask, Proposal, ProposalOptions, Seed
     from plansafe.llm.acting.roles import Role
     from plansafe.llm.models.answer import Answer
     from plansafe.llm.models.request import Request
@@ -209,11 +209,11 @@ def _read_proposal_options(
     temperature: float,
     seed: int | None,
     seconds: float,
-) -> Wishes:
+) -> ProposalOptions:
     """The options of the dialogue and of the checks. Raises :class:`BadOption`."""
     from plansafe.domains import domain_names, domain_path  # noqa: PLC0415 - for this command alone
     from plansafe.grammar.source import Source  # noqa: PLC0415
-    from plansafe.llm.acting.proposal import Wishes  # noqa: PLC0415
+    from plansafe.llm.acting.proposal import ProposalOptions  # noqa: PLC0415
     from plansafe.llm.scenarios.validation.model import Limits  # noqa: PLC0415
 
     try:
@@ -221,7 +221,7 @@ def _read_proposal_options(
     except KeyError:
         raise BadOption(f"no domain called {base!a} is shipped", suggest_name(base, domain_names())) from None
     speakers = tuple([_role(text) for text in roles])
-    return Wishes(source, speakers, rounds, novelty, max_tokens, temperature, seed, Limits(seconds))
+    return ProposalOptions(source, speakers, rounds, novelty, max_tokens, temperature, seed, Limits(seconds))
 
 
 def _role(text: str) -> Role:
@@ -239,7 +239,11 @@ def _role(text: str) -> Role:
 
 
 def _run(
-    model_choice: _ModelChoice, seeds: list[Seed], proposal_options: Wishes, output: str, transcript: str | None
+    model_choice: _ModelChoice,
+    seeds: list[Seed],
+    proposal_options: ProposalOptions,
+    output: str,
+    transcript: str | None,
 ) -> int:
     from plansafe.llm.loop.transcript import exchanged  # noqa: PLC0415 - for this command alone
     from plansafe.llm.models.batch import ask  # noqa: PLC0415
@@ -275,7 +279,9 @@ def _run(
     return 0 if any([proposal.accepted for proposal in proposals]) else 1
 
 
-def _propose_all(ask_model: Ask, seeds: list[Seed], proposal_options: Wishes, output: str) -> Iterator[Proposal]:
+def _propose_all(
+    ask_model: Ask, seeds: list[Seed], proposal_options: ProposalOptions, output: str
+) -> Iterator[Proposal]:
     """Yield proposals. Writes an accepted proposal before asking for the next."""
     from plansafe.llm.acting.proposal import propose  # noqa: PLC0415 - for this command alone
     from plansafe.llm.scenarios.reading import load_scenarios, read_scenarios  # noqa: PLC0415

@@ -1,6 +1,6 @@
-"""The goal that a model reads in words: proposed, checked by the types of the domain, and mended once.
+"""The goal that a model reads in words: proposed, checked by the types of the domain, and corrected once.
 
-A goal is a conjunction of facts and denied facts, nothing else, of bounded length; it is written anew from what was
+A goal is a conjunction of facts and denied facts, nothing else, of bounded length; it is written again from the facts
 read, so that no other text of the model gets into a problem.
 """
 
@@ -16,7 +16,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.loop.feedback import MOST_FINDINGS, said_of
-from plansafe.llm.loop.model import Exchange, Wishes
+from plansafe.llm.loop.model import Exchange, PlanOptions
 from plansafe.llm.loop.recorder import Recorder
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.port import Model
@@ -32,10 +32,10 @@ _MANY = f"a goal has from 1 to {MOST_FACTS} facts"
 _AGAIN = "Write the goal again, corrected, as JSON and nothing else."
 
 Check = Callable[[str], Sequence[Diagnostic]]
-"""What is wrong with a goal, as PDDL, for the task at hand."""
+"""Finds the errors of a goal, as PDDL, for a task."""
 
 
-class Wanted(NamedTuple):
+class ReadGoal(NamedTuple):
     """A goal as PDDL, or ``None`` and why there is none; and the calls that it took."""
 
     goal: str | None
@@ -44,18 +44,18 @@ class Wanted(NamedTuple):
 
 
 class BadGoal(Exception):
-    """An answer is no goal."""
+    """An answer without a usable goal."""
 
 
-def wanted_goal(
+def read_goal(
     model: Model,
     name: str,
     messages: tuple[Message, ...],
     task: Task,
     check: Check,
     cache: Cache | None = None,
-    wishes: Wishes = Wishes(),  # noqa: B008 - immutable
-) -> Wanted:
+    wishes: PlanOptions = PlanOptions(),  # noqa: B008 - immutable
+) -> ReadGoal:
     """Ask for a goal, and once more where it cannot be used. Raises ``ModelError``."""
     recorder = Recorder(model, cache)
     exchanges: list[Exchange] = []
@@ -74,22 +74,22 @@ def wanted_goal(
         exchanges += recorder.taken()
         try:
             goal = read_facts(answer.text)
-            refused = tuple([one for one in check(goal) if one.severity is Severity.ERROR])
+            refused = tuple([diagnostic for diagnostic in check(goal) if diagnostic.severity is Severity.ERROR])
             if not refused:
-                return Wanted(goal, tuple(exchanges))
+                return ReadGoal(goal, tuple(exchanges))
         except BadGoal as bad:
             refused = (Diagnostic(SC.NO_GOAL, str(bad)),)
-        told = "\n".join([f"- {said_of(one)}" for one in refused[:MOST_FINDINGS]])
-        said = f"This goal cannot be used:\n{told}\n{_AGAIN}"
-        shown = answer.text[:_LONGEST] or "(nothing)"
-        messages = (*messages, Message(Role.ASSISTANT, shown), Message(Role.USER, said))
-    return Wanted(None, tuple(exchanges), refused)
+        errors = "\n".join([f"- {said_of(diagnostic)}" for diagnostic in refused[:MOST_FINDINGS]])
+        feedback = f"This goal cannot be used:\n{errors}\n{_AGAIN}"
+        excerpt = answer.text[:_LONGEST] or "(nothing)"
+        messages = (*messages, Message(Role.ASSISTANT, excerpt), Message(Role.USER, feedback))
+    return ReadGoal(None, tuple(exchanges), refused)
 
 
 def read_facts(text: str) -> str:
     """The goal in an answer, as PDDL in one spelling: JSON with facts as texts, or the facts themselves.
 
-    Raises :class:`BadGoal` for what is no conjunction of facts and denied facts.
+    Raises :class:`BadGoal` for other goals than conjunctions of facts and negated facts.
     """
     if len(text) > _LONGEST:
         raise BadGoal("the answer is too long for a goal")
@@ -98,20 +98,20 @@ def read_facts(text: str) -> str:
     nodes = parse_nodes(Source("", inside[begin : end + 1])) if 0 <= begin < end else None
     if not nodes:
         raise BadGoal("no facts could be read in the answer; write them as (fact name ..)")
-    found: list[str] = []
+    facts: list[str] = []
     left: list[Node] = list(nodes)
     while left:
         node = left.pop(0)
         if isinstance(node, list) and node[:1] == ["and"]:
             left = [*node[1:], *left]
         else:
-            found.append(_literal(node))
-        if len(found) + len(left) > MOST_FACTS:
+            facts.append(_literal(node))
+        if len(facts) + len(left) > MOST_FACTS:
             raise BadGoal(_MANY)
-    found = list(dict.fromkeys(found))
-    if not found:
+    facts = list(dict.fromkeys(facts))
+    if not facts:
         raise BadGoal(_MANY)
-    return f"(and {' '.join(found)})"
+    return f"(and {' '.join(facts)})"
 
 
 def _texts(text: str) -> list[str]:
@@ -125,7 +125,7 @@ def _texts(text: str) -> list[str]:
         value = value.get("goal", next(iter(value.values()), None))
     if isinstance(value, str):
         return [value]
-    if isinstance(value, list) and all([isinstance(one, str) for one in value]):
+    if isinstance(value, list) and all([isinstance(entry, str) for entry in value]):
         return value
     return [text]
 

@@ -1,4 +1,4 @@
-"""What is asked of a prompt: how long it may be, which examples it shows, what it says beside the task. Data only."""
+"""The options of a prompt: its maximum length, its examples, and its additions. Data only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 WHOLE = 4_000
 CROPPED = 1_500
-"""Tokens: a scene is told as a whole up to the first, else cropped to the second, where nobody says otherwise."""
+"""Default numbers of tokens: a scene up to the first is shown whole, else cropped to the second."""
 
 
 class PromptStyle(StrEnum):
@@ -18,8 +18,8 @@ class PromptStyle(StrEnum):
     NEAREST = "nearest"
 
 
-class PromptWishes(NamedTuple):
-    """``most_tokens``: longer prompts are cropped; ``None`` for what is usual (:data:`WHOLE`, :data:`CROPPED`).
+class PromptOptions(NamedTuple):
+    """``most_tokens``: longer prompts are cropped; ``None``: the defaults (:data:`WHOLE`, :data:`CROPPED`).
 
     ``style``: ``None`` for few-shot where there are examples, else zero-shot. ``shots``: how many examples are shown,
     from the files ``examples`` (plans), else from those that are shipped with the domain. ``safety``: a paragraph on
