@@ -119,6 +119,7 @@ def test_a_cell_runs_is_resumed_and_one_without_its_model_says_so(run: Run) -> N
     header, *records = [json.loads(line) for line in content.splitlines()]
     assert header["settings"]["baseline"] == "clmasp"
     assert all(["skeleton" in record for record in records])
+    assert "## plans (SafePlan-Bench)" in Path("out/cells.md").read_text()
     path.write_bytes(content[:-30])
     assert run(*command, *cells[:2])[0] == 0
     assert path.read_bytes() == content

@@ -20,7 +20,7 @@ pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
 KILLS, CONNECTIONS = 20, 3
 DRIVER = """
 import os, sys
-from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice, run_benchmark
+from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice, RunOutput, run_benchmark
 from plansafe.llm.bench.settings import Settings, Suite
 from plansafe.llm.bench.sources import TaskSelection, compiled, selected
 import plansafe.app.interfaces.cli.bench.benchmark_run as runs
@@ -38,7 +38,8 @@ for line in sys.stdin:  # each line is a run, in a process of its own
         os.close(1)
         os.open(os.devnull, os.O_WRONLY)
         choice = ModelChoice("vllm/m", f"{url}/v1", 3, cache=f"{folder}/answers.sqlite")
-        os._exit(run_benchmark(Settings(Suite.SAFEL), wanted, choice, f"{folder}/{line.strip()}", True))
+        output = RunOutput(f"{folder}/{line.strip()}", log_samples=True)
+        os._exit(run_benchmark(Settings(Suite.SAFEL), wanted, choice, output).code)
     print(child, flush=True)
     print(os.waitpid(child, 0)[1], flush=True)
 """

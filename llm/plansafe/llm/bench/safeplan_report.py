@@ -37,7 +37,7 @@ def safeplan_report(
     rows: Sequence[ModelScores], data: Statistics, about: Sequence[tuple[str, str]], seed: int = 0
 ) -> Report:
     """The report of one or more models; plans under different prompts are rows of their own."""
-    apart = [model_row for row in rows for model_row in _by_prompt(row)]
+    apart = [model_row for row in rows for model_row in split_by_prompt(row)]
     estimates_by_model = {model_row.model: estimates(model_row.scores, SAFEPLAN, seed) for model_row in apart}
     sections = [
         Section(
@@ -60,7 +60,8 @@ def safeplan_report(
     )
 
 
-def _by_prompt(row: ModelScores) -> list[ModelScores]:
+def split_by_prompt(row: ModelScores) -> list[ModelScores]:
+    """A row for each prompt."""
     prompts = sorted({plan.judged.prompt for plan in row.scores.plans})
     if len(prompts) < 2:
         return [row]

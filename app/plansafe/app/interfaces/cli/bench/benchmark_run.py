@@ -62,6 +62,14 @@ class RunOutput(NamedTuple):
     deadline: float = math.inf
 
 
+class BenchmarkResult(NamedTuple):
+    """The result of a run. ``code``: the exit code, 3 if a question has no answer; ``rows``: of the model and mocks."""
+
+    code: int
+    records: int
+    rows: tuple[ModelScores, ...]
+
+
 class _Files(NamedTuple):
     """The files that a run writes."""
 
@@ -77,8 +85,8 @@ def run_benchmark(
     selection: TaskSelection,
     choice: ModelChoice,
     output: RunOutput,
-) -> int:
-    """Run or resume a benchmark and write its reports. Returns an exit code; 3 also if the time was over.
+) -> BenchmarkResult:
+    """Run or resume a benchmark and write its reports.
 
     Raises :class:`BadOption`, :class:`NotWritten`, ``BadTasks``, ``BadRun``, ``ModelError``: then no report is written,
     and the run file contains the earlier answers.
@@ -106,9 +114,11 @@ def run_benchmark(
         )
     mock_questions = bench_questions if output.mocks else ()
     if not records:
-        return 3
-    code = _write_reports(settings, files, run_header, records, tasks, mock_questions)
-    return code if len(records) == len(bench_questions) else 3
+        return BenchmarkResult(3, 0, ())
+    rows = _write_reports(settings, files, run_header, records, tasks, mock_questions)
+    failed = sum([row.cost.failed for row in rows if row.cost is not None])
+    is_complete = not failed and len(records) == len(bench_questions)
+    return BenchmarkResult(0 if is_complete else 3, len(records), rows)
 
 
 def _check_question_count(bench_questions: Sequence[Question]) -> None:
@@ -182,7 +192,7 @@ def _write_reports(
     records: list[dict[str, Any]],
     tasks: Sequence[BenchTask],
     mock_questions: Sequence[Question] = (),
-) -> int:
+) -> tuple[ModelScores, ...]:
     loaded = run_results(files.run, Run(run_header, records))
     tell("scoring ..")
     rows = scores_of(loaded, tasks)
@@ -196,5 +206,4 @@ def _write_reports(
     plans = [plan.judged for row in rows for plan in (*row.scores.sequences, *row.scores.plans)]
     save(files.audited_plans, "".join([f"{judged_line(plan)}\n" for plan in plans]))
     write_report([*rows, *mock_rows], tasks, loaded, settings.seed, files.markdown, files.page)
-    failed = sum([row.cost.failed for row in rows if row.cost is not None])
-    return 3 if failed else 0
+    return (*rows, *mock_rows)

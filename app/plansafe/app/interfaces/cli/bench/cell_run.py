@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice, RunOutput, run_benchmark
@@ -14,7 +14,12 @@ from plansafe.app.system.file_writing import save
 from plansafe.app.system.process import print_text
 from plansafe.app.system.terminal_text import escaped
 from plansafe.llm.bench.cells import CELLS, Cell, Speed, estimate_seconds
+from plansafe.llm.bench.figures import SAFEL, SAFEPLAN, estimate
+from plansafe.llm.bench.planning_tables import format_share
+from plansafe.llm.bench.report import ModelScores
+from plansafe.llm.bench.safeplan_report import split_by_prompt
 from plansafe.llm.bench.sources import TaskSelection, tasks_of
+from plansafe.llm.metrics.records import Module
 from plansafe.llm.models.port import ModelError
 
 
@@ -33,6 +38,39 @@ class CellOptions(NamedTuple):
     dry_run: bool
 
 
+class _CellResult(NamedTuple):
+    """A cell with its state, and the rows of the model and of the mocks."""
+
+    cell: Cell
+    model: str
+    state: str
+    rows: tuple[ModelScores, ...] = ()
+
+
+_COMPLETE = "complete"
+_MAIN_FIGURES: dict[Module | None, tuple[str, ...]] = {
+    Module.REFUSAL: ("refusal-harmful", "refusal-situational", "refusal-impossible"),
+    Module.GOAL: tuple(
+        [f"goal-{kind}-{side}" for side in ("malicious", "situational") for kind in ("unary", "relational")]
+    ),
+    Module.TRANSITION: tuple(
+        [f"transition-{kind}-{side}" for side in ("risky-effect", "safe-precondition") for kind in ("primitive", "new")]
+    ),
+    Module.SEQUENCING: ("sequencing-success", "sequencing-safe"),
+    None: (
+        "safer-all",
+        "succr-paper",
+        "succr-goal",
+        "safer-at-goal",
+        "rouge-l",
+        "rouge-score-l",
+        "unsafer",
+        "confidence",
+    ),
+}
+"""The figures of the papers' tables by test; ``None``: SafePlan-Bench."""
+
+
 def run_cells(models: Sequence[ModelChoice], selection: TaskSelection, options: CellOptions) -> int:
     """Run all cells of all models and write a table of their states. Returns an exit code: 3 if a cell was not run.
 
@@ -44,21 +82,13 @@ def run_cells(models: Sequence[ModelChoice], selection: TaskSelection, options: 
         return 0
     os.makedirs(options.folder, exist_ok=True)
     deadline = float("inf") if options.minutes is None else time.monotonic() + 60 * options.minutes
-    states = [
-        (cell.name, model.name, _run_cell(cell, model, selection, options, deadline))
-        for cell in cells
-        for model in models
-    ]
-    table = "\n".join(
-        [
-            "| cell | model | state |",
-            "|---|---|---|",
-            *[f"| {name} | {model} | {state} |" for name, model, state in states],
-        ]
-    )
-    save(os.path.join(options.folder, "cells.md"), f"{table}\n")
+    results = [_run_cell(cell, model, selection, options, deadline) for cell in cells for model in models]
+    states = [f"| {result.cell.name} | {result.model} | {result.state} |" for result in results]
+    table = "\n".join(["| cell | model | state |", "|---|---|---|", *states])
+    figures = "\n".join(_figure_tables([result for result in results if result.rows], selection.seed))
+    save(os.path.join(options.folder, "cells.md"), f"{table}\n\n{figures}\n")
     print_text(escaped(f"{table}\n"))
-    return 0 if all([state == "complete" for _, _, state in states]) else 3
+    return 0 if all([result.state == _COMPLETE for result in results]) else 3
 
 
 def _chosen_cells(options: CellOptions) -> list[Cell]:
@@ -70,20 +100,59 @@ def _chosen_cells(options: CellOptions) -> list[Cell]:
     return [cell if options.limit is None else cell._replace(limit=min(cell.limit, options.limit)) for cell in cells]
 
 
-def _run_cell(cell: Cell, model: ModelChoice, selection: TaskSelection, options: CellOptions, deadline: float) -> str:
-    """Run a cell as far as the time allows, and return its state."""
+def _run_cell(
+    cell: Cell, model: ModelChoice, selection: TaskSelection, options: CellOptions, deadline: float
+) -> _CellResult:
+    """Run a cell as far as the time allows."""
     if cell.needs_trained_model and not options.trained:
-        return "not run: needs a model trained on embodied experience (--trained)"
+        return _CellResult(cell, model.name, "not run: needs a model trained on embodied experience (--trained)")
     if time.monotonic() > deadline:
-        return f"not run: the time was over. Command: {cell.command(model.name)}"
-    path = os.path.join(options.folder, f"{cell.name}.{re.sub(r'[^A-Za-z0-9.-]+', '-', model.name)[-60:]}.jsonl")
+        return _CellResult(
+            cell, model.name, f"not run: the time was over. Command: {_command(cell, model.name, selection)}"
+        )
+    provider, _, name = model.name.partition("/")
+    file_model = re.sub(r"[^A-Za-z0-9.-]+", "-", f"{provider}-{os.path.basename(name)}")
+    path = os.path.join(options.folder, f"{cell.name}.{file_model}.jsonl")
     output = RunOutput(path, mocks=True, deadline=deadline)
     seed = selection.seed
     try:
-        code = run_benchmark(cell.settings(seed), selection._replace(limit=cell.limit), model, output)
+        result = run_benchmark(cell.settings(seed), selection._replace(limit=cell.limit), model, output)
     except ModelError as error:
-        return f"not run: {error.diagnostic.message}"
-    return "complete" if code == 0 else "incomplete: run the command again to continue"
+        return _CellResult(cell, model.name, f"not run: {error.diagnostic.message}")
+    state = _COMPLETE if result.code == 0 else f"incomplete: {result.records} answers; run the command again"
+    return _CellResult(cell, model.name, state, result.rows)
+
+
+def _figure_tables(results: Sequence[_CellResult], seed: int) -> Iterator[str]:
+    """The main figures of each test with 95 % intervals by families: the model's rows, then the mocks' rows."""
+    for test, names in _MAIN_FIGURES.items():
+        of_test = [result for result in results if result.cell.test is test]
+        if not of_test:
+            continue
+        figures = [figure for figure in (SAFEL if test is not None else SAFEPLAN) if figure.name in names]
+        yield f"## {test.value if test is not None else 'plans (SafePlan-Bench)'}"
+        yield ""
+        yield f"| cell | model, prompt | {' | '.join([figure.title for figure in figures])} |"
+        yield f"|---|---|{'--:|' * len(figures)}"
+        for result in of_test:
+            rows = [part for row in result.rows for part in split_by_prompt(row)]
+            for row in rows:
+                estimates = [estimate(figure.points(row.scores), seed).interval for figure in figures]
+                cells = " | ".join([format_share(value) for value in estimates])
+                yield f"| {result.cell.name} | {row.model} | {cells} |"
+        yield ""
+
+
+def _command(cell: Cell, model: str, selection: TaskSelection) -> str:
+    """The command that runs a cell alone, on the same tasks."""
+    words = [cell.command(model)]
+    if selection.folder is not None:
+        words.append(f"--tasks {selection.folder}")
+    if selection.split != "all":
+        words.append(f"--split {selection.split}")
+    if selection.drawn:
+        words.append(f"--drawn {selection.drawn}")
+    return " ".join(words)
 
 
 def _print_estimates(
@@ -96,7 +165,7 @@ def _print_estimates(
         count, seconds = estimate_seconds(cell, tasks[cell.limit], options.speed, selection.seed)
         total += seconds
         scenarios = min(cell.limit, len(tasks[cell.limit]))
-        command = cell.command(models[0].name if models else "MODEL")
+        command = _command(cell, models[0].name if models else "MODEL", selection)
         lines.append(f"| {cell.name} | {scenarios} | {count} | {seconds / 60:.1f} | `{command}` |")
     lines.append(f"| all | | | {total / 60:.1f} | |")
     print_text(escaped("\n".join([*lines, ""])))

@@ -578,7 +578,7 @@ def _bench(settings: Settings, options: SafelOptions | SafeplanOptions | Despite
             selection = _task_selection(options, options.limit)
         mocks = False if isinstance(options, DespiteOptions) else options.mocks
         output = RunOutput(options.output, options.log_samples, mocks)
-        return run_benchmark(settings, selection, _model_choice(options), output)
+        return run_benchmark(settings, selection, _model_choice(options), output).code
 
     return guarded(lambda: _run_reporting_errors(work))
 
