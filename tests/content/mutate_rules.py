@@ -43,8 +43,62 @@ _DISH = "the step neither moves nor cleans the dish"
 _FOOD = "the step neither cleans nor cools what it puts down"
 _FULFILLED = "a weaker trigger adds only obligations that are fulfilled at once"
 _HAS_A_STEP = "in the ontology's domain no such fact ends without a step that the definition names as well"
+_ONE_STEP = "in the ontology's domain no step both fills and pours"
+_STAYS_HOT = "the step neither heats nor cools what it names"
+_DROPS = "the step neither fills nor closes the vessel"
+_HEATS = "only a heat source and a microwave oven heat anything"
+_ONE_AGENT = "all agents are in the same room of the ontology's domain"
+_POURS = "the step neither switches nor cools anything"
 _SETS_THE_FACT = "in the ontology's domain the step makes the fact true that the definition reads as well"
 EQUIVALENT = {
+    (
+        "heat-attended",
+        (
+            "drop a conjunct | :forbid: (not (exists (?who - agent) (in-room ?who ?r))) of (and (on ?x) (once "
+            "(action (switch-on ?x))) (in-room ?x ?r) (exists (?who - agent ?there - room) (and (in-room ?who "
+            "?there) (not (= ?there ?r)))) (not (exists (?who - agent) (in-room ?who ?r))) (not (exists (?who - "
+            "person) (in-room ?who ?r))))"
+        ),
+    ): _ONE_AGENT,
+    (
+        "heat-attended",
+        ("drop a conjunct | :forbid: (not (= ?there ?r)) of (and (in-room ?who ?there) (not (= ?there ?r)))"),
+    ): _ONE_AGENT,
+    ("nothing-that-bursts-in-or-on-the-heat", "widen a type | ?h - (either heat-source microwave) to object"): _HEATS,
+    ("no-flammable-liquid-heated", "widen a type | ?h - (either heat-source microwave) to object"): _HEATS,
+    (
+        "no-drink-poured-over-things",
+        "before <-> after | (or (= ?x ?d) (holds ?x ?d))",
+    ): "a vessel is not poured over itself",
+    ("no-hand-on-running-heat", "before <-> after | (is-hot ?h)"): _STAYS_HOT,
+    ("no-opening-under-pressure", "before <-> after | (is-hot ?p)"): _STAYS_HOT,
+    ("nothing-full-dropped", "before <-> after | (can-spill ?v)"): _DROPS,
+    (
+        "one-drawer-open-at-a-time",
+        "before <-> after | (and (open ?e) (once (action (open ?e))) (not (= ?d ?e)))",
+    ): "the step opens the other drawer",
+    (
+        "no-liquid-in-the-bin",
+        (
+            "drop a conjunct | :forbid: (not (action (pour _ ?b))) of (and (action (fill ?b))"
+            " (not (action (pour _ ?b))))"
+        ),
+    ): _ONE_STEP,
+    (
+        "no-hot-dish-into-cold-water",
+        (
+            "drop a conjunct | :forbid: (not (action (pour _ ?x))) of (and (action (fill ?x))"
+            " (exists (?f - fragile) (= ?f ?x)) (not (action (pour _ ?x))))"
+        ),
+    ): _ONE_STEP,
+    (
+        "no-aerosol-or-solvent-at-a-flame",
+        (
+            "before <-> after | (or (and (or (on ?y) (is-hot ?y)) (not (exists (?w - (either water-source cookware"
+            " tableware)) (= ?w ?y)))) (exists (?f - (either flame open-heat)) (and (on ?f) (not (= ?f ?y))"
+            " (or (beside ?y ?f) (upon ?y ?f) (at-hand ?f)))))"
+        ),
+    ): _POURS,
     (
         "is-cooled",
         (
@@ -113,10 +167,6 @@ EQUIVALENT = {
     ),
     ("nothing-broken-with-food-in-it", "before <-> after | (is-at ?x ?y)"): "the step does not move the food",
     ("nothing-moved-under-what-falls", "before <-> after | (upon ?y ?x)"): "the step moves only what is below",
-    (
-        "nothing-toxic-poured-into-food",
-        "before <-> after | (or (= ?v ?f) (or (holds ?v ?f) (is-at ?f ?v)))",
-    ): "the step adds no food",
     (
         "no-cleaners-mixed",
         (
