@@ -201,6 +201,7 @@ def _write_reports(
             f"mock/{kind}", score(mock_predictions(kind, mock_questions, settings.seed), tasks, safeplan_taxonomy())
         )
         for kind in (REFERENCE_VALUES if mock_questions else ())
+        if f"mock/{kind}" not in [row.model for row in rows]
     ]
     tell("")
     plans = [plan.judged for row in rows for plan in (*row.scores.sequences, *row.scores.plans)]
