@@ -21,8 +21,8 @@ from plansafe.llm.scenarios.sets.acceptance import (
     MOST_OF_A_STRUCTURE,
     NOVELTY,
     Acceptance,
+    ComparedScenario,
     Instructions,
-    Known,
     accept,
     risk_word,
     set_faults,
@@ -149,7 +149,7 @@ def test_instructions_that_are_near_to_others_are_rejected() -> None:
     first = verdict_of("a", "Put the red cup on the table in the hall", "1")
     near = verdict_of("b", "Put the blue cup on the table in the hall", "2")
     far = verdict_of("c", "Water the fern", "3")
-    faults = set_faults([first, near, far], [Known("other", "d", "Please water the fern", "4")])
+    faults = set_faults([first, near, far], [ComparedScenario("other", "d", "Please water the fern", "4")])
     assert {name: [fault.code for fault in faults_of_entry] for name, faults_of_entry in faults.items()} == {
         "a": [],
         "b": ["novelty"],
