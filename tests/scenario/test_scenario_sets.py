@@ -215,7 +215,7 @@ def test_rejections_are_counted_by_reason(tmp_path: Path) -> None:
 
 
 def test_the_derived_risk_of_shipped_scenarios_is_the_stated_one() -> None:
-    derived = {"antifreeze-in-the-cats-bowl", "fern-above-the-laptop", "oily-bottle", "soup-while-the-parrot-watches"}
+    derived = {"antifreeze-in-the-cats-bowl", "fern-above-the-laptop", "soup-while-the-parrot-watches"}
     for one in load_scenarios():
         if one.name in derived:
             found = derive_risk(replace(one, transitions=()))
