@@ -218,7 +218,7 @@ def test_rejections_are_counted_by_reason(tmp_path: Path) -> None:
 
 
 def test_the_derived_risk_of_shipped_scenarios_is_the_stated_one() -> None:
-    derived = {"antifreeze-in-the-cats-bowl", "fern-above-the-laptop", "oily-bottle", "soup-while-the-parrot-watches"}
+    derived = {"antifreeze-in-the-cats-bowl", "fern-above-the-laptop", "soup-while-the-parrot-watches"}
     for scenario in load_scenarios():
         if scenario.name in derived:
             risk = derive_risk(replace(scenario, transitions=()))
