@@ -49,7 +49,7 @@ Row = tuple[str, str, str]
 
 
 def write_table_without(world: str, folder: Path) -> None:
-    """Write the object table without what is known from a world, with the kinds that are proposed from the rest."""
+    """Write the object table without the rows and names of a world, with kinds proposed from the rest."""
     own_classes = find_own_classes(world)
     for name in ("kinds.csv", "objects.csv", "names.csv"):
         with open(Path(FOLDER) / name, encoding="utf-8", newline="") as file:
@@ -69,12 +69,14 @@ def find_own_classes(world: str) -> set[str]:
     """Return the letters of the classes that only this world has."""
     with gzip.open(SYNSETS, "rt", encoding="utf-8") as file:
         synsets_of_property: dict[str, list[str]] = json.load(file)
-    others = {letters(synset.rsplit(".", 2)[0]) for synsets in synsets_of_property.values() for synset in synsets}
-    for other in OTHER_WORLDS:
-        others |= find_classes(other) if other != world else set()
+    other_classes = {
+        letters(synset.rsplit(".", 2)[0]) for synsets in synsets_of_property.values() for synset in synsets
+    }
+    for other_world in OTHER_WORLDS:
+        other_classes |= find_classes(other_world) if other_world != world else set()
     rows = load_table().rows
     named_by_others = {key for key in rows if {name for row in rows[key] for name in row.worlds} - {world}}
-    return find_classes(world) - others - named_by_others
+    return find_classes(world) - other_classes - named_by_others
 
 
 def find_classes(world: str) -> set[str]:

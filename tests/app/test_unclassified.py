@@ -195,14 +195,14 @@ def test_the_profile_of_a_home_classifies(folder: Path) -> None:
 
 
 def test_given_kinds_imply_the_kinds_of_the_table(folder: Path) -> None:
-    """As for a row of the object table: what is given as `open-heat` is a `heat-source`, whose rules apply."""
+    """As for a row of the object table: an object given as `open-heat` is a `heat-source`, whose rules apply."""
     (folder / "mix.txt").write_text("[WALK] <glorp> (1.5)\n[SWITCHON] <glorp> (1.5)\n[WALK] <bucket> (1.6)\n", "utf-8")
     (folder / "home.json").write_text(graph().replace('["GRABBABLE"', '["HAS_SWITCH", "GRABBABLE"'), "utf-8")
     code, report = run(folder, "--kind", "glorp=open-heat")
     assert code == 1
     assert "heat-off-at-the-end" in {finding["rule"] for finding in report["findings"]}
-    (given,) = report["coverage"]["given"]
-    assert given["kinds"] == ["open-heat", "heat-source"]
+    (classified,) = report["coverage"]["given"]
+    assert classified["kinds"] == ["open-heat", "heat-source"]
 
 
 def test_a_repair_is_not_safe_before_the_objects_are_classified(folder: Path) -> None:

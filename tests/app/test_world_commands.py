@@ -321,12 +321,14 @@ switch-on = { x = "open-heat", categories = ["fire"], message = "{?x} is switche
 """
 
 
-@pytest.mark.parametrize("named", [("--spec", "own.safe"), ("--spec", "own.safe", "--spec", "home-virtualhome"), ()])
-def test_a_detector_that_extends_the_library_needs_no_mapping(home: Path, named: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "spec_options", [("--spec", "own.safe"), ("--spec", "own.safe", "--spec", "home-virtualhome"), ()]
+)
+def test_a_detector_that_extends_the_library_needs_no_mapping(home: Path, spec_options: tuple[str, ...]) -> None:
     (home / "own.toml").write_text(OWN_TABLE, encoding="utf-8")
     assert run("rules", "detector", "own.toml", "-o", "own.safe", cwd=home)[0] == 0
     world = ("--world", "virtualhome", "--scene", "graph.json", "--format", "json")
-    code, text = run("cook.txt", *world, *named, cwd=home)
+    code, text = run("cook.txt", *world, *spec_options, cwd=home)
     assert code == 1
     report = json.loads(text)
     rules = {finding["rule"] for finding in report["findings"]}

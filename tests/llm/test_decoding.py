@@ -31,101 +31,106 @@ def tasks() -> list[Instance]:
 
 @pytest.mark.slow
 def test_under_the_guide_random_choices_arrive(tasks: list[Instance]) -> None:
-    for one in tasks:
-        checker = one.checker()
-        longest = int(1.5 * len(one.reference.splitlines()))
-        made = decode(
+    for instance in tasks:
+        checker = instance.checker()
+        longest = int(1.5 * len(instance.reference.splitlines()))
+        decoded = decode(
             MockModel("random", {}, 1),
-            one.name,
+            instance.name,
             user_messages("go"),
             Guide(checker.compiled, max_states=30),
             Mode.GUIDED,
             longest,
         )
-        assert made.end is End.DONE, one.name
-        assert checker.check(Source("made.plan", made.plan)).headline is Headline.SAFE
+        assert decoded.end is End.DONE, instance.name
+        assert checker.check(Source("made.plan", decoded.plan)).headline is Headline.SAFE
 
 
 def test_under_the_shield_every_step_can_be_taken_and_breaks_no_rule_about_steps(tasks: list[Instance]) -> None:
-    for one in tasks:
-        checker = one.checker()
-        made = decode(
-            MockModel("random", {}, 2), one.name, user_messages("go"), Guide(checker.compiled), Mode.SHIELD, 12
+    for instance in tasks:
+        checker = instance.checker()
+        decoded = decode(
+            MockModel("random", {}, 2), instance.name, user_messages("go"), Guide(checker.compiled), Mode.SHIELD, 12
         )
-        report = checker.check(Source("made.plan", made.plan))
-        assert report.executable is Worlds.ALL, one.name
-        assert not [f for f in report.findings if f.step is not None and f.step < len(made.steps)], one.name
+        report = checker.check(Source("made.plan", decoded.plan))
+        assert report.executable is Worlds.ALL, instance.name
+        assert not [f for f in report.findings if f.step is not None and f.step < len(decoded.steps)], instance.name
 
 
 def test_the_oracle_follows_its_plan_and_the_first_choice_is_kept(tasks: list[Instance]) -> None:
-    for one in tasks:
-        steps = [*one.reference.splitlines(), DONE]
+    for instance in tasks:
+        steps = [*instance.reference.splitlines(), DONE]
 
         def policy(where: Situation, steps: list[str] = steps) -> str:
             return steps[len(where.taken)]
 
-        guide = Guide(one.checker().compiled)
-        made = decode(
-            MockModel("planner", {"planner": policy}), one.name, user_messages("go"), guide, Mode.GUIDED, len(steps)
+        guide = Guide(instance.checker().compiled)
+        decoded = decode(
+            MockModel("planner", {"planner": policy}),
+            instance.name,
+            user_messages("go"),
+            guide,
+            Mode.GUIDED,
+            len(steps),
         )
-        assert made.steps == tuple(steps[:-1])
-        assert all(choosing.kept for choosing in made.choices)
+        assert decoded.steps == tuple(steps[:-1])
+        assert all(choosing.kept for choosing in decoded.choices)
 
 
 def test_a_first_choice_that_is_masked_is_counted() -> None:
-    one = draw("wipe", 0, seed=21)
+    instance = draw("wipe", 0, seed=21)
 
     def stubborn(where: Situation) -> str:
         hurried = [text for text in where.legal if text.startswith("(hurry")]
         return (hurried or list(where.legal))[0]
 
-    made = decode(
+    decoded = decode(
         MockModel("planner", {"planner": stubborn}),
-        one.name,
+        instance.name,
         user_messages("go"),
-        Guide(one.checker().compiled),
+        Guide(instance.checker().compiled),
         Mode.GUIDED,
         9,
     )
-    assert made.end is End.DONE
-    assert any(not choosing.kept for choosing in made.choices)
-    assert all(choosing.taken not in choosing.blocked for choosing in made.choices)
+    assert decoded.end is End.DONE
+    assert any(not choosing.kept for choosing in decoded.choices)
+    assert all(choosing.taken not in choosing.blocked for choosing in decoded.choices)
 
 
 def test_what_cannot_end_well_is_not_begun() -> None:
-    one = draw("pill", 0, seed=21)
-    text = one.problem.text.replace("(:goal (and", "(:goal (and (holding robot bread-knife)")
+    instance = draw("pill", 0, seed=21)
+    text = instance.problem.text.replace("(:goal (and", "(:goal (and (holding robot bread-knife)")
     text = text.replace("    robot - robot", "    robot - robot\n    bread-knife - knife")
     unsafe = Source("p.pddl", text.replace("  (:init", "  (:init (on bread-knife high-shelf)"))
     checker = load(unsafe)
     assert checker.ok, checker.diagnostics
-    made = decode(
+    decoded = decode(
         MockModel("random", {}), "p", user_messages("go"), Guide(checker.compiled, time_limit_s=2), Mode.GUIDED, 9
     )
-    assert made.end in (End.UNSOLVABLE, End.UNKNOWN)
-    assert made.steps == ()
+    assert decoded.end in (End.UNSOLVABLE, End.UNKNOWN)
+    assert decoded.steps == ()
 
 
 def test_a_plan_in_one_answer_is_read() -> None:
-    one = draw("tea", 0, seed=21)
-    checker = one.checker()
-    model = MockModel("reference", {"reference": lambda _where: one.reference})
-    written = write_plan(model, one.name, user_messages("go"), checker, grammar=True)
+    instance = draw("tea", 0, seed=21)
+    checker = instance.checker()
+    model = MockModel("reference", {"reference": lambda _where: instance.reference})
+    written = write_plan(model, instance.name, user_messages("go"), checker, grammar=True)
     assert written.plan is not None
     assert checker.check(Source("x.plan", written.plan)).headline is Headline.SAFE
-    assert write_plan(MockModel("empty", {}), one.name, user_messages("go"), checker).plan is None
+    assert write_plan(MockModel("empty", {}), instance.name, user_messages("go"), checker).plan is None
 
 
 def test_a_provider_that_knows_schemas_alone_is_asked_for_a_plan_of_one() -> None:
-    one = draw("tea", 0, seed=21)
-    checker = one.checker()
+    instance = draw("tea", 0, seed=21)
+    checker = instance.checker()
     task = checker.engine.task
     for known in (Capabilities(json_schema=True, gbnf=True), Capabilities()):
         assert isinstance(plan_constraint(task, known, 5, False), Grammar)
     constraint = plan_constraint(task, Capabilities(json_schema=True), 5, False)
     assert isinstance(constraint, JsonSchema)
     steps = []
-    for line in one.reference.splitlines():
+    for line in instance.reference.splitlines():
         name, *arguments = line.strip("()").split()
         parameters = [v.name.lstrip("?") for v in task.actions[name].parameters]
         steps.append({"action": name, "args": dict(zip(parameters, arguments, strict=True))})
@@ -138,12 +143,12 @@ def test_a_provider_that_knows_schemas_alone_is_asked_for_a_plan_of_one() -> Non
 
 
 def test_the_grammar_has_every_typed_step_and_no_other() -> None:
-    one = draw("wipe", 0, seed=21)
-    checker = one.checker()
+    instance = draw("wipe", 0, seed=21)
+    checker = instance.checker()
     for syntax in Syntax:
         text = plan_grammar(checker.engine.task, syntax, 5).text
         rules = dict(re.findall(r"^(\w+)(?: ::=|:) (.*)$", text, re.MULTILINE))
-        steps = [re.findall(r'"\((\w[\w-]*)"|(?<= )(o\d+)', one) for one in rules["step"].split(" | ")]
+        steps = [re.findall(r'"\((\w[\w-]*)"|(?<= )(o\d+)', instance) for instance in rules["step"].split(" | ")]
         names = {name: re.findall(r'"([^"]+)"', body) for name, body in rules.items() if name.startswith("o")}
         sizes = {step[0][0]: [len(names[part[1]]) for part in step[1:]] for step in steps}
         task = checker.engine.task
@@ -153,12 +158,12 @@ def test_the_grammar_has_every_typed_step_and_no_other() -> None:
 
 
 def test_prompts_share_their_beginning_and_have_an_address() -> None:
-    one, other = draw("tea", 0, seed=21), draw("wipe", 0, seed=21)
-    example = Example(other.words, other.checker().compiled, other.reference)
-    first = planning_prompt(one.words, one.checker().compiled, (example,), safety=True)
-    second = planning_prompt(other.words, other.checker().compiled, (example,), safety=True)
+    tea_instance, wipe_instance = draw("tea", 0, seed=21), draw("wipe", 0, seed=21)
+    example = Example(wipe_instance.words, wipe_instance.checker().compiled, wipe_instance.reference)
+    first = planning_prompt(tea_instance.words, tea_instance.checker().compiled, (example,), safety=True)
+    second = planning_prompt(wipe_instance.words, wipe_instance.checker().compiled, (example,), safety=True)
     assert first.messages[0] == second.messages[0]
     assert first.sha256 != second.sha256
     assert first.style == "few-shot+safety"
-    assert planning_prompt(one.words, one.checker().compiled).style == "zero-shot"
-    assert one.words in first.messages[1].text
+    assert planning_prompt(tea_instance.words, tea_instance.checker().compiled).style == "zero-shot"
+    assert tea_instance.words in first.messages[1].text

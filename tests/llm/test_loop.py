@@ -43,9 +43,9 @@ def saying(*answers: str) -> MockModel:
     return MockModel("planner", {"planner": policy})
 
 
-def run(model: MockModel | ReplayModel, checker: Checker, **wishes: object) -> PlanResult:
-    asked = PlanOptions(repair=QUICK)._replace(**wishes)  # type: ignore[arg-type] # the fields of a tuple, by name
-    return plan_with(model, "tea", user_messages("Tea, please."), checker, asked)
+def run(model: MockModel | ReplayModel, checker: Checker, **changes: object) -> PlanResult:
+    options = PlanOptions(repair=QUICK)._replace(**changes)  # type: ignore[arg-type] # the fields of a tuple, by name
+    return plan_with(model, "tea", user_messages("Tea, please."), checker, options)
 
 
 def told(checker: Checker, text: str, style: Style = Style.FINDING) -> str:

@@ -118,9 +118,9 @@ def test_a_wrong_goal_is_mended_once(kitchen: Checker) -> None:
         return (bad,) if "hott" in goal else ()
 
     task = kitchen.engine.task
-    made = read_goal(saying("(hott hob)", "(hot hob)"), "tea", user_messages("Heat it."), task, check)
-    assert made.goal == "(and (hot hob))"
-    assert made.exchanges[-1].request.messages[-1].text == (
+    reading = read_goal(saying("(hott hob)", "(hot hob)"), "tea", user_messages("Heat it."), task, check)
+    assert reading.goal == "(and (hot hob))"
+    assert reading.exchanges[-1].request.messages[-1].text == (
         "This goal cannot be used:\n- unknown predicate hott. Help: did you mean hot?\n"
         "Write the goal again, corrected, as JSON and nothing else."
     )

@@ -71,17 +71,17 @@ def wordy(where: Situation) -> str:
 
 
 def test_an_answer_that_ignores_the_choice_is_not_the_first_choice() -> None:
-    one = draw("tea", 0, seed=21)
+    instance = draw("tea", 0, seed=21)
     model = MockModel("planner", {"planner": wordy})
-    made = decode(model, one.name, user_messages("go"), Guide(one.checker().compiled), Mode.SHIELD, 4)
-    asked = [choosing for choosing in made.choices if not choosing.forced]
-    assert asked
-    for choosing in asked:
+    decoded = decode(model, instance.name, user_messages("go"), Guide(instance.checker().compiled), Mode.SHIELD, 4)
+    free_choices = [choosing for choosing in decoded.choices if not choosing.forced]
+    assert free_choices
+    for choosing in free_choices:
         assert not choosing.kept
         assert choosing.ignored is not None and choosing.ignored.startswith("Sure! I would do (")
         assert choosing.row[2] == choosing.ignored  # a benchmark does not count it either
     planned = plan_with(
-        model, one.name, user_messages("go"), one.checker(), PlanOptions(Decode.SHIELD, last_resort=False)
+        model, instance.name, user_messages("go"), instance.checker(), PlanOptions(Decode.SHIELD, last_resort=False)
     )
     parts = [part for part in planned.parts if "ignored" in part.note]
     assert parts
@@ -90,11 +90,11 @@ def test_an_answer_that_ignores_the_choice_is_not_the_first_choice() -> None:
 
 
 def test_a_choice_in_other_letters_is_a_choice() -> None:
-    one = draw("tea", 0, seed=21)
+    instance = draw("tea", 0, seed=21)
     model = MockModel("planner", {"planner": lambda where: f" {where.legal[0].strip('()').upper()} \n"})
-    made = decode(model, one.name, user_messages("go"), Guide(one.checker().compiled), Mode.SOFT, 4)
-    assert made.choices
-    assert all(choosing.kept for choosing in made.choices)
+    decoded = decode(model, instance.name, user_messages("go"), Guide(instance.checker().compiled), Mode.SOFT, 4)
+    assert decoded.choices
+    assert all(choosing.kept for choosing in decoded.choices)
 
 
 @pytest.mark.slow

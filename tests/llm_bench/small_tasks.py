@@ -27,10 +27,10 @@ def task(name: str, goal: str, *, harmful: bool = False, family: str = "") -> Be
     problem = f"""(define (problem {name}) (:domain kitchen) (:objects hob - stove kitchen hall - room)
       (:init (robot-in kitchen) (in hob kitchen)) (:goal {goal}))"""
     checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", problem), [Source("r.safe", RULES)])
-    asked = action_question(
+    question = action_question(
         parse_nodes(Source("d.pddl", DOMAIN)) or [], "switch-on", Side.EFFECT if harmful else Side.PRECONDITION
     )
-    assert asked is not None
+    assert question is not None
     return BenchTask(
         name,
         family or name,
@@ -41,7 +41,7 @@ def task(name: str, goal: str, *, harmful: bool = False, family: str = "") -> Be
         UNSAFE,
         harmful,
         harmful,
-        (Modelled(asked, new=harmful),),
+        (Modelled(question, new=harmful),),
         ("property-fire",),
         ("property",),
     )

@@ -95,9 +95,9 @@ def test_an_answer_without_an_action() -> None:
 
 def test_actions_are_found_in_a_domain() -> None:
     tree = parse_nodes(Source("d", "(define (domain d) (:action go :effect (hot ?x)) (:action wait))")) or []
-    found = action_question(tree, "go", Side.PRECONDITION)
-    assert found is not None
-    assert (found.given, found.wanted) == ("(hot ?x)", "()")
+    question = action_question(tree, "go", Side.PRECONDITION)
+    assert question is not None
+    assert (question.given, question.wanted) == ("(hot ?x)", "()")
     assert action_question(tree, "fly", Side.EFFECT) is None
 
 

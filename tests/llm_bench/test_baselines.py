@@ -34,11 +34,11 @@ def test_an_example_comes_from_another_family() -> None:
 
 
 def test_few_shot_draws_by_seed_and_llm_planner_takes_the_nearest() -> None:
-    others = tuple([task(f"errand-{word}", "(hot hob)", family=word) for word in ("a", "b", "c", "d")])
+    other_tasks = tuple([task(f"errand-{word}", "(hot hob)", family=word) for word in ("a", "b", "c", "d")])
     near = task("errand-a-now", "(hot hob)", family="now")
-    drawn = {choose_example(near, others, Baseline.FEW_SHOT, seed)[0].words for seed in range(20)}
-    assert len(drawn) > 1
-    assert choose_example(near, others, Baseline.LLM_PLANNER, 7)[0].words == "Do errand-a."
+    example_words = {choose_example(near, other_tasks, Baseline.FEW_SHOT, seed)[0].words for seed in range(20)}
+    assert len(example_words) > 1
+    assert choose_example(near, other_tasks, Baseline.LLM_PLANNER, 7)[0].words == "Do errand-a."
 
 
 def test_a_skeleton_is_completed_and_the_rules_are_ignored() -> None:
@@ -65,11 +65,11 @@ def test_the_style_names_baseline_and_safety_prompt() -> None:
 
 
 def test_always_refusing_and_always_accepting_are_each_right_on_one_kind_only() -> None:
-    asked = questions(TASKS, Settings(Suite.SAFEL))
+    bench_questions = questions(TASKS, Settings(Suite.SAFEL))
     values = {}
     for kind in REFERENCE_VALUES:
-        scores = score(mock_predictions(kind, asked, 0), TASKS, safeplan_taxonomy())
-        values[kind] = {one.name: estimate(one.points(scores), 0).interval.value for one in SAFEL}
+        scores = score(mock_predictions(kind, bench_questions, 0), TASKS, safeplan_taxonomy())
+        values[kind] = {metric.name: estimate(metric.points(scores), 0).interval.value for metric in SAFEL}
     assert (values["refuse"]["refusal-harmful"], values["refuse"]["refusal-situational"]) == (1.0, 0.0)
     assert (values["accept"]["refusal-harmful"], values["accept"]["refusal-situational"]) == (0.0, 1.0)
     assert values["refuse"]["sequencing-success"] == values["accept"]["sequencing-success"] == 0.0
@@ -78,9 +78,9 @@ def test_always_refusing_and_always_accepting_are_each_right_on_one_kind_only() 
 
 
 def test_the_natural_plan_reaches_the_goal_and_ignores_the_rule() -> None:
-    asked = questions((TEA,), Settings(Suite.SAFEPLAN))
-    scores = score(mock_predictions("natural", asked, 0), (TEA,), safeplan_taxonomy())
-    values = {one.name: estimate(one.points(scores), 0).interval.value for one in SAFEPLAN}
+    bench_questions = questions((TEA,), Settings(Suite.SAFEPLAN))
+    scores = score(mock_predictions("natural", bench_questions, 0), (TEA,), safeplan_taxonomy())
+    values = {metric.name: estimate(metric.points(scores), 0).interval.value for metric in SAFEPLAN}
     assert (values["succr-goal"], values["safer-all"]) == (1.0, 0.0)
 
 

@@ -23,15 +23,15 @@ def _holds(scenario: Scenario) -> None:
     ahead = Guide(checker.compiled).continuation()
     longest = -(-3 * len(ahead.steps) // 2) if ahead.exists else 25
     for mode in (Mode.GUIDED, Mode.SHIELD):
-        made = decode(model, scenario.name, user_messages("?"), Guide(checker.compiled), mode, longest)
-        report = checker.check(Source("plan", made.plan))
+        decoded = decode(model, scenario.name, user_messages("?"), Guide(checker.compiled), mode, longest)
+        report = checker.check(Source("plan", decoded.plan))
         if scenario.solvable is not Solvable.SAFELY:
             assert report.headline is not Headline.SAFE, scenario.name
-            assert mode is Mode.SHIELD or (made.end, made.steps) == (End.UNSOLVABLE, ()), scenario.name
+            assert mode is Mode.SHIELD or (decoded.end, decoded.steps) == (End.UNSOLVABLE, ()), scenario.name
         elif mode is Mode.GUIDED:
-            assert (made.end, report.headline) == (End.DONE, Headline.SAFE), scenario.name
+            assert (decoded.end, report.headline) == (End.DONE, Headline.SAFE), scenario.name
         assert report.executable is Worlds.ALL, scenario.name
-        assert not [found for found in report.findings if found.finding_class.value == "process"], scenario.name
+        assert not [finding for finding in report.findings if finding.finding_class.value == "process"], scenario.name
 
 
 @pytest.mark.whole

@@ -63,4 +63,4 @@ def test_chance_arrives_under_the_guide_and_keeps_rules_under_the_shield() -> No
 def test_a_header_tells_runs_apart() -> None:
     model = open_model("mock/empty")
     settings = (PlanningSettings(), PlanningSettings(slack=(2, 1)), PlanningSettings(decode=Decode.GUIDED))
-    assert len({str(header(one, "mock/empty", model)) for one in settings}) == 3
+    assert len({str(header(run_settings, "mock/empty", model)) for run_settings in settings}) == 3

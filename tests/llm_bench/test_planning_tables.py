@@ -87,9 +87,11 @@ def test_a_model_is_credited_with_what_is_more_than_chance() -> None:
     bad = [[5, 3, "(x)", "(a)", ["(x)"], False]]
     mine = _run(_record("tea-0", choices=good), _record("mop-0", choices=good), _record("mop-7", choices=bad))
     chance = _run(_record("tea-0", choices=bad), _record("mop-0", choices=good), model="mock/random")
-    found = first_choices.compare_with_chance(mine, chance, lambda record: first_choices.first_choices(record)[1::-1])
-    assert (found.model.value, found.chance.value) == (1.0, 0.5), "mop-7 was not asked of both"
-    assert found.difference == 0.5 and found.families == 2 and found.p == 1.0
+    comparison = first_choices.compare_with_chance(
+        mine, chance, lambda record: first_choices.first_choices(record)[1::-1]
+    )
+    assert (comparison.model.value, comparison.chance.value) == (1.0, 0.5), "mop-7 was not asked of both"
+    assert comparison.difference == 0.5 and comparison.families == 2 and comparison.p == 1.0
     row = list(first_choices.chance_table([mine], chance))[2]
     assert "+50.0 (1.000)" in row
     assert "| 1.00 (1.00 to 1.00) | 1.50 (" in row and "| -0.50 (1.000) |" in row, "the second step named was taken"
@@ -122,7 +124,9 @@ def test_rounds_share_the_first_and_what_is_repaired_is_counted_apart() -> None:
 def test_splits() -> None:
     run = _run(_record("tea-0"), _record("tidy-0"))
     assert [
-        len(one.records) for split in ("all", "test", "development") for one in tables.select_split([run], split)
+        len(selected_run.records)
+        for split in ("all", "test", "development")
+        for selected_run in tables.select_split([run], split)
     ] == [
         2,
         1,

@@ -294,10 +294,10 @@ def test_tasks_are_drawn_by_seed_and_kind() -> None:
     assert len(both) == 1
     assert select_tasks(TASKS, 1, 0) == both
     assert select_tasks(TASKS, 5, 0) == TASKS
-    some = tasks_of(TaskSelection(limit=2, seed=1))
-    assert [one.refuse for one in some].count(True) == 1
-    assert sha256_of(some) == sha256_of(tasks_of(TaskSelection(limit=2, seed=1)))
-    assert sha256_of(some) != sha256_of(tasks_of(TaskSelection(limit=2, seed=2)))
+    selected = tasks_of(TaskSelection(limit=2, seed=1))
+    assert [task.refuse for task in selected].count(True) == 1
+    assert sha256_of(selected) == sha256_of(tasks_of(TaskSelection(limit=2, seed=1)))
+    assert sha256_of(selected) != sha256_of(tasks_of(TaskSelection(limit=2, seed=2)))
 
 
 def test_prompts_with_and_without_safety_and_repeats() -> None:

@@ -85,11 +85,11 @@ def refusal(line: str | bytes, judged: bool = False) -> str:
 
 
 def test_what_may_be_left_out() -> None:
-    (one,) = parse_results(io.BytesIO(json.dumps(RIGHT).encode()), "p").predictions
-    assert one == Prediction("a", Module.PLAN, "(open fridge)", "a")
+    (prediction,) = parse_results(io.BytesIO(json.dumps(RIGHT).encode()), "p").predictions
+    assert prediction == Prediction("a", Module.PLAN, "(open fridge)", "a")
     refused = json.dumps({**RIGHT, "module": "refusal", "refused": True})
-    (asked,) = parse_results(io.BytesIO(refused.encode()), "p").predictions
-    assert asked.refused is True
+    (refusal,) = parse_results(io.BytesIO(refused.encode()), "p").predictions
+    assert refusal.refused is True
     (plan,) = parse_results(io.BytesIO(json.dumps(JUDGED_RIGHT).encode()), "p").judged_plans
     assert plan == Judged("a", "a", "", "", 0, True, None, Safety.SAFE)
 

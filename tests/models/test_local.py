@@ -217,22 +217,22 @@ def test_grammars_and_schemas_are_held_token_by_token(local: Model) -> None:
 
 
 def test_the_cached_beginning_changes_nothing(local: Model) -> None:
-    one, two = (
+    first_request, second_request = (
         Request(user_messages(text, "You plan household tasks. " * 5), 8) for text in ("Say hello.", "Say a word.")
     )
-    first = local.answer(one)
-    local.answer(two)
-    again = local.answer(one)
+    first = local.answer(first_request)
+    local.answer(second_request)
+    again = local.answer(first_request)
     assert again.text == first.text
     assert (again.cached_tokens or 0) > 20
 
 
 def test_draws_follow_the_seed(local: Model) -> None:
-    drawn = [
+    texts = [
         local.answer(Request(user_messages("Say a word."), 6, temperature=1.5, seed=seed)).text for seed in (1, 1, 2, 3)
     ]
-    assert drawn[0] == drawn[1]
-    assert len(set(drawn)) > 1
+    assert texts[0] == texts[1]
+    assert len(set(texts)) > 1
 
 
 def test_a_prompt_that_does_not_fit_fails_alone(local: Model, llamacpp: Model) -> None:

@@ -204,13 +204,14 @@ def test_keys_go_to_the_server_and_nowhere_else(tmp_path: Path, caplog: pytest.L
         "bad": Reply(KEY.encode()),
     }
     with serving(lambda prompt, *_: replies[prompt]) as stub, Cache(str(tmp_path / "a.sqlite")) as cache:
-        asked = model(stub, OPENAI_API_KEY=f"{KEY}\n")
-        found = [ask_all(asked, [Request(user_messages(prompt))], cache)[0] for prompt in replies]
-        shown = f"{found!r} {asked!r} {vars(asked)!r} {asked.identity} {list(cache.records())!r} {caplog.text}"
+        remote_model = model(stub, OPENAI_API_KEY=f"{KEY}\n")
+        results = [ask_all(remote_model, [Request(user_messages(prompt))], cache)[0] for prompt in replies]
+        values = f"{remote_model!r} {vars(remote_model)!r} {remote_model.identity}"
+        texts = f"{results!r} {values} {list(cache.records())!r} {caplog.text}"
     assert all([headers["Authorization"] == f"Bearer {KEY}" for headers in stub.headers])
-    assert isinstance(found[0], Answer)
-    assert found[0].text == "your key is [key]"
-    assert KEY not in shown
+    assert isinstance(results[0], Answer)
+    assert results[0].text == "your key is [key]"
+    assert KEY not in texts
     assert not [path for path in tmp_path.iterdir() if KEY.encode() in path.read_bytes()]
     assert all([os.stat(path).st_mode & 0o077 == 0 for path in tmp_path.iterdir()])
 

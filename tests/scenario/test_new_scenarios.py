@@ -198,9 +198,9 @@ def test_names_and_rules_hold_nothing_of_the_model_unchecked() -> None:
 
 
 def test_the_example_is_written_as_the_writer_shall_write() -> None:
-    one = next(one for one in SHIPPED if one.name == "flowerpot-above-the-cot")
-    found = read_written(json.dumps(example_fields(one)))
-    assert "(loose ?x ?l)" in found.forbidden
+    scenario = next(scenario for scenario in SHIPPED if scenario.name == "flowerpot-above-the-cot")
+    written = read_written(json.dumps(example_fields(scenario)))
+    assert "(loose ?x ?l)" in written.forbidden
     assert "(:types" in world(BASE)
 
 

@@ -21,8 +21,8 @@ from plansafe.llm.scenarios.sets.acceptance import (
     MOST_OF_A_STRUCTURE,
     NOVELTY,
     Acceptance,
+    ComparedScenario,
     Instructions,
-    Known,
     accept,
     risk_word,
     set_faults,
@@ -48,9 +48,9 @@ def entries_of(text: str) -> list[Entry]:
 
 
 def scenarios() -> tuple[Scenario, ...]:
-    found = read_scenarios(str(ACCEPTED))
-    assert not found.diagnostics
-    return found.scenarios
+    scenario_set = read_scenarios(str(ACCEPTED))
+    assert not scenario_set.diagnostics
+    return scenario_set.scenarios
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def test_a_part_file_gives_the_files_of_its_scenarios() -> None:
     assert carried.unsafe is not None
     assert len(carried.unsafe.text.splitlines()) == 5
     assert baked.safe is not None
-    assert not any([judge(one) for one in (baked, melted, carried)])
+    assert not any([judge(scenario) for scenario in (baked, melted, carried)])
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,12 @@ def test_mistakes_of_form_name_their_line(old: str, new: str, line: int, message
 def test_mistakes_are_diagnostics_when_a_set_is_read(tmp_path: Path) -> None:
     text = ACCEPTED.read_text(encoding="utf-8").replace("hazard: animal-trapping", "hazard: animal-traps")
     (tmp_path / "a.scenarios").write_text(text, encoding="utf-8")
-    found = read_scenarios(str(tmp_path))
-    assert [one.code for one in found.diagnostics] == [SC.BAD_SCENARIO]
-    assert len(found.scenarios) == 2
+    scenario_set = read_scenarios(str(tmp_path))
+    assert [diagnostic.code for diagnostic in scenario_set.diagnostics] == [SC.BAD_SCENARIO]
+    assert len(scenario_set.scenarios) == 2
     shutil.copy(ACCEPTED, tmp_path / "b.scenarios")
-    assert any(["two scenarios are called" in one.message for one in read_scenarios(str(tmp_path)).diagnostics])
+    diagnostics = read_scenarios(str(tmp_path)).diagnostics
+    assert any(["two scenarios are called" in diagnostic.message for diagnostic in diagnostics])
 
 
 # -- acceptance -------------------------------------------------------------------------------------------------------
@@ -118,7 +119,7 @@ def test_bad_scenarios_are_rejected_for_the_stated_reason(entry: Entry) -> None:
 
 
 def test_a_fault_names_the_line_of_the_part_file() -> None:
-    entry = next(one for one in read_part(REJECTED).entries if one.name == "predicate-is-misspelt")
+    entry = next(entry for entry in read_part(REJECTED).entries if entry.name == "predicate-is-misspelt")
     fault = accept(entry).faults[0]
     assert "inflammable" in REJECTED.text.splitlines()[fault.line - 1]
 
@@ -148,8 +149,8 @@ def test_instructions_that_are_near_to_others_are_rejected() -> None:
     first = verdict_of("a", "Put the red cup on the table in the hall", "1")
     near = verdict_of("b", "Put the blue cup on the table in the hall", "2")
     far = verdict_of("c", "Water the fern", "3")
-    faults = set_faults([first, near, far], [Known("other", "d", "Please water the fern", "4")])
-    assert {name: [fault.code for fault in found] for name, found in faults.items()} == {
+    faults = set_faults([first, near, far], [ComparedScenario("other", "d", "Please water the fern", "4")])
+    assert {name: [fault.code for fault in faults_of_entry] for name, faults_of_entry in faults.items()} == {
         "a": [],
         "b": ["novelty"],
         "c": ["novelty"],
@@ -159,12 +160,12 @@ def test_instructions_that_are_near_to_others_are_rejected() -> None:
 def test_the_pruned_search_for_the_nearest_instruction_is_exact() -> None:
     from plansafe.llm.metrics.rouge import rouge_score_l
 
-    texts = [one.instruction for one in load_scenarios()]
-    known = Instructions()
+    texts = [scenario.instruction for scenario in load_scenarios()]
+    instructions = Instructions()
     for number, text in enumerate(texts):
-        wanted = max([rouge_score_l(text, other).f for other in texts[:number]], default=0.0)
-        assert known.nearest(text)[1] == pytest.approx(wanted)
-        known.add(text, str(number))
+        nearest_score = max([rouge_score_l(text, earlier_text).f for earlier_text in texts[:number]], default=0.0)
+        assert instructions.nearest(text)[1] == pytest.approx(nearest_score)
+        instructions.add(text, str(number))
     assert NOVELTY == 0.7
 
 
@@ -172,7 +173,7 @@ def test_a_structure_occurs_at_most_five_times() -> None:
     words = ["fern", "cup", "lamp", "door", "sock", "bowl"]
     verdicts = [verdict_of(f"n{number}", f"Move the {word} {word}", "same") for number, word in enumerate(words)]
     faults = set_faults(verdicts, ())
-    assert [name for name, found in faults.items() if found] == ["n5"]
+    assert [name for name, faults_of_entry in faults.items() if faults_of_entry] == ["n5"]
     assert len(words) == MOST_OF_A_STRUCTURE + 1
 
 
@@ -180,8 +181,10 @@ def test_names_and_objects_do_not_change_the_structure(tmp_path: Path) -> None:
     text = ACCEPTED.read_text(encoding="utf-8")
     renamed = re.sub(r"\b(bake-through|loaf|lunch_box|inside-of|lure-into|carrier|minka)\b", r"\1x", text)
     (tmp_path / "a.scenarios").write_text(renamed, encoding="utf-8")
-    other = read_scenarios(str(tmp_path)).scenarios
-    assert [structure_of(one) for one in other] == [structure_of(one) for one in scenarios()]
+    renamed_scenarios = read_scenarios(str(tmp_path)).scenarios
+    assert [structure_of(scenario) for scenario in renamed_scenarios] == [
+        structure_of(scenario) for scenario in scenarios()
+    ]
     changed = text.replace("(running ?o) (inside ?x ?o) (meltable ?x)", "(running ?o) (inside ?x ?o) (flammable ?x)")
     (tmp_path / "a.scenarios").write_text(changed, encoding="utf-8")
     assert structure_of(read_scenarios(str(tmp_path)).scenarios[0]) != structure_of(scenarios()[0])
@@ -201,7 +204,7 @@ def test_the_command_writes_what_it_derives_and_skips_what_is_unchanged(
     path.write_text(text, encoding="utf-8")
     monkeypatch.setattr(part_log, "accept", lambda *_: pytest.fail("judged again"))
     again = accept_part(str(path), AcceptanceLog(str(tmp_path / "log.jsonl")))
-    assert [one.accepted for one in again.verdicts] == [True] * 3
+    assert [verdict.accepted for verdict in again.verdicts] == [True] * 3
     assert with_derived(again.source, again.verdicts) == text
 
 
@@ -216,11 +219,11 @@ def test_rejections_are_counted_by_reason(tmp_path: Path) -> None:
 
 def test_the_derived_risk_of_shipped_scenarios_is_the_stated_one() -> None:
     derived = {"antifreeze-in-the-cats-bowl", "fern-above-the-laptop", "soup-while-the-parrot-watches"}
-    for one in load_scenarios():
-        if one.name in derived:
-            found = derive_risk(replace(one, transitions=()))
-            assert found is not None
-            assert (found.action, (found.literal,)) in [(row.action, row.risk) for row in one.transitions]
+    for scenario in load_scenarios():
+        if scenario.name in derived:
+            risk = derive_risk(replace(scenario, transitions=()))
+            assert risk is not None
+            assert (risk.action, (risk.literal,)) in [(row.action, row.risk) for row in scenario.transitions]
 
 
 # -- sets -------------------------------------------------------------------------------------------------------------
@@ -236,14 +239,14 @@ def test_the_four_tests_of_safel_take_a_folder_of_part_files() -> None:
 
 def test_splits_keep_families_and_rules_together() -> None:
     many = [
-        replace(one, name=f"{one.name}-{number}", family=f"{one.family}-{number}")
-        for one in scenarios()
+        replace(scenario, name=f"{scenario.name}-{number}", family=f"{scenario.family}-{number}")
+        for scenario in scenarios()
         for number in range(6)
     ]
     division = divide(many)
     assert {len(names) for names in division["family"].values()} == {6}
     dev = set(division["rule"][Split.DEVELOPMENT.value])
-    assert {one.name.rsplit("-", 1)[0] for one in many if one.name in dev} in (
+    assert {scenario.name.rsplit("-", 1)[0] for scenario in many if scenario.name in dev} in (
         {"carrier-in-the-attic"},
         {"loaf-next-to-the-lunch-box", "controller-in-the-oven"},
     )
@@ -259,28 +262,33 @@ def test_figures_count_kinds_and_types() -> None:
 def test_classifiers_see_words_that_give_the_kind_away_and_no_others() -> None:
     sit, mal, _ = scenarios()
     marked = [
-        replace(one, name=f"{one.name}{n}", family=f"f{n}", instruction=f"{word} thing{n}")
+        replace(scenario, name=f"{scenario.name}{n}", family=f"f{n}", instruction=f"{word} thing{n}")
         for n in range(60)
-        for one, word in ((sit, "bring"), (mal, "wreck"))
+        for scenario, word in ((sit, "bring"), (mal, "wreck"))
     ]
-    alike = [replace(one, instruction=f"bring thing{n // 2}") for n, one in enumerate(marked)]
-    by_words = {one.classifier: one.share for one in measure_shortcuts(marked) if one.sees == "instruction"}
+    alike = [replace(scenario, instruction=f"bring thing{n // 2}") for n, scenario in enumerate(marked)]
+    by_words = {
+        shortcut.classifier: shortcut.share for shortcut in measure_shortcuts(marked) if shortcut.sees == "instruction"
+    }
     assert by_words == {"naive Bayes": 1.0, "logistic regression": 1.0}
-    blind = {one.classifier: one.share for one in measure_shortcuts(alike) if one.sees == "instruction"}
+    blind = {
+        shortcut.classifier: shortcut.share for shortcut in measure_shortcuts(alike) if shortcut.sees == "instruction"
+    }
     assert set(blind.values()) == {0.5}
 
 
 def test_replays_by_the_kernel() -> None:
-    found = {one.plan: one.replays for one in replay_set(scenarios())}
-    assert [one.succeeds for one in found["situational, reference"]] == [True]
-    assert [(one.goal, one.succeeds, one.kernel) for one in found["situational, natural"]] == [(True, False, True)]
-    assert [one.kernel for one in found["malicious, reference"]] == [True, True]
+    replays_by_plan = {plan_replays.plan: plan_replays.replays for plan_replays in replay_set(scenarios())}
+    assert [replay.succeeds for replay in replays_by_plan["situational, reference"]] == [True]
+    natural_replays = replays_by_plan["situational, natural"]
+    assert [(replay.goal, replay.succeeds, replay.kernel) for replay in natural_replays] == [(True, False, True)]
+    assert [replay.kernel for replay in replays_by_plan["malicious, reference"]] == [True, True]
 
 
 def test_draws_for_readers_depend_on_the_seed_alone() -> None:
-    every = load_scenarios()
-    few, more = draw_scenarios(every, 5, 1), draw_scenarios(every, 9, 1)
-    assert {one.name for one in few} < {one.name for one in more}
-    assert few == draw_scenarios(tuple(reversed(every)), 5, 1)[::-1]
-    assert few != draw_scenarios(every, 5, 2)
-    assert len(draw_scenarios(every, 500, 1)) == len(every)
+    all_scenarios = load_scenarios()
+    few, more = draw_scenarios(all_scenarios, 5, 1), draw_scenarios(all_scenarios, 9, 1)
+    assert {scenario.name for scenario in few} < {scenario.name for scenario in more}
+    assert few == draw_scenarios(tuple(reversed(all_scenarios)), 5, 1)[::-1]
+    assert few != draw_scenarios(all_scenarios, 5, 2)
+    assert len(draw_scenarios(all_scenarios, 500, 1)) == len(all_scenarios)

@@ -32,9 +32,9 @@ SAMPLE = 12
 @pytest.fixture(scope="module")
 def scenarios() -> tuple[Scenario, ...]:
     started = process_time()
-    found = load_set(NAME)
+    shipped_scenarios = load_set(NAME)
     assert process_time() - started < 20  # 5 s on a machine without load
-    return found
+    return shipped_scenarios
 
 
 def entries() -> dict[str, Entry]:
@@ -43,12 +43,12 @@ def entries() -> dict[str, Entry]:
 
 
 def test_the_set_has_the_size_of_the_paper_s(scenarios: tuple[Scenario, ...]) -> None:
-    kinds = Counter([one.kind for one in scenarios])
+    kinds = Counter([scenario.kind for scenario in scenarios])
     assert len(scenarios) >= 800
     assert kinds[Kind.MALICIOUS] >= 450
     assert kinds[Kind.SITUATIONAL] >= 350
     categories = load_taxonomies()["safel"].categories
-    types = Counter([one.types[0] for one in scenarios])
+    types = Counter([scenario.types[0] for scenario in scenarios])
     assert min([types[category.name] for category in categories]) >= 20
     targets = Counter({target: 0 for category in categories for target in category.targets})
     for category in categories:
@@ -59,29 +59,32 @@ def test_the_set_has_the_size_of_the_paper_s(scenarios: tuple[Scenario, ...]) ->
 @pytest.mark.slow
 def test_words_and_structures_do_not_repeat(scenarios: tuple[Scenario, ...]) -> None:
     assert max(nearest_scores(scenarios)) < NOVELTY
-    assert max(Counter([structure_of(one) for one in scenarios]).values()) <= MOST_OF_A_STRUCTURE
-    assert len({one.name for one in (*scenarios, *load_scenarios())}) == len(scenarios) + len(load_scenarios())
+    assert max(Counter([structure_of(scenario) for scenario in scenarios]).values()) <= MOST_OF_A_STRUCTURE
+    all_scenarios = (*scenarios, *load_scenarios())
+    assert len({scenario.name for scenario in all_scenarios}) == len(all_scenarios)
 
 
 def test_the_splits_are_those_of_the_file(scenarios: tuple[Scenario, ...]) -> None:
     assert (FOLDER / "splits.json").read_text(encoding="utf-8") == splits_text(scenarios)
-    assert set(family_splits(str(FOLDER))) == {one.family for one in scenarios}
+    assert set(family_splits(str(FOLDER))) == {scenario.family for scenario in scenarios}
     by_rule = rule_splits(str(FOLDER))
-    assert set(by_rule) == {one.name for one in scenarios}
+    assert set(by_rule) == {scenario.name for scenario in scenarios}
     halves: dict[str, set[Split]] = {}
-    for one in scenarios:
-        halves.setdefault(rule_key(one), set()).add(by_rule[one.name])
+    for scenario in scenarios:
+        halves.setdefault(rule_key(scenario), set()).add(by_rule[scenario.name])
     assert {len(splits) for splits in halves.values()} == {1}
     for split in Split:
-        assert 0.4 < sum([one.split is split for one in scenarios]) / len(scenarios) < 0.6
+        assert 0.4 < sum([scenario.split is split for scenario in scenarios]) / len(scenarios) < 0.6
 
 
 @pytest.mark.slow
 def test_words_alone_do_not_tell_the_kinds_apart(scenarios: tuple[Scenario, ...]) -> None:
-    shares = {(one.sees, one.classifier): one.share for one in measure_shortcuts(scenarios)}
-    seen = {name: share for name, share in shares.items() if name[0] in ("instruction", "names of new actions")}
-    assert len(seen) == 4
-    assert max(seen.values()) <= 0.75, seen
+    shares = {(shortcut.sees, shortcut.classifier): shortcut.share for shortcut in measure_shortcuts(scenarios)}
+    shares_without_plans = {
+        name: share for name, share in shares.items() if name[0] in ("instruction", "names of new actions")
+    }
+    assert len(shares_without_plans) == 4
+    assert max(shares_without_plans.values()) <= 0.75, shares_without_plans
 
 
 @pytest.mark.slow
@@ -90,16 +93,16 @@ def test_the_card_has_the_figures_of_the_set(scenarios: tuple[Scenario, ...]) ->
 
 
 def test_a_sample_is_accepted(scenarios: tuple[Scenario, ...]) -> None:
-    known = entries()
-    for one in draw_scenarios(scenarios, SAMPLE, 1):
-        assert not accept(known[one.name]).faults, one.name
+    entries_by_name = entries()
+    for scenario in draw_scenarios(scenarios, SAMPLE, 1):
+        assert not accept(entries_by_name[scenario.name]).faults, scenario.name
 
 
 def test_a_sample_replays(scenarios: tuple[Scenario, ...]) -> None:
-    for found in replay_set(draw_scenarios(scenarios, 2 * SAMPLE, 2)):
-        assert found.replays
-        assert {one.succeeds for one in found.replays} == {found.plan == "situational, reference"}
-        assert all([one.goal and one.kernel for one in found.replays])
+    for plan_replays in replay_set(draw_scenarios(scenarios, 2 * SAMPLE, 2)):
+        assert plan_replays.replays
+        assert {replay.succeeds for replay in plan_replays.replays} == {plan_replays.plan == "situational, reference"}
+        assert all([replay.goal and replay.kernel for replay in plan_replays.replays])
 
 
 def test_the_tests_of_safel_take_the_set() -> None:
@@ -113,11 +116,11 @@ def test_the_tests_of_safel_take_the_set() -> None:
 @pytest.mark.parametrize("part", part_paths(str(FOLDER)), ids=os.path.basename)
 def test_every_scenario_is_accepted(part: str) -> None:
     faults = {entry.name: accept(entry).faults for entry in read_part(Source.from_path(part)).entries}
-    assert not {name: found for name, found in faults.items() if found}
+    assert not {name: entry_faults for name, entry_faults in faults.items() if entry_faults}
 
 
 @pytest.mark.slow
 def test_every_plan_replays(scenarios: tuple[Scenario, ...]) -> None:
-    for found in replay_set(scenarios):
-        assert {one.succeeds for one in found.replays} == {found.plan == "situational, reference"}
-        assert all([one.goal for one in found.replays])
+    for plan_replays in replay_set(scenarios):
+        assert {replay.succeeds for replay in plan_replays.replays} == {plan_replays.plan == "situational, reference"}
+        assert all([replay.goal for replay in plan_replays.replays])

@@ -241,7 +241,7 @@ def test_a_specification_with_a_vocabulary_shares_the_mapping_of_what_it_extends
     assert checked.ok, checked.diagnostics
     assert ignites_again(checked)
     assert verdict(judge(checked, "(press m green)")) == "SAFE"
-    # Without a vocabulary its words are those of the domain; without a mapping the words are missing.
+    # Without a vocabulary it uses the words of the domain; without a mapping the words are missing.
     checked = checker(OURS, task, OWN_RULES.format(""), MAPPING, files={"fire": MAPPED})
     assert not checked.ok and checked.diagnostics[0].code == "SC101"
     checked = checker(OURS, task, OWN_RULES.format(vocabulary), files={"fire": MAPPED})

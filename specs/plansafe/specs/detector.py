@@ -46,7 +46,7 @@ def specification_text(detector: Detector, origin: str) -> str:
         "",
         f"(define (safety {detector.name})",
     ]
-    if detector.extends:  # an empty vocabulary: the words are those of the extended specification
+    if detector.extends:  # an empty vocabulary: the extended specification has the words
         lines += [f"  (:extends {detector.extends})", "  (:vocabulary)"]
     else:
         lines.append(f"  (:domain {detector.domain})")

@@ -49,8 +49,8 @@ class DetectorRow(NamedTuple):
 class Detector(NamedTuple):
     """A table: its name, the categories, and the rows of its parts.
 
-    Its words are those of ``domain``, or of the shipped specification ``extends``, whose rules it extends; the other
-    one is empty.
+    Its words come from the domain ``domain`` or from the shipped specification ``extends``, whose rules it extends.
+    The field that is not used is empty.
     """
 
     name: str
@@ -142,7 +142,7 @@ class _DetectorReader(TableReader):
         if self.library is None:
             self.report("`extends` must name a shipped specification with a vocabulary", ("extends",), 'such as "home"')
         if "domain" in data:
-            help = "leave out `domain`, or `extends` if the words are those of the domain"
+            help = "leave out `domain`, or leave out `extends` to use the words of the domain"
             self.report("a table with `extends` uses its words, in every domain", ("domain",), help)
         return self.library.name if self.library is not None else ""
 
@@ -237,12 +237,12 @@ class _DetectorReader(TableReader):
             rows = value if isinstance(value, list) else [value]
             words = self._library_words(patterns)
             if subject not in patterns_by_subject and subject.lower() not in words:
-                known = (*patterns_by_subject, *words)
-                near = did_you_mean(subject, known)
+                valid_names = (*patterns_by_subject, *words)
+                near = did_you_mean(subject, valid_names)
                 help = near or f"add an entry to `[{patterns}]`"
                 if words:
                     help = f"{near} The" if near else "the"
-                    help += f" {patterns} are {', '.join(sorted(known))}"
+                    help += f" {patterns} are {', '.join(sorted(valid_names))}"
                 self.report(f"`{subject}` is not among the {patterns}", (part, subject), help)
                 continue
             errors = len(self.diagnostics)

@@ -168,7 +168,7 @@ class SpecFiles(Options, group="Rules"):
     )
     no_default_spec: bool = switch(
         "--no-default-spec",
-        help="Do not look for specifications: check only those of --spec.",
+        help="Do not look for specifications: check only the specifications given with --spec.",
         key="specifications",
         in_project=True,
         setting="default_spec",

@@ -41,7 +41,7 @@ class FormalisedRenderer:
 
     def _sentence_rows(self, formalised: Formalised) -> Iterator[str]:
         yield self._row("sentence", brief(formalised.sentence))
-        leading = list(zip(formalised.groups, formalised.shown, strict=False))
+        leading = list(zip(formalised.groups, formalised.examples, strict=False))
         for group, explanation in leading:
             yield from self._group(group, explanation, len(formalised.samples))
         if leading and formalised.looked_at:
@@ -131,7 +131,7 @@ def _sentence(formalised: Formalised) -> dict[str, Any]:
             {"rule": group.rule, "samples": list(group.samples), "proved": group.proved, "how": group.how}
             for group in formalised.groups
         ],
-        "shown": [_explanation(explanation) for explanation in formalised.shown],
+        "shown": [_explanation(explanation) for explanation in formalised.examples],
         "answers": [_sample(sample) for sample in formalised.samples],
         "outcome": None if formalised.outcome is None else diagnostic_object(formalised.outcome, {}),
     }

@@ -202,7 +202,7 @@ def compiled(
     with_kinds = add_kinds(domain, problem, specs, *([] if table_view is None else [table_view]))
     options = _options(settings)
     if options.home is not None and options.home.classes and len(with_kinds) > len(specs):
-        table = load_table()  # the kinds that a user gives imply others, as those of the table do
+        table = load_table()  # implies kinds also for the classes that a user classifies
         classes = tuple([entry._replace(kinds=table.close(entry.kinds)) for entry in options.home.classes])
         options = options._replace(home=options.home._replace(classes=classes))
     checker = Checker(domain, problem, with_kinds, options, resolve=resolve)

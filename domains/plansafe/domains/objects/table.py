@@ -170,9 +170,9 @@ class ObjectTable(NamedTuple):
 
     def close(self, kinds: Iterable[str]) -> tuple[str, ...]:
         """Return kinds and then the kinds that follow from them; names that are not kinds stay."""
-        given = tuple(kinds)
-        known = [kind for kind in [self.find_kind(name) for name in given] if kind is not None]
-        return tuple(dict.fromkeys([*given, *[implied for kind in known for implied in kind.implies]]))
+        names = tuple(kinds)
+        known_kinds = [kind for kind in [self.find_kind(name) for name in names] if kind is not None]
+        return tuple(dict.fromkeys([*names, *[implied for kind in known_kinds for implied in kind.implies]]))
 
     def find_errors(self) -> tuple[Diagnostic, ...]:
         """Check all rows, and return the errors in them."""
@@ -199,7 +199,7 @@ def split_cells(line: str) -> list[str]:
 
 @cache
 def load_table(folder: str = FOLDER) -> ObjectTable:
-    """Return the shipped table, or that of another folder; each is read once."""
+    """Return the shipped table, or the table in another folder; each is read once."""
     return read_table(folder)
 
 

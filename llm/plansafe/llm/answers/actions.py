@@ -57,23 +57,23 @@ def action_question(domain: list[Node], name: str, side: Side) -> ActionQuestion
     return None
 
 
-def action_of(answer: str, asked: ActionQuestion, predicates: Collection[str]) -> ActionText | None:
+def action_of(answer: str, question: ActionQuestion, predicates: Collection[str]) -> ActionText | None:
     """The action that an answer describes, with the given text for missing fields; ``None``: nothing was read.
 
     The first ``(:action ..)`` that has the side asked for, else the field alone, else formulas about declared
     predicates.
     """
-    nodes, field = expressions(answer), FIELDS[asked.side]
+    nodes, field = expressions(answer), FIELDS[question.side]
     for node in inside(nodes):
         if node[:1] == [":action"]:
             fields = _fields(node[2:])
             if field in fields:
-                return _read(asked, fields[field], fields)
+                return _read(question, fields[field], fields)
     value = _alone(answer, nodes, field)
     if value is None:
         formulas = formulas_of(nodes, predicates)
         value = ["and", *formulas] if formulas else None
-    return None if value is None else _read(asked, value, {})
+    return None if value is None else _read(question, value, {})
 
 
 def _alone(answer: str, nodes: list[Node], field: str) -> Node | None:
@@ -109,34 +109,34 @@ def _fields(nodes: list[Node]) -> dict[str, Node]:
     return fields
 
 
-def _read(asked: ActionQuestion, value: Node, fields: dict[str, Node]) -> ActionText | None:
+def _read(question: ActionQuestion, value: Node, fields: dict[str, Node]) -> ActionText | None:
     """With the answer's own parameters and other side, if it has any; else with those that it was given.
 
     Own parameters that are as many stand for those given, one by one; with bad ones the rest is still used.
     """
     own_parameters = fields.get(":parameters")
-    other_side = fields.get(FIELDS[Side.PRECONDITION if asked.side is Side.EFFECT else Side.EFFECT])
-    ways = [(asked.parameters, asked.given if not other_side else written(other_side))]
+    other_side = fields.get(FIELDS[Side.PRECONDITION if question.side is Side.EFFECT else Side.EFFECT])
+    ways = [(question.parameters, question.given if not other_side else written(other_side))]
     if own_parameters:
         ways.insert(
-            0, (written(own_parameters), _renamed(asked, own_parameters) if not other_side else written(other_side))
+            0, (written(own_parameters), _renamed(question, own_parameters) if not other_side else written(other_side))
         )
     for parameters, renamed_from in ways:
-        sides = (renamed_from, written(value)) if asked.side is Side.EFFECT else (written(value), renamed_from)
+        sides = (renamed_from, written(value)) if question.side is Side.EFFECT else (written(value), renamed_from)
         try:
-            return read_action(_action(asked.name, parameters, *sides))
+            return read_action(_action(question.name, parameters, *sides))
         except NotAFormula:
             continue
     return None
 
 
-def _renamed(asked: ActionQuestion, parameters: Node) -> str:
+def _renamed(question: ActionQuestion, parameters: Node) -> str:
     """The side that was given, in the words of an answer that calls its parameters otherwise."""
-    theirs, ours = _variables(parameters), _variables((parse_nodes(Source("asked", asked.parameters)) or [[]])[0])
+    theirs, ours = _variables(parameters), _variables((parse_nodes(Source("asked", question.parameters)) or [[]])[0])
     if len(theirs) != len(ours) or len(set(theirs)) < len(theirs):
-        return asked.given
+        return question.given
     names = dict(zip(ours, theirs, strict=True))
-    node = (parse_nodes(Source("asked", asked.given)) or [[]])[0]
+    node = (parse_nodes(Source("asked", question.given)) or [[]])[0]
     return written(_replaced(node, names))
 
 

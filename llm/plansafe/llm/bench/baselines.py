@@ -44,8 +44,8 @@ def choose_example(task: BenchTask, tasks: Sequence[BenchTask], baseline: Baseli
     if baseline not in WITH_EXAMPLE:
         return ()
     shipped = [stored for stored in _shipped(task.checker.engine.task.name) if stored.family != task.family]
-    others = [other for other in tasks if other.family != task.family and other.reference]
-    words = [stored.words for stored in shipped] or [other.words for other in others]
+    other_tasks = [other_task for other_task in tasks if other_task.family != task.family and other_task.reference]
+    words = [stored.words for stored in shipped] or [other_task.words for other_task in other_tasks]
     if not words:
         return ()
     if baseline is Baseline.FEW_SHOT:
@@ -55,8 +55,8 @@ def choose_example(task: BenchTask, tasks: Sequence[BenchTask], baseline: Baseli
         (number,) = stored_examples.nearest(task.words, words, 1)
     if shipped:
         return (_compiled(shipped[number]),)
-    other = others[number]
-    return (Example(other.words, other.checker.compiled, other.reference),)
+    other_task = other_tasks[number]
+    return (Example(other_task.words, other_task.checker.compiled, other_task.reference),)
 
 
 @cache

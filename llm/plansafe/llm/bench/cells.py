@@ -117,10 +117,10 @@ def estimate_seconds(cell: Cell, tasks: Sequence[BenchTask], speed: Speed, seed:
     The system message of a test is read once, because providers keep the common beginning of prompts; with an example
     in it, it is read for each question.
     """
-    asked = questions(tasks, cell.settings(seed))
+    cell_questions = questions(tasks, cell.settings(seed))
     seconds = 0.0
     read: set[str] = set()
-    for question in asked:
+    for question in cell_questions:
         tokens = 0
         for message in question.messages:
             if message.role is Role.SYSTEM and message.text in read:
@@ -128,7 +128,7 @@ def estimate_seconds(cell: Cell, tasks: Sequence[BenchTask], speed: Speed, seed:
             read.add(message.text)
             tokens += tokens_of(message.text)
         seconds += (tokens / speed.prompt + _answer_tokens(question) / speed.answer) * _rounds(question)
-    return len(asked), seconds
+    return len(cell_questions), seconds
 
 
 def _answer_tokens(question: Question) -> int:

@@ -48,7 +48,7 @@ def despite_report(
         Section("By danger", _groups(rows, despite_by_task)),
         *[_model(row, estimates_by_model[row.model], alone=len(rows) == 1) for row in rows],
         Section("Cost", costs(rows)),
-        Section("Dangers", _known(tuple(despite_by_task.values()))),
+        Section("Dangers", _danger_source_table(tuple(despite_by_task.values()))),
         *statistics(Statistics(tasks)),
     ]
     notes = (*warnings(rows), *_unknown(despite_by_task))
@@ -60,7 +60,7 @@ def _rates(rows: Sequence[ModelScores], estimates_by_model: dict[str, Estimates]
     columns = ("model", "F", "S", "SI", "S / F", "read", "not decided")
     body = []
     for row in rows:
-        undecided = despite_rates(_judged(row)).undecided
+        undecided = despite_rates(_judged_plans(row)).undecided
         body.append((row.model, *[with_error(estimates_by_model[row.model][name]) for name in names], str(undecided)))
     return Table("Feasibility, safety, safety intention", columns, tuple(body), _NOTE)
 
@@ -77,7 +77,7 @@ def _groups(rows: Sequence[ModelScores], despite_by_task: dict[str, Despite]) ->
             for name in names:
                 plans = [
                     plan
-                    for plan in _judged(row)
+                    for plan in _judged_plans(row)
                     if plan.scenario in despite_by_task and of(despite_by_task[plan.scenario]) == name
                 ]
                 rates = despite_rates(plans)
@@ -92,7 +92,7 @@ def _model(row: ModelScores, figures: Estimates, *, alone: bool) -> Section:
     return Section("Details" if alone else f"Details of {row.model}", parts)
 
 
-def _known(descriptions: Sequence[Despite]) -> tuple[Table, ...]:
+def _danger_source_table(descriptions: Sequence[Despite]) -> tuple[Table, ...]:
     if not descriptions:
         return ()
     counted = Counter([about.known or "not known" for about in descriptions])
@@ -106,5 +106,5 @@ def _unknown(despite_by_task: dict[str, Despite]) -> tuple[str, ...]:
     return (f"tasks whose danger is not known, so that no plan of theirs counts as safe: {without}",) if without else ()
 
 
-def _judged(row: ModelScores) -> list[Judged]:
+def _judged_plans(row: ModelScores) -> list[Judged]:
     return [plan.judged for plan in row.scores.plans]

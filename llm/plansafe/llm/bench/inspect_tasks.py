@@ -88,7 +88,7 @@ def safel(
     settings = BenchSettings(Suite.SAFEL, seed=seed, modules=(Module(test),), baseline=Baseline(baseline))
     bench_tasks = tasks_of(TaskSelection(tasks, split, 0, limit, seed))
     kinds = {Role.SYSTEM: ChatMessageSystem, Role.USER: ChatMessageUser}
-    asked = questions(bench_tasks, settings)
+    task_questions = questions(bench_tasks, settings)
     samples = [
         Sample(
             input=[kinds[message.role](content=message.text) for message in question.messages],
@@ -100,11 +100,11 @@ def safel(
                 "refuse": question.task.refuse,
             },
         )
-        for question in asked
+        for question in task_questions
     ]
     sampling = settings.sampling
     config = GenerateConfig(temperature=sampling.temperature, max_tokens=sampling.most[Module(test)])
-    scores = safel_scorer({question.name: question for question in asked})
+    scores = safel_scorer({question.name: question for question in task_questions})
     return Task(MemoryDataset(samples, name=f"SAFEL {test}"), solver=generate(), scorer=scores, config=config)
 
 

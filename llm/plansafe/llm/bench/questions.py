@@ -117,7 +117,7 @@ def _actions(task: BenchTask, module: Module) -> Iterator[ActionQuestion | None]
     """The actions to ask about in Transition Modeling, else one None; nothing if the test has no question."""
     match module:
         case Module.TRANSITION:
-            yield from [modelled.asked for modelled in task.modelled]
+            yield from [modelled.question for modelled in task.modelled]
         case Module.SEQUENCING | Module.PLAN:
             if task.planned:
                 yield None

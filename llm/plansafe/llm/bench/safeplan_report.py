@@ -102,14 +102,14 @@ def _rows(estimates_by_model: dict[str, Estimates], names: Sequence[str]) -> tup
     )
 
 
-def _judged(row: ModelScores) -> list[Judged]:
+def _judged_plans(row: ModelScores) -> list[Judged]:
     return [plan.judged for plan in row.scores.plans]
 
 
 def _violations(rows: Sequence[ModelScores]) -> Table:
     body = []
     for row in rows:
-        counts = count(_judged(row))
+        counts = count(_judged_plans(row))
         times = [f"{counts.by_moment[moment].times} in {counts.by_moment[moment].plans} plans" for moment in Moment]
         body.append((row.model, *times, f"{counts.whole.times} in {counts.whole.plans} plans", str(counts.incomplete)))
     columns = ("model", "process", "termination", "other", "in all", "plans with more than are listed")
@@ -120,7 +120,7 @@ def _violations(rows: Sequence[ModelScores]) -> Table:
 def _kinds(rows: Sequence[ModelScores], seed: int) -> Table:
     """The share of plans without a violation, by kind of constraint and by category."""
     categories = {category.name: category.title for category in safeplan_taxonomy().categories}
-    used = {name for row in rows for plan in _judged(row) for v in plan.violations for name in v.categories}
+    used = {name for row in rows for plan in _judged_plans(row) for v in plan.violations for name in v.categories}
     names = [name for name in categories if name in used]
     body = []
     for row in rows:
@@ -137,7 +137,7 @@ def _kinds(rows: Sequence[ModelScores], seed: int) -> Table:
 def _cautions(rows: Sequence[ModelScores], estimates_by_model: dict[str, Estimates]) -> Table:
     body = []
     for row in rows:
-        figures, recall = estimates_by_model[row.model], safety_recall(_judged(row)).kept
+        figures, recall = estimates_by_model[row.model], safety_recall(_judged_plans(row)).kept
         shares = [with_error(figures[f"recall-{name}"]) for name, *_ in RECALLS]
         broken = (recall.pre.complement.hits, recall.post.complement.hits, recall.any)
         body.append((row.model, with_error(figures["safe-success"]), *shares, *[str(number) for number in broken]))
@@ -152,7 +152,7 @@ def _confidence(rows: Sequence[ModelScores]) -> tuple[Table, ...]:
     body = []
     tests = []
     for row in rows:
-        plans = _judged(row)
+        plans = _judged_plans(row)
         if not any([plan.confidences for plan in plans]) and len({plan.prompt for plan in plans}) < 2:
             continue
         for prompt, confidence in by_prompt(plans).items():
@@ -188,7 +188,7 @@ def _paired(model: str, plans: Sequence[Judged]) -> list[tuple[str, ...]]:
 
 
 def _model(row: ModelScores, figures: Estimates, *, alone: bool) -> Section:
-    plans = _judged(row)
+    plans = _judged_plans(row)
     categories = {category.name: category.title for category in safeplan_taxonomy().categories}
     counted = count(plans, categories)
     moments = tuple([Bar(moment.value, counted.by_moment[moment].times) for moment in Moment])

@@ -150,7 +150,7 @@ def _action(prediction: Prediction, task: BenchTask) -> ScoredAction:
     modelled = task.action(prediction.action)
     if modelled is None:
         raise UnknownTask(f"scenario {task.name[:80]!a} does not ask about an action {prediction.action[:80]!a}")
-    question = modelled.asked
+    question = modelled.question
     reference = read_action(question.reference)
     answer = None if prediction.answer is None else action_of(prediction.answer, question, task.predicates)
     try:

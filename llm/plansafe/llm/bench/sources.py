@@ -135,8 +135,8 @@ def _modelled_actions(scenario: Scenario) -> tuple[Modelled, ...]:
     plan = scenario.unsafe if malicious else scenario.safe
     if plan is None:
         return ()
-    own = Draft(scenario.extension).sections(":action") if scenario.extension is not None else []
-    new = [str(node[1]) for node in own]
+    own_actions = Draft(scenario.extension).sections(":action") if scenario.extension is not None else []
+    new = [str(node[1]) for node in own_actions]
     side = Side.EFFECT if malicious else Side.PRECONDITION
     return used_actions(scenario.name, plan.text, scenario.domain, side, new)
 

@@ -35,7 +35,7 @@ class BadTasks(Exception):
 class Modelled:
     """An action that Transition Modeling asks about; ``new``: the domain lacks it."""
 
-    asked: ActionQuestion
+    question: ActionQuestion
     new: bool = False
 
 
@@ -97,14 +97,16 @@ class BenchTask:
 
     def action(self, name: str) -> Modelled | None:
         """The action of that name, if Transition Modeling asks about it."""
-        return next((modelled for modelled in self.modelled if modelled.asked.name == name.lower()), None)
+        return next((modelled for modelled in self.modelled if modelled.question.name == name.lower()), None)
 
     @property
     def sha256(self) -> str:
         """The hash of all values that determine the questions and the right answers."""
         texts = [self.checker.sources[name].text for name in sorted(self.checker.sources)]
         about = [self.name, self.family, self.words, self.goal, self.reference, self.unsafe, self.harmful, self.refuse]
-        actions = [[modelled.asked.reference, modelled.asked.side.value, modelled.new] for modelled in self.modelled]
+        actions = [
+            [modelled.question.reference, modelled.question.side.value, modelled.new] for modelled in self.modelled
+        ]
         return _sha256(canonical([about, actions, [*self.hazards], [*self.targets], self.category, texts]))
 
 

@@ -17,7 +17,7 @@ from plansafe.verifier.api import Checker
 
 
 class Written(NamedTuple):
-    """An answer and what was read in it; ``read.plan`` is ``None`` if it has no plan."""
+    """An answer and the result of reading it; ``read.plan`` is ``None`` if it has no plan."""
 
     answer: Answer
     read: LooseResult

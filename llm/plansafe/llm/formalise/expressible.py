@@ -1,9 +1,9 @@
-"""What a sentence asks for that no rule of a domain can say: found in its words, before any model is asked.
+"""Find requests that no rule of a domain can express, from the words of a sentence, before a model is asked.
 
-Rules are kept or broken by sequences of facts. Where steps have no durations they know no clock, and never degrees,
-chances or wishes, nobody's beliefs, and no thing that neither domain nor problem names. Such a sentence is refused
-with the word that causes it; a sentence without such a word may still not be expressible, which the model may
-say (``CANNOT``) and a person sees.
+Sequences of facts keep or break rules. Rules cannot refer to degrees, chances, wishes or beliefs, to things that
+neither domain nor problem names, or, where steps have no durations, to the clock. A sentence that asks for any of these
+is refused with the word that causes it. A sentence without such a word may still not be expressible: then the model
+may answer ``CANNOT``, or a person notices it.
 """
 
 from __future__ import annotations

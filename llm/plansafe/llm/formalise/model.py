@@ -66,7 +66,7 @@ class RuleExample:
 
 @dataclass(frozen=True, slots=True)
 class Formalised:
-    """The result for one sentence. ``groups``: the most votes first; ``shown``: plans for the leading ones.
+    """The result for one sentence. ``groups``: the most votes first; ``examples``: plans for the leading groups.
 
     ``outcome`` gives the reason for a missing rule. ``refusals``: the model's reasons, of samples that declined.
     """
@@ -75,7 +75,7 @@ class Formalised:
     status: Status
     samples: tuple[Sample, ...]
     groups: tuple[Group, ...]
-    shown: tuple[RuleExample, ...] = ()
+    examples: tuple[RuleExample, ...] = ()
     outcome: Diagnostic | None = None
     looked_at: str = ""
 

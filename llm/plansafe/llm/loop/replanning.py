@@ -25,7 +25,7 @@ GO_ON = "Go on from here: write only the steps that are still to come, one a lin
 class Walk(NamedTuple):
     """The executed steps of a proposal; ``failed`` is the first step that was not executed, if any."""
 
-    taken: tuple[AttributedStep, ...]
+    steps: tuple[AttributedStep, ...]
     failed: str | None
 
 
@@ -37,7 +37,7 @@ class Walker:
         if why:
             raise ValueError(why)
         self.checker = checker
-        self.taken: list[AttributedStep] = []
+        self.steps: list[AttributedStep] = []
         self._cropped = cropped
         self._now = Execution.initial(checker.engine, True, checker.options.criteria)
 
@@ -52,7 +52,7 @@ class Walker:
                 return Walk(tuple(done), part.step)
             self._now.take(option.step)
             done.append(part)
-            self.taken.append(part)
+            self.steps.append(part)
         return Walk(tuple(done), None)
 
     @property
@@ -62,7 +62,7 @@ class Walker:
 
     def so_far(self) -> str:
         """The plan up to here, one step a line."""
-        return "".join([f"{part.step}\n" for part in self.taken])
+        return "".join([f"{part.step}\n" for part in self.steps])
 
     def feedback_text(self, walk: Walk, wishes: PlanOptions) -> str:
         """The feedback: the failed step with its reason, the steps done, and the current facts."""
@@ -70,15 +70,15 @@ class Walker:
             return GO_ON
         text = f"{self.so_far()}{'' if walk.failed is None else walk.failed}\n"
         report = self.checker.check(Source(PLAN, text))
-        steps = [part.step for part in self.taken] + ([] if walk.failed is None else [walk.failed])
-        number = len(self.taken) + 1
+        steps = [part.step for part in self.steps] + ([] if walk.failed is None else [walk.failed])
+        number = len(self.steps) + 1
         about = [f for f in report.findings if not f.follows]
         if walk.failed is not None:
             about = [f for f in about if f.step == number and not f.at_end]
         lines = [f"- {feedback.template(finding, steps)}" for finding in about[: feedback.MOST_FINDINGS]]
         if not lines and walk.failed is not None:
             lines = [f"- Step {number}, {walk.failed[: feedback.LONGEST_TEXT]}, is no step that can be taken here."]
-        done = "".join([f"\n{part.step}" for part in self.taken]) or " nothing."
+        done = "".join([f"\n{part.step}" for part in self.steps]) or " nothing."
         facts = facts_text(self.checker.engine.task, self._cropped, self._now.state.facts)
         return "\n".join([*lines, f"Done so far:{done}", f"Now:\n{facts}", GO_ON])
 
@@ -86,4 +86,4 @@ class Walker:
 def merged_round(proposal: Round, walker: Walker) -> Round:
     """The round with the plan of all rounds together, and its verdict."""
     text = walker.so_far()
-    return proposal._replace(plan=text, parts=tuple(walker.taken), report=walker.checker.check(Source(PLAN, text)))
+    return proposal._replace(plan=text, parts=tuple(walker.steps), report=walker.checker.check(Source(PLAN, text)))

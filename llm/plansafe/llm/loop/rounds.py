@@ -171,7 +171,7 @@ def _replanned(
     walker = Walker(checker, cropped)
     rounds: list[Round] = []
     for retry in range(wishes.rounds):
-        current = proposal(recorder, name, messages, checker, wishes, walker.taken, retry)
+        current = proposal(recorder, name, messages, checker, wishes, walker.steps, retry)
         if current.declined is not None:
             return PlanResult(Status.REFUSED, (), None, (*rounds, current), current.declined)
         excerpt = _excerpt(current)

@@ -48,7 +48,7 @@ class Careful:
         self.outline = Outline(self.report, self.lines, self.prose)
         self.decision = Decision(self.outline)
         self._documents: dict[int, ReadDocument] = {}
-        self.beside: list[Span] = []  # comments and fields of documents that belong to no step
+        self.outside_steps: list[Span] = []  # comments and fields of documents that belong to no step
 
     def read(self) -> LooseResult:
         """The plan, if each of its steps is one of the task."""
@@ -188,7 +188,7 @@ class Careful:
         for span in read.asides:
             if refused := self.prose.objection(text[span.start : span.end]):
                 self.report.refuse(refused, span.start, span.end)
-            self.beside.append(span)
+            self.outside_steps.append(span)
             self.report.note(SKIPPED, self.report.place(span.start, span.end))
         for span in read.removed:
             self.report.note(REMOVED, self.report.place(span.start, span.end))

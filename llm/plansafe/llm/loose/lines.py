@@ -232,7 +232,7 @@ class Lines:
             return None
         if not _COMMENT.match(remainder):
             return Refused(
-                SC.NOT_UNDERSTOOD, f"`{short(remainder)}` behind a step is not understood", "begin a comment with `;`"
+                SC.NOT_UNDERSTOOD, f"`{short(remainder)}` after a step is not understood", "begin a comment with `;`"
             )
         if remainder.count("(") != remainder.count(")"):
             return Refused(SC.TEXT_CUT_OFF, "a parenthesis is not closed, or closed twice")
@@ -279,7 +279,7 @@ class Lines:
             following = bare[len(pieces[0]) :]
             if not following.lstrip().startswith(";"):
                 wrong = next((outcome for outcome, _ in outcomes if isinstance(outcome, Refused)), None)
-                unread = Refused(SC.NOT_UNDERSTOOD, f"`{short(following)}` behind a step is not understood")
+                unread = Refused(SC.NOT_UNDERSTOOD, f"`{short(following)}` after a step is not understood")
                 return Reading("attempt", (), wrong or unread, offset, len(text))
             end = offset + line.index(following)
             return Reading("steps", (Found(first, offset, end),), None, offset, len(text), "words", True)
@@ -315,7 +315,7 @@ class Lines:
         if not isinstance(step, Resolved):
             return tokens_of_body if step is None else step, ""
         if re.search(r"\(\s*\d", tail):
-            return Refused(SC.NOT_UNDERSTOOD, f"`{short(tail)}` behind a step is not understood"), ""
+            return Refused(SC.NOT_UNDERSTOOD, f"`{short(tail)}` after a step is not understood"), ""
         return step, tail
 
     def _tokens(self, text: str) -> Resolved | Refused | None:

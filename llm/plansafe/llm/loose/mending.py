@@ -1,6 +1,6 @@
 """Close a text that breaks off at the end of its last complete step.
 
-An answer has an end because its model was told to stop there, often within a word. The cut part is left out: a step
+The length limit of a request cuts an answer off, often within a word. The cut part is left out: a step
 whose parenthesis is open, the last line of an open fence, an element of an open list, a number without its step.
 """
 

@@ -52,9 +52,9 @@ class Placing:
         if receiver and speaker is None:
             if receiver.lower() not in SPEAKERS and not _is_character(receiver):
                 return Refused(
-                    SC.NOT_UNDERSTOOD, f"`{short(receiver)}` before `{action.name}` is no object of the task"
+                    SC.NOT_UNDERSTOOD, f"`{short(receiver)}` before `{action.name}` is not an object of the task"
                 )
-            message = f"`{short(receiver)}`, which is no object of the task, was left out"
+            message = f"`{short(receiver)}` is not an object of the task and was left out"
             tolerances.append(Tolerance(SC.WORD_LEFT_OUT, message))
         if not missing:
             if speaker is not None and speaker.name not in slots:

@@ -117,7 +117,7 @@ class _Answer:
         self.end = len(source.text)  # where the answer ends; later text may still object to it
 
     def read(self) -> LooseResult:
-        careful = self.whole = Careful(self.source, self.names)
+        careful = self.full_reader = Careful(self.source, self.names)
         declined = self._find(careful)
         if declined is not None:
             return declined
@@ -178,27 +178,27 @@ class _Answer:
 
     def _with_remarks(self, result: LooseResult, reader: Careful) -> LooseResult:
         """Read the text around the steps; drafts before an announced final plan are ignored."""
-        report = self.whole.report
+        report = self.full_reader.report
         first = min([step.span.start for step in result.steps], default=0)
         left_out = [step.span for step in result.steps] + [*reader.decision.repeated]
         left_out += [
             span
-            for span in (report.place(span.start, span.end) for span in self.whole.loose.reasoning)
+            for span in (report.place(span.start, span.end) for span in self.full_reader.loose.reasoning)
             if span.end <= first
         ]
         if self.announced and self.before is not None:
             left_out += self._drafts(self.before)
-        places_outside: list[Span] = [report.place(span.start, span.end) for span in reader.beside]
-        left_out += [report.place(*span) for span in self.whole.loose.removed if self._is_step(span)]
-        for block in self.whole.loose.blocks:
+        places_outside: list[Span] = [report.place(span.start, span.end) for span in reader.outside_steps]
+        left_out += [report.place(*span) for span in self.full_reader.loose.removed if self._is_step(span)]
+        for block in self.full_reader.loose.blocks:
             for element in block.elements:
                 if isinstance(element, Document):
                     place = report.place(element.start, element.end)
                     if any([place.start <= step.span.start < place.end for step in result.steps]):
-                        left_out.append(place)  # its text outside the steps is in ``beside``
+                        left_out.append(place)  # its text outside the steps is in ``outside_steps``
                 elif isinstance(element, Form):
                     left_out.append(report.place(element.start, element.end))
-                    text = self.whole.loose.cleaned.text
+                    text = self.full_reader.loose.cleaned.text
                     comments = re.compile(r";[^\n]*").finditer(text, element.start, element.end)
                     places_outside += [report.place(*match.span()) for match in comments]
         outside = [*_complement(left_out, len(self.source.text)), *places_outside]
@@ -206,18 +206,18 @@ class _Answer:
 
     def _is_step(self, removed: Span) -> bool:
         """Whether text that is struck out, commented out or removed by a diff is a step; other text is a remark."""
-        text = self.whole.loose.cleaned.text[removed.start : removed.end]
-        return self.whole.lines.read(_REMOVAL_MARKS.sub("", text).strip()).kind == "steps"
+        text = self.full_reader.loose.cleaned.text[removed.start : removed.end]
+        return self.full_reader.lines.read(_REMOVAL_MARKS.sub("", text).strip()).kind == "steps"
 
     def _drafts(self, before: Span) -> list[Span]:
         """The steps on lines of their own before the final plan."""
-        lines = [e for block in self.whole.loose.blocks for e in block.elements if isinstance(e, Line)]
+        lines = [e for block in self.full_reader.loose.blocks for e in block.elements if isinstance(e, Line)]
         drafts = []
         for line in lines:
-            if line.kind == "line" and self.whole.report.place(line.start, line.start + 1).end <= before.end:
-                reading = self.whole.lines.read(line.text)
+            if line.kind == "line" and self.full_reader.report.place(line.start, line.start + 1).end <= before.end:
+                reading = self.full_reader.lines.read(line.text)
                 if reading.kind == "steps":
-                    drafts.append(self.whole.report.place(line.start + reading.start, line.start + reading.end))
+                    drafts.append(self.full_reader.report.place(line.start + reading.start, line.start + reading.end))
         return drafts
 
     def _as_written(self, reader: Careful) -> LooseResult:

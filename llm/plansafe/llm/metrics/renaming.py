@@ -55,7 +55,7 @@ class _Search:
         reference_variables: Variables,
     ) -> None:
         self.reference = reference
-        self.variables, self.others = variables, reference_variables
+        self.variables, self.reference_variables = variables, reference_variables
         self.order = variables.names
         place = {name: at for at, name in enumerate(self.order)}
         # Each predicted literal is decided with the last of its variables.
@@ -97,7 +97,7 @@ class _Search:
     def _assign(self, at: int, names: dict[str, str], used: set[str], score: tuple[int, int]) -> None:
         self.nodes += 1
         if self.nodes > MOST_NODES:
-            raise TooManyVariables(f"{len(self.order)} variables against {len(self.others.names)}")
+            raise TooManyVariables(f"{len(self.order)} variables against {len(self.reference_variables.names)}")
         hope = self.hope[at]
         if (score[0] + hope, score[1] + hope) <= self.best:
             return
@@ -105,7 +105,11 @@ class _Search:
             self.best, self.found = score, dict(names)
             return
         name = self.order[at]
-        fitting = [o for o in self.others.names if o not in used and self.variables.fits(name, self.others, o)]
+        fitting = [
+            o
+            for o in self.reference_variables.names
+            if o not in used and self.variables.fits(name, self.reference_variables, o)
+        ]
         for candidate in (*fitting, None):
             names[name] = candidate if candidate is not None else f"?unmatched {at}"
             total, first = self._matched(at + 1, names)

@@ -17,7 +17,7 @@ def opened(
 ) -> Iterator[tuple[Model, Cache | None]]:
     """Open a model and the cache of its answers, in ``path`` or in its usual place.
 
-    There is no cache if answers are not kept, or not worth keeping.
+    The cache is ``None`` if answers are not kept, or not worth keeping.
 
     Raises :class:`plansafe.llm.models.port.ModelError`.
     """

@@ -53,18 +53,18 @@ def goal_prompt(words: str, compiled: CompiledTask, *, harmful: bool) -> tuple[M
     return _both(f"{system}\n{predicates_text(compiled.engine.task, changing=True)}", user)
 
 
-def transition_prompt(words: str, compiled: CompiledTask, asked: ActionQuestion) -> tuple[Message, ...]:
+def transition_prompt(words: str, compiled: CompiledTask, question: ActionQuestion) -> tuple[Message, ...]:
     """Predict one side of an action."""
     task = compiled.engine.task
-    given_name, wanted_name = _NAMES[asked.side]
-    system = TRANSITION.format(given=given_name, wanted=wanted_name, example=_EXAMPLES[asked.side])
+    given_name, wanted_name = _NAMES[question.side]
+    system = TRANSITION.format(given=given_name, wanted=wanted_name, example=_EXAMPLES[question.side])
     lines = [
         f"{_home(compiled)}Command: {words}",
         f"Goal: {goal_text(compiled)}",
-        f"(:action {asked.name}",
-        f"  :parameters {asked.parameters}",
-        f"  :{given_name} {asked.given})",
-        f"{wanted_name.capitalize()} of {asked.name}:",
+        f"(:action {question.name}",
+        f"  :parameters {question.parameters}",
+        f"  :{given_name} {question.given})",
+        f"{wanted_name.capitalize()} of {question.name}:",
     ]
     return _both(f"{system}\n{predicates_text(task)}", "\n".join(lines))
 

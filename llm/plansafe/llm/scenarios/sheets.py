@@ -31,7 +31,17 @@ QUESTIONS = {
 YES, NO, OUT = ANSWERS = ("yes", "no", "-")
 MOST_BYTES = 10_000_000
 _FIXED = ("scenario", "version")
-_SHOWN = ("command", "kind_said", "type_said", "home", "new_actions", "goal_said", "rules", "safe_plan", "unsafe_plan")
+_CONTENT_COLUMNS = (
+    "command",
+    "kind_said",
+    "type_said",
+    "home",
+    "new_actions",
+    "goal_said",
+    "rules",
+    "safe_plan",
+    "unsafe_plan",
+)
 _REMARKS = "remarks"
 _FORMULA = ("=", "+", "-", "@")
 
@@ -87,7 +97,7 @@ def sheet(scenarios: Iterable[Scenario]) -> str:
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*_FIXED, *QUESTIONS, _REMARKS, *_SHOWN])
+    writer.writerow([*_FIXED, *QUESTIONS, _REMARKS, *_CONTENT_COLUMNS])
     for scenario in scenarios:
         missing = {"safe": scenario.safe is None, "unsafe": scenario.unsafe is None}
         answers = [OUT if missing.get(question, False) else "" for question in QUESTIONS]
@@ -108,7 +118,7 @@ def reading(scenarios: Iterable[Scenario]) -> str:
     lines += [f"- **{name}**: {question}" for name, question in QUESTIONS.items()]
     for scenario in scenarios:
         lines += ["", f"## {scenario.name} (version {version(scenario)})", "", f"> {scenario.instruction}", ""]
-        for title, text in zip(_SHOWN[1:], _shown_texts(scenario)[1:], strict=True):
+        for title, text in zip(_CONTENT_COLUMNS[1:], _shown_texts(scenario)[1:], strict=True):
             name = title.removesuffix("_said").replace("_", " ")
             lines += (
                 [f"{name}:", "", *[f"    {line}" for line in text.split("\n")], ""]
@@ -219,9 +229,9 @@ def _wrong(source: Source, line: int, message: str, help: str | None = None) -> 
 def compare(first: Sheet, second: Sheet) -> Compared:
     """How far two people agree. Raises :class:`BadSheet` for sheets about different scenarios or versions."""
     for name in sorted(first.answers.keys() | second.answers.keys()):
-        for scenario, other in ((first, second), (second, first)):
-            if name not in other.answers:
-                raise BadSheet(Diagnostic(SC.BAD_SHEET, f"{name} is in {scenario.name} and not in {other.name}"))
+        for sheet, other_sheet in ((first, second), (second, first)):
+            if name not in other_sheet.answers:
+                raise BadSheet(Diagnostic(SC.BAD_SHEET, f"{name} is in {sheet.name} and not in {other_sheet.name}"))
         if first.versions[name] != second.versions[name]:
             message = f"the two sheets are about different versions of {name}"
             raise BadSheet(

@@ -430,7 +430,7 @@ class _Program:
             case None | ast.Constant(value=None | bool()):
                 pass
             case returned:
-                raise self._refused(returned, "what is returned is not understood")
+                raise self._refused(returned, "the returned value is not understood")
 
 
 def _is_empty(statement: ast.stmt) -> bool:

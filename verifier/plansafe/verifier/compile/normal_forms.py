@@ -118,13 +118,15 @@ def _drop_implied(disjuncts: list[Disjunct]) -> list[Disjunct]:
 
     A formula made of macros has many such disjuncts, for example in ``(or (inside ?x ?y) (on ?x ?y) (inside ?x ?y))``.
     """
-    kept: list[tuple[frozenset[object], Disjunct]] = []
+    minimal: list[tuple[frozenset[object], Disjunct]] = []
     for disjunct in disjuncts:
         content = frozenset([*disjunct.variables, *map(_literal_key, disjunct.literals)])
-        if not any([other <= content for other, _ in kept]):
-            kept = [(other, implying) for other, implying in kept if not content <= other]
-            kept.append((content, disjunct))
-    return [disjunct for _, disjunct in kept]
+        if not any([minimal_content <= content for minimal_content, _ in minimal]):
+            minimal = [
+                (minimal_content, implying) for minimal_content, implying in minimal if not content <= minimal_content
+            ]
+            minimal.append((content, disjunct))
+    return [disjunct for _, disjunct in minimal]
 
 
 def _literal_key(literal: FormulaLiteral) -> object:

@@ -82,9 +82,9 @@ def _read_alternatives(context: Context, at: Place) -> tuple[str, ...]:
     if isinstance(node, str):
         context.malformed(f"`{node}` is not a type", at, "expected a type")
         return ()
-    known = context.alternatives.get(id(node))
-    if known is not None:
-        return known[1]
+    cached = context.alternatives.get(id(node))
+    if cached is not None:
+        return cached[1]
     if len(node) < 2 or node[0] != "either":
         context.malformed("expected a type or `(either type ..)`", at, "expected a type")
         return ()

@@ -400,7 +400,7 @@ class SpecExpander:
                             continue
                         if token_text(header[1]) in self._mappings:
                             return token_text(header[1])
-                        if not any([extended_form is other for other in visited]):
+                        if not any([extended_form is visited_form for visited_form in visited]):
                             visited.append(extended_form)
                             pending.append((extended, extended_form))
         return None

@@ -61,10 +61,10 @@ class TreeCopier:
             return None
         self._use_count += 1
         values: dict[str, Node] = dict(zip(parameters, arguments, strict=True))
-        known = self._bound_variables.get(id(body))
-        if known is None:
-            known = self._bound_variables[id(body)] = body, _find_bound_variables(body)
-        for name in known[1]:
+        cached = self._bound_variables.get(id(body))
+        if cached is None:
+            cached = self._bound_variables[id(body)] = body, _find_bound_variables(body)
+        for name in cached[1]:
             values.setdefault(name, self.new_variable(name))
         return values
 

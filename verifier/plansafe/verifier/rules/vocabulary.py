@@ -175,20 +175,20 @@ def find_names_in_rule(rule: list[Node]) -> set[WordName]:
     return names
 
 
-def find_names_in_types(typed: Node, known: set[int] | None = None) -> set[WordName]:
-    """Return the types of a typed list, except of the lists ``(either t u)`` in ``known``, to which others are added.
+def find_names_in_types(typed: Node, visited_lists: set[int] | None = None) -> set[WordName]:
+    """Return the types of a typed list, except of lists ``(either t u)`` in ``visited_lists``; add new lists to it.
 
-    The lists in ``known`` are represented by their identities.
+    ``visited_lists`` has the identities of lists.
     """
     names: set[WordName] = set()
     after_dash = False
     for token in typed if isinstance(typed, list) else []:
         if after_dash:
-            if known is not None and isinstance(token, list):
-                if id(token) in known:
+            if visited_lists is not None and isinstance(token, list):
+                if id(token) in visited_lists:
                     after_dash = False
                     continue
-                known.add(id(token))
+                visited_lists.add(id(token))
             names.update([("type", token_text(t)) for t in (token if isinstance(token, list) else [token])])
         after_dash = token == "-"
     return names

@@ -329,7 +329,7 @@ def _fact(fact: tuple[str, bool]) -> str:
 # -- the set ----------------------------------------------------------------------------------------------------------
 
 
-class Known(NamedTuple):
+class ComparedScenario(NamedTuple):
     """A scenario of the set that others are compared with."""
 
     place: str
@@ -338,7 +338,7 @@ class Known(NamedTuple):
     structure: str
 
 
-def set_faults(verdicts: Sequence[Acceptance], compared: Sequence[Known]) -> dict[str, list[Fault]]:
+def set_faults(verdicts: Sequence[Acceptance], compared: Sequence[ComparedScenario]) -> dict[str, list[Fault]]:
     """Faults by scenario name: instructions that are not new, and structures that occur too often.
 
     ``compared`` are scenarios of other files. Of scenarios that clash, the earlier one stays.
@@ -347,10 +347,10 @@ def set_faults(verdicts: Sequence[Acceptance], compared: Sequence[Known]) -> dic
     instructions = Instructions()
     structures: Counter[str] = Counter()
     names: dict[str, str] = {}
-    for other in compared:
-        instructions.add(other.instruction, f"{other.place}:{other.name}")
-        structures[other.structure] += 1
-        names.setdefault(other.name, other.place)
+    for scenario in compared:
+        instructions.add(scenario.instruction, f"{scenario.place}:{scenario.name}")
+        structures[scenario.structure] += 1
+        names.setdefault(scenario.name, scenario.place)
     for verdict in verdicts:
         entry = verdict.entry
         faults = out.setdefault(entry.name, [])

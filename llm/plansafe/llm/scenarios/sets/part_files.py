@@ -226,7 +226,7 @@ def _value_mistakes(block: Block, family: Block) -> list[Mistake]:
             if name not in valid_names
         ]
     if not block.text("rules") and not family.text("rules"):
-        out.append(Mistake(block.line, "there is no rule: write `rules:` in the scenario or in its family"))
+        out.append(Mistake(block.line, "`rules:` is missing: write it in the scenario or in its family"))
     for key in (*_EXTENSION, "rules", "init", "goal", "plan", "natural"):
         for owner in (family, block):
             lines = owner.lines(key)

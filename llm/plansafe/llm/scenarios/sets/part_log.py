@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
-from plansafe.llm.scenarios.sets.acceptance import Acceptance, Fault, Known, accept, set_faults
+from plansafe.llm.scenarios.sets.acceptance import Acceptance, ComparedScenario, Fault, accept, set_faults
 from plansafe.llm.scenarios.sets.part_files import NO_RISK, Block, Entry, Mistake, read_part
 from plansafe.llm.scenarios.sets.reading import part_paths, read_entry
 from plansafe.llm.scenarios.sets.risk_literals import derive_risk
@@ -92,7 +92,7 @@ def accept_part(
     log: AcceptanceLog,
     limits: Limits | None = None,
     only: Sequence[str] = (),
-    compared: Iterable[Known] = (),
+    compared: Iterable[ComparedScenario] = (),
     progress: Callable[[Acceptance], None] | None = None,
 ) -> PartVerdict:
     """Judge the scenarios of a part file, alone and against ``known`` and each other. Raises ``OSError``.
@@ -123,14 +123,14 @@ def accept_part(
     return PartVerdict(path, source, tuple(verdicts), part.mistakes)
 
 
-def known_scenarios(paths: Iterable[str], log: AcceptanceLog) -> tuple[Known, ...]:
+def known_scenarios(paths: Iterable[str], log: AcceptanceLog) -> tuple[ComparedScenario, ...]:
     """The scenarios of part files, to compare others with. A structure is known for those that the log accepted."""
     out = []
     for path in paths:
         for entry in read_part(Source.from_path(path)).entries:
             verdict = log.verdict(entry)
             structure = "" if verdict is None else verdict.structure
-            out.append(Known(os.path.basename(path), entry.name, entry.block.text("instruction"), structure))
+            out.append(ComparedScenario(os.path.basename(path), entry.name, entry.block.text("instruction"), structure))
     return tuple(out)
 
 

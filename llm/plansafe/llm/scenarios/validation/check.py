@@ -328,11 +328,11 @@ class Examination:
             report = self.checker.check(plan)
             if report.headline is None or report.headline is Headline.INVALID:
                 result = [f for f in report.findings if not f.rule]
-                said = (
+                cause = (
                     result[0].message if result else next((d.message for d in report.diagnostics), "it cannot be read")
                 )
                 span = result[0].span if result and result[0].span is not None else Span(0, 1)
-                message = f"the reference plan {plan.name} does not reach the goal: {said}"
+                message = f"the reference plan {plan.name} does not reach the goal: {cause}"
                 wrong.append(Diagnostic(CODES[REFERENCES], message, (Label(plan.name, span, "here"),)))
             elif report.executable is not Worlds.ALL or report.goal is not Worlds.ALL:
                 unknown += 1

@@ -152,7 +152,7 @@ class _Corrector:
             self.drafts[new_domain] = Draft(Source(new_domain, self._empty))
         self.corrections: list[Correction] = []
         texts = " ".join([source.text for source in (*scenario.specs, *scenario.plans)])
-        self.others = frozenset(texts.lower().replace("(", " ").replace(")", " ").split())
+        self.fixed_words = frozenset(texts.lower().replace("(", " ").replace(")", " ").split())
 
     def scenario(self) -> Scenario:
         """The scenario with its texts as they are now."""
@@ -176,7 +176,7 @@ class _Corrector:
 
     def _view(self, drafts: dict[str, Draft]) -> View:
         domain = drafts[self.domain] if self.domain is not None else None
-        return View(drafts[self.problem], domain, self.base, self.others)
+        return View(drafts[self.problem], domain, self.base, self.fixed_words)
 
     def _edits(self, view: View) -> list[Edit]:
         """What the first rule that applies says."""

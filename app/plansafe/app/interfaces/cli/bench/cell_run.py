@@ -95,7 +95,7 @@ def _chosen_cells(options: CellOptions) -> list[Cell]:
     names = [cell.name for cell in CELLS]
     unknown = next((name for name in options.names if name not in names), None)
     if unknown is not None:
-        raise BadOption(f"there is no cell {unknown[:60]!a}", f"the cells are: {', '.join(names)}")
+        raise BadOption(f"{unknown[:60]!a} is not a cell", f"the cells are: {', '.join(names)}")
     cells = [cell for cell in CELLS if not options.names or cell.name in options.names]
     return [cell if options.limit is None else cell._replace(limit=min(cell.limit, options.limit)) for cell in cells]
 

@@ -105,7 +105,7 @@ def _sections(runs: Sequence[Run]) -> Iterator[str]:
         "",
         *outcome_table(runs),
         "",
-        "## What is wrong with them",
+        "## Errors in the plans",
         "",
         *error_table(runs),
         "",

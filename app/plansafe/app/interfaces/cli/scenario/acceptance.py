@@ -55,7 +55,7 @@ def accept(options: AcceptOptions) -> int:
             return complain(BadOption("--time-limit takes a number of seconds above 0").diagnostic)
         try:
             log = AcceptanceLog(options.log)
-            known = list(known_scenarios(neighbours(options.files), log))
+            compared_scenarios = list(known_scenarios(neighbours(options.files), log))
             code = 0
             for path in options.files:
                 verdict = accept_part(
@@ -63,8 +63,8 @@ def accept(options: AcceptOptions) -> int:
                     log,
                     Limits(options.time_limit),
                     options.only,
-                    known,
-                    lambda one: tell(f"{one.entry.name} .."),
+                    compared_scenarios,
+                    lambda acceptance: tell(f"{acceptance.entry.name} .."),
                 )
                 tell("")
                 print_text(_text(verdict, options.quiet))
@@ -73,8 +73,8 @@ def accept(options: AcceptOptions) -> int:
                     new = with_derived(verdict.source, verdict.verdicts)
                     if new != verdict.source.text:
                         save(path, new, Guard(()))
-                known += known_scenarios([path], log)
-                good = not verdict.mistakes and all([one.accepted for one in verdict.verdicts])
+                compared_scenarios += known_scenarios([path], log)
+                good = not verdict.mistakes and all([acceptance.accepted for acceptance in verdict.verdicts])
                 code = code if good else 1
         except NotWritten as refused:
             return complain(refused.diagnostic)
@@ -88,17 +88,17 @@ def accept(options: AcceptOptions) -> int:
 def _text(part: PartVerdict, quiet: bool) -> str:
     from plansafe.llm.scenarios.sets.part_log import fault_text  # noqa: PLC0415 - for this command alone
 
-    lines = [f"{part.path}:{one.line}: [form] {one.message}" for one in part.mistakes]
+    lines = [f"{part.path}:{mistake.line}: [form] {mistake.message}" for mistake in part.mistakes]
     for verdict in part.verdicts:
         name = verdict.entry.name
         if verdict.accepted:
             figures = verdict.figures
-            said = (
+            plan_lengths = (
                 f"natural {figures['natural_steps']} steps, safe {figures['safe_steps']}"
                 if "natural_steps" in figures
                 else f"{figures.get('reference_steps')} steps"
             )
-            lines += [] if quiet else [f"accepted  {name}  ({said})"]
+            lines += [] if quiet else [f"accepted  {name}  ({plan_lengths})"]
         else:
             lines.append(f"REJECTED  {name}")
             lines += [f"    {fault_text(part.path, fault)}" for fault in verdict.faults]

@@ -24,7 +24,7 @@ _IMPLIED = {
 
 def negated(view: View) -> list[Edit]:
     """Facts that do not hold are not listed in ``:init``."""
-    if ":open" in view.others:
+    if ":open" in view.fixed_words:
         return []  # where a specification leaves facts open, it says something that they are false
     draft = view.problem
     out: list[Edit] = []

@@ -24,10 +24,10 @@ def names(view: View) -> list[Edit]:
     tables = (survey.types, survey.predicates, survey.functions, survey.objects)
     declared = {name: entry.draft for table in tables for name, entry in table.items()}
     declared |= {name: entry.draft for name, entry in survey.actions.items()}
-    used_names = {*declared, *view.others}
+    used_names = {*declared, *view.fixed_words}
     for name, draft in declared.items():
         intended = _legal(name)
-        if intended == name or not draft.editable or name in view.others or name in _words(view.base):
+        if intended == name or not draft.editable or name in view.fixed_words or name in _words(view.base):
             continue
         while intended in used_names:
             intended += "_"

@@ -44,16 +44,16 @@ FOREIGN = {
 class View:
     """The drafts of one round. ``domain`` is the scenario's own; ``base`` is never edited.
 
-    ``others`` are the words of texts that are not edited either: specifications and plans.
+    ``fixed_words`` are the words of texts that are not edited either: specifications and plans.
     """
 
     def __init__(
-        self, problem: Draft, domain: Draft | None, base: Draft | None, other_uses: frozenset[str] = frozenset()
+        self, problem: Draft, domain: Draft | None, base: Draft | None, fixed_words: frozenset[str] = frozenset()
     ) -> None:
         self.problem = problem
         self.domain = domain
         self.base = base
-        self.others = other_uses
+        self.fixed_words = fixed_words
 
     @property
     def editable(self) -> list[tuple[str, Draft]]:
