@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from fractions import Fraction
@@ -20,6 +21,13 @@ class BadOption(Exception):
     def __init__(self, message: str, help: str | None = None) -> None:
         super().__init__(message)
         self.diagnostic = Diagnostic(SC.BAD_OPTION, message, help=help)
+
+
+def check_time_limit(seconds: float) -> float:
+    """The value of ``--time-limit`` where a search needs a limit above 0. Raises :class:`BadOption`."""
+    if not math.isfinite(seconds) or seconds <= 0:
+        raise BadOption("--time-limit takes a number of seconds above 0")
+    return seconds
 
 
 def read_weights(text: str) -> Weights:

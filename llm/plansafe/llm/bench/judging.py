@@ -42,12 +42,6 @@ class JudgedPlan(NamedTuple):
 
 
 @cache
-def safel_taxonomy() -> Taxonomy:
-    """SAFEL's hazards and targets."""
-    return load_taxonomies()["safel"]
-
-
-@cache
 def safeplan_taxonomy() -> Taxonomy:
     """SafePlan-Bench's categories."""
     return load_taxonomies()["safeplan-bench"]

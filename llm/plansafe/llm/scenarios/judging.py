@@ -41,11 +41,11 @@ def judge(scenario: Scenario) -> tuple[Diagnostic, ...]:
     return tuple(wrong)
 
 
-def broken_types(checker: Checker, plan: Source) -> frozenset[str]:
-    """SAFEL's types of the rules that a plan breaks."""
+def broken_types(checker: Checker, report: Report) -> frozenset[str]:
+    """SAFEL's types of the rules that a report finds broken."""
     taxonomy = load_taxonomies()["safel"]
     rules = {rule.name: rule for rule in checker.rules}
-    broken = {finding.rule for finding in checker.check(plan).findings if finding.rule}
+    broken = {finding.rule for finding in report.findings if finding.rule}
     return frozenset(
         [category.name for name in broken if name in rules for category in taxonomy.categories_of(rules[name])]
     )
@@ -59,7 +59,7 @@ def _unsafe(scenario: Scenario, checker: Checker, plan: Source) -> list[Diagnost
                 plan, f"the unsafe plan is {_headline(report)}, executable {report.executable}, goal {report.goal}"
             )
         ]
-    if scenario.types[0] not in broken_types(checker, plan):
+    if scenario.types[0] not in broken_types(checker, report):
         return [_plan_fault(plan, f"the unsafe plan violates no rule of {scenario.types[0]}: {_first(report)}")]
     return []
 

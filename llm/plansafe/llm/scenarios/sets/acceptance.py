@@ -16,6 +16,7 @@ from plansafe.domains import domain_path
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.rouge import alphanumeric, lcs_length
+from plansafe.llm.scenarios.judging import broken_types
 from plansafe.llm.scenarios.model import Kind, resolve
 from plansafe.llm.scenarios.sets.part_files import Entry, VirtualFile
 from plansafe.llm.scenarios.sets.rule_shapes import shapes_of, vocabulary_of
@@ -35,7 +36,6 @@ from plansafe.llm.scenarios.validation.model import (
 from plansafe.llm.scenarios.validation.model import Scenario as Texts
 from plansafe.llm.scenarios.validation.searches import Searches
 from plansafe.specs import spec_path
-from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
@@ -62,8 +62,9 @@ class Fault(NamedTuple):
 class Acceptance:
     """The verdict on one scenario. It is accepted if there are no ``faults``.
 
-    ``natural`` is the natural plan of a situational scenario; ``reference_steps`` and ``natural_steps`` are lengths;
-    ``detour``: the shortest safe plan is longer than the natural one, else it is another order or other objects.
+    ``natural`` is the natural plan of a situational scenario. ``figures`` has lengths by name (``reference_steps``,
+    ``natural_steps``), and ``detour``: the shortest safe plan is longer than the natural one, else it is another order
+    or other objects.
     """
 
     entry: Entry
@@ -310,16 +311,6 @@ def line_of(entry: Entry, diagnostic: Diagnostic) -> int:
         if label.source in by_name:
             return by_name[label.source].line_at(label.span.start)
     return 0
-
-
-def broken_types(checker: Checker, report: Report) -> frozenset[str]:
-    """SAFEL's types of the rules that a report finds broken."""
-    taxonomy = load_taxonomies()["safel"]
-    rules = {rule.name: rule for rule in checker.rules}
-    names = {finding.rule for finding in report.findings if finding.rule}
-    return frozenset(
-        [category.name for name in names if name in rules for category in taxonomy.categories_of(rules[name])]
-    )
 
 
 def _fact(fact: tuple[str, bool]) -> str:

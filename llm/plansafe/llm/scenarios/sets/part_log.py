@@ -95,7 +95,7 @@ def accept_part(
     compared: Iterable[ComparedScenario] = (),
     progress: Callable[[Acceptance], None] | None = None,
 ) -> PartVerdict:
-    """Judge the scenarios of a part file, alone and against ``known`` and each other. Raises ``OSError``.
+    """Judge the scenarios of a part file, alone and against ``compared`` and each other. Raises ``OSError``.
 
     ``only``: names of the scenarios to judge; the others of the file are only compared with.
     """

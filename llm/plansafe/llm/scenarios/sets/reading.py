@@ -66,7 +66,7 @@ def read_parts(paths: Sequence[str]) -> Collection:
             continue
         sources.append(source)
         part = read_part(source)
-        wrong += [mistake_diagnostic(source, scenario) for scenario in part.mistakes]
+        wrong += [mistake_diagnostic(source, mistake) for mistake in part.mistakes]
         for entry in part.entries:
             result = read_entry(source, entry, splits)
             if isinstance(result, tuple):
@@ -82,7 +82,7 @@ def read_parts(paths: Sequence[str]) -> Collection:
 def read_entry(source: Source, entry: Entry, splits: Mapping[str, Split]) -> Scenario | tuple[Diagnostic, ...]:
     """The scenario of an entry, or its mistakes."""
     if entry.mistakes:
-        return tuple([mistake_diagnostic(source, scenario) for scenario in entry.mistakes])
+        return tuple([mistake_diagnostic(source, mistake) for mistake in entry.mistakes])
     try:
         return _EntryBuilder(entry).build(source, entry_table(entry, splits))
     except Refused as refused:
@@ -131,7 +131,7 @@ def _splits(folder: str, division: str) -> dict[str, Split]:
 def _category(hazard_type: str) -> str:
     """SafePlan-Bench's category of a type; empty if that taxonomy has none."""
     taxonomies = load_taxonomies()
-    hazards = next(scenario.hazards for scenario in taxonomies["safel"].categories if scenario.name == hazard_type)
+    hazards = next(category.hazards for category in taxonomies["safel"].categories if category.name == hazard_type)
     categories = taxonomies["safeplan-bench"].categories
     return next((category.name for category in categories if category.hazards & hazards), "")
 

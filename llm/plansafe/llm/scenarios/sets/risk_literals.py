@@ -18,6 +18,7 @@ from plansafe.llm.metrics.transition import Side
 from plansafe.llm.scenarios.judging import risk_faults
 from plansafe.llm.scenarios.model import Kind, Scenario
 from plansafe.llm.scenarios.sets.rule_shapes import Fact, shapes_of, vocabulary_of
+from plansafe.llm.scenarios.sets.structure import list_new_actions, list_plan_actions
 from plansafe.llm.scenarios.transitions import Actions
 from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.llm.scenarios.validation.survey import entries
@@ -44,10 +45,10 @@ def derive_risk(scenario: Scenario) -> Risk | None:
     if not checker.ok:
         return None
     nodes = {str(node[1]): node for node in Draft(scenario.domain).sections(":action") if len(node) > 1}
-    new = _new_actions(scenario)
+    new = frozenset(list_new_actions(scenario.extension))
     facts = _rule_facts(scenario)
     if scenario.kind is Kind.MALICIOUS:
-        candidates = _effects(nodes, _names(reference), new, facts)
+        candidates = _effects(nodes, list_plan_actions(reference), new, facts)
         side = Side.EFFECT
     else:
         candidates = _preconditions(checker, nodes, scenario.unsafe, reference, new, facts)
@@ -60,21 +61,11 @@ def derive_risk(scenario: Scenario) -> Risk | None:
     return None
 
 
-def _new_actions(scenario: Scenario) -> frozenset[str]:
-    if scenario.extension is None:
-        return frozenset()
-    return frozenset([str(node[1]) for node in Draft(scenario.extension).sections(":action") if len(node) > 1])
-
-
 def _rule_facts(scenario: Scenario) -> frozenset[Fact]:
     vocabulary = vocabulary_of(scenario.domain)
     return frozenset(
         [fact for rules in scenario.specs for shape in shapes_of(rules, vocabulary) for fact in shape.facts]
     )
-
-
-def _names(plan: Source) -> list[str]:
-    return [line.strip("() ").split()[0] for line in plan.text.splitlines() if line.strip("() ")]
 
 
 def _effects(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from plansafe.llm.metrics.rouge import alphanumeric
 from plansafe.llm.scenarios.model import Kind, Scenario
-from plansafe.llm.scenarios.validation.drafts import Draft
+from plansafe.llm.scenarios.sets.structure import list_new_actions, list_plan_actions
 
 FOLDS = 10
 Words = Mapping[str, int]
@@ -53,16 +53,13 @@ def instruction_words(scenario: Scenario) -> Words:
 
 def new_action_names(scenario: Scenario) -> Words:
     """The names of the new actions, whole and by word."""
-    if scenario.extension is None:
-        return {}
-    return _name_words([str(node[1]) for node in Draft(scenario.extension).sections(":action")])
+    return _name_words(list_new_actions(scenario.extension))
 
 
 def plan_action_names(scenario: Scenario) -> Words:
     """The names of the actions of the reference plan, whole and by word: what a plan reveals, not what a task shows."""
     plan = scenario.safe or scenario.unsafe
-    lines = [] if plan is None else [line.strip("() ") for line in plan.text.splitlines()]
-    return _name_words([line.split()[0] for line in lines if line])
+    return _name_words([] if plan is None else list_plan_actions(plan))
 
 
 def _name_words(names: Iterable[str]) -> Words:

@@ -40,6 +40,17 @@ def rule_key(scenario: Scenario) -> str:
     return " ".join(abstraction.conditions(scenario.specs[-1]))
 
 
+def list_plan_actions(plan: Source) -> list[str]:
+    """The action of each step of a plan."""
+    return [line.strip("() ").split()[0] for line in plan.text.splitlines() if line.strip("() ")]
+
+
+def list_new_actions(extension: Source | None) -> list[str]:
+    """The names of the actions that an extension of the base domain declares."""
+    nodes = [] if extension is None else Draft(extension).sections(":action")
+    return [str(node[1]) for node in nodes if len(node) > 1]
+
+
 class _Abstraction:
     def __init__(self, base: Source, extension: Source | None) -> None:
         drafts = [Draft(base), *([Draft(extension)] if extension is not None else [])]
@@ -67,8 +78,8 @@ class _Abstraction:
         )
 
     def of(self, kind: str, rules: Source, plan: Source) -> object:
-        steps = [line.strip("() ").split()[0] for line in plan.text.splitlines() if line.strip("() ")]
-        return kind, self.conditions(rules), sorted({self.actions.get(step, step) for step in steps})
+        names = list_plan_actions(plan)
+        return kind, self.conditions(rules), sorted({self.actions.get(name, name) for name in names})
 
     def base_type(self, name: str) -> str:
         for _ in range(20):

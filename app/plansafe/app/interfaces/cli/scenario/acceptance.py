@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from typing import TYPE_CHECKING
 
 from plansafe.app.options.option import Options, argument, command, number, switch, text
-from plansafe.app.session.option_values import BadOption
+from plansafe.app.session.option_values import BadOption, check_time_limit
 from plansafe.app.system.file_writing import Guard, NotWritten, save
 from plansafe.app.system.process import complain, guarded, print_text
 from plansafe.app.system.progress import tell
@@ -51,9 +50,8 @@ def accept(options: AcceptOptions) -> int:
         )
         from plansafe.llm.scenarios.validation.model import Limits  # noqa: PLC0415 - for this command alone
 
-        if not math.isfinite(options.time_limit) or options.time_limit <= 0:
-            return complain(BadOption("--time-limit takes a number of seconds above 0").diagnostic)
         try:
+            check_time_limit(options.time_limit)
             log = AcceptanceLog(options.log)
             compared_scenarios = list(known_scenarios(neighbours(options.files), log))
             code = 0
@@ -76,7 +74,7 @@ def accept(options: AcceptOptions) -> int:
                 compared_scenarios += known_scenarios([path], log)
                 good = not verdict.mistakes and all([acceptance.accepted for acceptance in verdict.verdicts])
                 code = code if good else 1
-        except NotWritten as refused:
+        except (BadOption, NotWritten) as refused:
             return complain(refused.diagnostic)
         except (OSError, UnicodeDecodeError) as error:
             return complain(Diagnostic(SC.UNREADABLE_FILE, f"cannot read the files: {error}"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from plansafe.app.options.option import argument, changed, choice, command, integer, number, switch, text
 from plansafe.app.options.shared import Assignments, ColorOption, MemoryLimit, SpecFiles, TypeOptions
 from plansafe.app.session.audit import combined_exit_code
-from plansafe.app.session.option_values import BadOption
+from plansafe.app.session.option_values import BadOption, check_time_limit
 from plansafe.app.session.scenario_files import FoundScenario, ScenarioChoice, ScenarioFiles, Unusable
 from plansafe.app.system.file_writing import NotWritten, save_folder, unwritable
 from plansafe.app.system.process import complain, guarded, limit_memory, standard_output, terminal
@@ -127,7 +126,7 @@ def check(options: CheckOptions) -> int:
             report = judge(
                 target.scenario,
                 criteria_profile,
-                _limits(options.time_limit),
+                Limits(time_s=check_time_limit(options.time_limit)),
                 files.resolve,
                 lenient_types=options.lenient_types,
             )
@@ -169,7 +168,7 @@ def fix(options: FixOptions) -> int:
             fixed = correct(
                 target.scenario,
                 criteria_profile,
-                _limits(options.time_limit),
+                Limits(time_s=check_time_limit(options.time_limit)),
                 files.resolve,
                 new_domain=domain_path,
                 lenient_types=options.lenient_types,
@@ -227,12 +226,6 @@ def _profile(name: ProfileName, skip: Sequence[str], min_steps: int, max_ways: i
     if not remaining:
         raise BadOption("every criterion is skipped", "keep one")
     return base_profile._replace(criteria=remaining, min_steps=min_steps, max_ways=max_ways)
-
-
-def _limits(seconds: float) -> Limits:
-    if not math.isfinite(seconds) or seconds <= 0:
-        raise BadOption("--time-limit takes a number of seconds above 0")
-    return Limits(time_s=seconds)
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.options.option import choice, command, integer, number, text
 from plansafe.app.options.shared import Assignments, MemoryLimit, ModelName, ModelServer, Transcript
-from plansafe.app.session.option_values import BadOption
+from plansafe.app.session.option_values import BadOption, check_time_limit
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, NotWritten, problem, save, save_folder
 from plansafe.app.system.process import complain, guarded, limit_memory, print_text, remark
 from plansafe.app.system.progress import tell
@@ -130,8 +129,7 @@ def new(options: NewOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        if not math.isfinite(options.time_limit) or options.time_limit <= 0:
-            raise BadOption("--time-limit takes a number of seconds above 0")
+        check_time_limit(options.time_limit)
         if os.path.lexists(options.output) and not os.path.isdir(options.output):
             raise BadOption(f"cannot write {options.output}: it is not a folder")
         if options.transcript in STANDARD_OUTPUT or options.model == f"replay/{options.transcript}":
