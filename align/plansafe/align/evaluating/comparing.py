@@ -59,8 +59,13 @@ class Group:
 
     @cached_property
     def found(self) -> list[Evaluated]:
-        """All answers; their sample is the place of their seed."""
-        return [Evaluated(record, sample) for sample, run in enumerate(self.runs) for record in run.records]
+        """All answers; the samples of different seeds are different."""
+        samples = max([int(run.header["settings"]["samples"]) for run in self.runs])
+        return [
+            Evaluated(record, place * samples + record["sample"])
+            for place, run in enumerate(self.runs)
+            for record in run.records
+        ]
 
 
 def grouped(runs: Sequence[Evaluation]) -> list[Group]:
@@ -150,7 +155,7 @@ def _warnings(runs: Sequence[Evaluation]) -> tuple[str, ...]:
     said = []
     if len({run.header["tasks"]["sha256"] for run in runs}) > 1:
         said.append("the runs have different tasks: methods are compared on their common tasks")
-    short = [run for run in runs if len(run.records) < run.header["tasks"]["count"]]
+    short = [run for run in runs if len(run.records) < run.answer_count]
     if short:
         said.append(f"{len(short)} runs are not finished")
     return tuple(said)

@@ -96,8 +96,12 @@ def _check(run: Evaluation) -> None:
         raise ValueError("lambda and seed must be numbers")
     if not isinstance(run.header["tasks"]["sha256"], str) or not isinstance(run.header["tasks"]["count"], int):
         raise TypeError("the tasks must have a number and a hash")
-    if len({record["id"] for record in run.records}) != len(run.records):
-        raise ValueError("two records are about the same task")
+    if type(run.header["settings"]["samples"]) is not int or run.header["settings"]["samples"] < 1:
+        raise ValueError("the number of samples must be positive")
+    if any([type(record["sample"]) is not int or record["sample"] < 0 for record in run.records]):
+        raise ValueError("a sample must be a number from 0")
+    if len({(record["id"], record["sample"]) for record in run.records}) != len(run.records):
+        raise ValueError("two records have the same task and sample")
     found = run.evaluated
     for one in found:
         if sorted(one.record) != sorted(FIELDS):

@@ -29,6 +29,7 @@ FIELDS = (
         "world",
         "split",
         "shift",
+        "sample",
         "answer",
         "finish",
         "reading",
@@ -58,6 +59,7 @@ def record_of(one: Opened, written: Written, label: str) -> dict[str, Any]:
         "world": task.world,
         "split": task.split,
         "shift": task.shift,
+        "sample": one.sample,
         "answer": answer.text[:_LONGEST_ANSWER],
         "finish": answer.finish.value,
         "reading": _reading(one, answer.text, judged),
@@ -86,7 +88,7 @@ def _reading(one: Opened, text: str, judged: Judged) -> str:
 
 
 class Evaluated:
-    """A record as the figures read it. ``sample`` tells answers to the same task apart: the seed of the training."""
+    """A record as the figures read it. ``sample`` distinguishes answers to the same task."""
 
     def __init__(self, record: Record, sample: int = 0) -> None:
         self.record = record

@@ -166,7 +166,8 @@ def _about(run: Evaluation) -> tuple[tuple[str, str], ...]:
         ("lambda", NOT_APPLICABLE if method.factor is None else f"{method.factor:g}"),
         ("seed", NOT_APPLICABLE if method.seed is None else str(method.seed)),
         ("model", str(header["model"])),
-        ("tasks", f"{len(run.records)} of {header['tasks']['count']}"),
+        ("tasks", str(header["tasks"]["count"])),
+        ("answers", f"{len(run.records)} of {run.answer_count}"),
         ("tokens written", str(tokens)),
         ("tokens a CPU second", rate),
     ]

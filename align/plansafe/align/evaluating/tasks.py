@@ -40,11 +40,12 @@ class EvalTask(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """A task to plan for, compiled."""
+    """A task to plan for, compiled. ``sample`` numbers the answers to it."""
 
     task: EvalTask
     bench: BenchTask
     prompt: str
+    sample: int = 0
 
     @property
     def reference(self) -> str:
