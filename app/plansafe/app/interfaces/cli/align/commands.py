@@ -14,12 +14,13 @@ from plansafe.app.system.progress import tell
 
 if TYPE_CHECKING:
     from plansafe.align.config import Config
-    from plansafe.align.training.trainer import Progress, Result
+    from plansafe.align.training.run_trainer import Progress
+    from plansafe.align.training.trainer import Result
 
 _UNFINISHED = 3
 _MAX_NAMED = 10
 """Maximum number of names of too long pairs in the report."""
-_REPORTED_METRICS = ("loss", "margin", "accuracy", "length_gap")
+_REPORTED_METRICS = ("loss", "margin", "accuracy", "length_gap", "reward")
 
 
 class TrainOptions(Options):
@@ -36,9 +37,10 @@ class TrainOptions(Options):
 
 @command(TrainOptions)
 def train(options: TrainOptions) -> int:
-    """Train a language model with LoRA, on texts (`method = "sft"`) or on pairs of a safe and an unsafe plan.
+    """Train a language model on texts, on pairs of a safe and an unsafe plan, or with the verdict as a reward.
 
-    A run that was stopped or killed goes on from its last checkpoint to the same loss curve. Nothing is downloaded.
+    The key `method` of the configuration selects the method. A run that was stopped or killed continues from its last
+    checkpoint to the same loss curve. Nothing is downloaded.
 
     Exit codes: 0 finished, 2 usage, or a file that cannot be used, 3 the time was over before the last step.
     """
@@ -77,10 +79,7 @@ def _run(config: Config, minutes: float | None) -> Result:
     tell("loading ..")
 
     def show_progress(progress: Progress) -> None:
-        if progress.phase == "reference":
-            tell(f"the model at the beginning: {progress.done} of {progress.total} pairs ..")
-        else:
-            bar.at(progress.done, _progress_note(progress.metrics))
+        bar.at(progress.done, _progress_note(progress.metrics))
 
     try:
         return work(config, seconds=None if minutes is None else 60 * minutes, watch=show_progress)
@@ -90,12 +89,12 @@ def _run(config: Config, minutes: float | None) -> Result:
 
 
 def _progress_note(metrics: Mapping[str, Any]) -> str:
-    metric_texts = [f"{name} {metrics[name]:.3f}" for name in ("loss", "margin") if name in metrics]
+    metric_texts = [f"{name} {metrics[name]:.3f}" for name in ("loss", "margin", "reward") if name in metrics]
     return ", ".join([*metric_texts, f"{metrics['tokens_per_second']:.0f} tokens/s"])
 
 
 def _report(config: Config, result: Result) -> int:
-    kind = "texts" if config.method == "sft" else "pairs"
+    kind = {"sft": "texts", "rft": "texts", "grpo": "tasks"}.get(config.method, "pairs")
     lines = [f"{config.method}: {result.step} of {config.max_steps} steps over {result.examples:,} {kind}"]
     if result.too_long:
         names = ", ".join(result.too_long[:_MAX_NAMED]) + (", .." if len(result.too_long) > _MAX_NAMED else "")
