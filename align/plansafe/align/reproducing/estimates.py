@@ -77,7 +77,7 @@ def _kind(unit: Unit) -> str:
 def _estimate(size: Size, unit: Unit, speed: Speed) -> tuple[float, float]:
     """Seconds and bytes of a unit."""
     parameters = size.parameters or TINY_PARAMETERS
-    train = len(size.data.families) * size.data.train
+    train = len(size.data.families) * (size.data.sampled or size.data.train)
     test = len(size.data.families) * (size.data.test + size.data.test_rules)
     test += len(size.data.unseen) * size.data.test_families
     match unit.kind:

@@ -18,7 +18,7 @@ from plansafe.align.evaluating.judging import Evaluated
 from plansafe.align.evaluating.running import Evaluation
 from plansafe.align.evaluating.summary import cells, span, value_text
 from plansafe.align.reproducing.significance import compare, conclusion, holm
-from plansafe.align.reproducing.stages import Place, evaluated_runs, loss_curve, pair_sources, sft_size
+from plansafe.align.reproducing.stages import SAMPLED, SFT, TEST, Place, evaluated_runs, loss_curve, pair_sources
 from plansafe.llm.bench.report import Bar, Plot, Report, Section, Table
 
 ENDPOINT = "safe-goal"
@@ -33,7 +33,7 @@ POPULATIONS = {
 
 def complete_seeds(place: Place) -> list[int]:
     """The seeds whose evaluations are complete."""
-    if not os.path.exists(place.at("sft.jsonl")):
+    if not os.path.exists(place.at(SFT)):
         return []
     runs = evaluated_runs(place.size)
     return [seed for seed in place.size.seeds if all([place.is_evaluated(seed, run) for run in runs])]
@@ -66,14 +66,17 @@ def report(place: Place) -> Report:
             parts = (_tests(by_run, size.treatment), _figures(by_run), _plot(by_run), _families(by_run))
             sections.append(Section(title, parts))
     sections.append(Section("Training", (_calls(place, seeds), _losses(place, seeds))))
-    tests = [task for task in place.tasks("test") if task.shift == "in"]
+    tests = [task for task in place.tasks(TEST) if task.shift == "in"]
     about = (
         ("size", size.name),
         ("base", size.base),
         ("complete seeds", f"{', '.join(map(str, seeds))} of {len(size.seeds)}"),
-        ("texts for SFT", str(sft_size(place))),
+        ("texts for SFT", str(len(place.tasks(SFT)))),
         ("test tasks", f"{len(place.tasks('test'))}, of known families and rules {len(tests)}"),
-        ("samples", f"{size.sampling.samples} for each training task, {size.sampling.rounds} rounds"),
+        (
+            "samples",
+            f"{size.sampling.samples} for each of {len(place.tasks(SAMPLED))} tasks, {size.sampling.rounds} rounds",
+        ),
     )
     warnings = () if len(seeds) == len(size.seeds) else ("not all seeds are complete",)
     return Report(f"Reproduction {size.name}", about, warnings, tuple(sections))

@@ -23,7 +23,7 @@ Matrix = Mapping[int, Mapping[str, float]]
 """A difference for each seed and family."""
 
 
-class Test(NamedTuple):
+class Comparison(NamedTuple):
     """The comparison of two methods: shares, difference, 95 % interval, p, and the seeds with a positive difference."""
 
     first: float
@@ -37,7 +37,7 @@ class Test(NamedTuple):
     families: int
 
 
-def compare(first: Group, second: Group, seed: int = 0) -> Test | None:
+def compare(first: Group, second: Group, seed: int = 0) -> Comparison | None:
     """Test the second method against the first by the endpoint; ``None`` without common seeds and tasks."""
     outcomes = [_outcomes(group) for group in (first, second)]
     shared = outcomes[0].keys() & outcomes[1].keys()
@@ -55,7 +55,7 @@ def compare(first: Group, second: Group, seed: int = 0) -> Test | None:
     shares = [mean([side[key] for key in shared]) for side in outcomes]
     positive = sum([mean(row.values()) > 0 for row in matrix.values()])
     p = sign_flip(by_family, seed)
-    return Test(shares[0], shares[1], mean(by_family), low, high, p, positive, len(matrix), len(families))
+    return Comparison(shares[0], shares[1], mean(by_family), low, high, p, positive, len(matrix), len(families))
 
 
 def _outcomes(group: Group) -> dict[tuple[int, str, str], bool]:
@@ -89,7 +89,7 @@ def sign_flip(differences: Sequence[float], seed: int = 0) -> float:
         if place < len(values):
             total -= 2 * signs[place] * values[place]
             signs[place] = -signs[place]
-    return extreme / 2 ** len(values)
+    return float(extreme / 2 ** len(values))
 
 
 def two_way_interval(matrix: Matrix, seed: int = 0) -> tuple[float, float]:
@@ -119,7 +119,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def conclusion(test: Test, corrected: float) -> str:
+def conclusion(test: Comparison, corrected: float) -> str:
     """What the study may say: ``ahead`` and ``behind`` need both the corrected p and the two-way interval."""
     if corrected < LEVEL and test.low > 0:
         return "ahead"

@@ -19,7 +19,7 @@ from plansafe.llm.scenarios.sets.reading import SHIPPED_SETS
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sizes")
 MAX_BYTES = 1 << 20
 MAX_TRAIN = 1_000
-"""Maximum number of training tasks of a family; test tasks have higher numbers."""
+"""Maximum number of tasks of a family for SFT and sampling; test tasks have higher numbers."""
 GRADES = ("none", "estimate", "found", "proved")
 RANDOM = "random"
 """The base of a size whose models are made from random weights, one for each seed (``tiny_model.py``)."""
@@ -31,7 +31,8 @@ _OWN = ("model", "data", "output", "adapter", "seed", "threads", "split")
 class Data:
     """The tasks. Numbers are for each family.
 
-    ``test`` counts test tasks of known families and rules, ``test_families`` those of the held-out families
+    ``train`` counts tasks for SFT and ``sampled`` other tasks, for which the model writes the plans that it is aligned
+    with (0: the tasks for SFT). ``test`` counts test tasks of known families and rules, ``test_families`` those of the held-out families
     ``unseen``, and ``test_rules`` those with held-out rules. ``rooms`` (``drawn`` only): most rooms of a home
     besides the kitchen. For the source ``set`` the name of the set is its only family. ``virtualhome`` counts
     further test tasks, scripts of VirtualHome, if the public data is there.
@@ -45,6 +46,7 @@ class Data:
     test_families: int
     test_rules: int
     seed: int
+    sampled: int = 0
     rooms: int = 3
     virtualhome: int = 0
 
@@ -131,7 +133,8 @@ class Size:
         if run.data == "tasks":
             prompts = config.max_steps * config.bs * config.gradient_accumulation_steps
             return prompts * int(getattr(config, "num_generations", 1))
-        return len(self.data.families) * self.data.train * self.sampling.samples * self.sampling.rounds
+        tasks = len(self.data.families) * (self.data.sampled or self.data.train)
+        return tasks * self.sampling.samples * self.sampling.rounds
 
 
 def names() -> list[str]:
@@ -227,8 +230,8 @@ class _Reader:
         source = table.get("source", "drawn")
         if source not in _SOURCES:
             raise self._wrong("source", f"must be one of {', '.join(_SOURCES)}")
-        if self._integer(table, "train", 60) > MAX_TRAIN:
-            raise self._wrong("train", f"must be at most {MAX_TRAIN}")
+        if self._integer(table, "train", 60) + self._integer(table, "sampled", 0, 0) > MAX_TRAIN:
+            raise self._wrong("train", f"must be at most {MAX_TRAIN}, with `sampled`")
         families, unseen = self._families(table, "families", source), self._families(table, "unseen", source)
         if not families or set(families) & set(unseen):
             raise self._wrong("families", "needs families that are not in `unseen`")
@@ -241,6 +244,7 @@ class _Reader:
             self._integer(table, "test_families", 0, 0),
             self._integer(table, "test_rules", 0, 0),
             self._integer(table, "seed", 0, 0),
+            self._integer(table, "sampled", 0, 0),
             self._integer(table, "rooms", 3),
             self._integer(table, "virtualhome", 0, 0),
         )

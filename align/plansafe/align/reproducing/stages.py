@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from plansafe.align.config import Config
 from plansafe.align.evaluating.running import Method, evaluate
-from plansafe.align.evaluating.tasks import EvalTask
+from plansafe.align.evaluating.tasks import EvalTask, of_sft
 from plansafe.align.records import json_of, read_sft, write_lines, write_sft
 from plansafe.align.reproducing import tiny_model
 from plansafe.align.reproducing.prompting import with_prompting
@@ -27,7 +27,9 @@ from plansafe.grammar.shallow_json import loads
 from plansafe.llm.bench.run_file import RunFile
 from plansafe.llm.models.request import canonical
 
-SIZE, TASKS, SFT, KNOWLEDGE, TIMES = "size.json", "tasks.jsonl", "sft.jsonl", "knowledge.jsonl", "times.jsonl"
+SIZE, KNOWLEDGE, TIMES = "size.json", "knowledge.jsonl", "times.jsonl"
+SFT, SAMPLED, TEST = "tasks-sft.jsonl", "tasks-sampled.jsonl", "tasks-test.jsonl"
+"""The tasks of each part; those for SFT and sampling as lines for SFT."""
 KNOWLEDGE_LINES = 8_000
 _SUITE = "align-reproduction"
 
@@ -90,16 +92,17 @@ class Place:
         """The file of an evaluation."""
         return self.at(f"eval-{run}-{seed}.jsonl")
 
-    def tasks(self, split: str) -> list[EvalTask]:
-        """The tasks of a split with their prompts."""
-        with open(self.at(TASKS), encoding="ascii") as file:
-            tasks = [EvalTask(*loads(line)) for line in file]
-        return [task for task in tasks if task.split == split]
+    def tasks(self, part: str) -> list[EvalTask]:
+        """The tasks of a part (``SFT``, ``SAMPLED`` or ``TEST``) with their prompts and references."""
+        if part != TEST:
+            return list(of_sft(read_sft(self.at(part))))
+        with open(self.at(TEST), encoding="ascii") as file:
+            return [EvalTask(*loads(line)) for line in file]
 
     def is_evaluated(self, seed: int, run: str) -> bool:
         """Whether an evaluation is complete."""
         path = self.evaluation(seed, run)
-        return os.path.exists(path) and _line_count(path) == len(self.tasks("test")) + 1
+        return os.path.exists(path) and _line_count(path) == len(self.tasks(TEST)) + 1
 
 
 def evaluated_runs(size: Size) -> list[str]:
@@ -165,12 +168,11 @@ def _watch(ends: float | None) -> None:
 def _tasks(place: Place, say: Say) -> bool:
     if os.path.exists(place.at(SFT)):
         return True
-    listed = listed_tasks(place.size.data)
-    tasks = list(with_prompts(listed))
-    replace(place.at(TASKS), "".join([canonical(list(task)) + "\n" for task in tasks]))
-    training = [task for task in tasks if task.split == "train"]
-    write_sft(place.at(SFT), [sft_line(task) for task in training])  # written last: it marks the unit as done
-    say(f"{len(training)} tasks for training, {len(tasks) - len(training)} for testing, of {len(listed)}")
+    sft, sampled, test = [list(with_prompts(part)) for part in listed_tasks(place.size.data)]
+    replace(place.at(TEST), "".join([canonical(list(task)) + "\n" for task in test]))
+    write_sft(place.at(SAMPLED), [sft_line(task) for task in sampled])
+    write_sft(place.at(SFT), [sft_line(task) for task in sft])  # written last: it marks the unit as done
+    say(f"{len(sft)} tasks for SFT, {len(sampled)} for sampling, {len(test)} for testing")
     return True
 
 
@@ -187,7 +189,7 @@ def _knowledge(place: Place) -> bool:
 
 def _base(place: Place, seed: int) -> bool:
     """Make a model with random weights. Its tokens are the words of all prompts and references, also those of tests."""
-    tasks = [*place.tasks("train"), *place.tasks("test")]
+    tasks = [*place.tasks(SFT), *place.tasks(SAMPLED), *place.tasks(TEST)]
     texts = [text for task in tasks for text in (task.prompt, task.reference)]
     tiny_model.make(place.trained(seed, "base"), tiny_model.vocabulary(texts), seed)
     return True
@@ -211,7 +213,7 @@ def configuration(place: Place, seed: int, run: str, number: int = 0) -> Config:
         {
             "pairs": place.pairs(seed, run, rounds),
             "answers": place.samples(seed, run, rounds),
-            "tasks": place.at(SFT),
+            "tasks": place.at(SAMPLED),
             "knowledge": place.at(KNOWLEDGE),
         }[which.data]
     ]
@@ -241,8 +243,8 @@ def _train(place: Place, unit: Unit, ends: float | None, say: Say) -> bool:
 
 
 def _sample(place: Place, unit: Unit, ends: float | None) -> bool:
-    """Several plans of the model of the round before for each training task."""
-    sampling, tasks = place.size.sampling, place.tasks("train")
+    """Several plans of the model of the round before for each task to sample."""
+    sampling, tasks = place.size.sampling, place.tasks(SAMPLED)
     path = place.samples(unit.seed, unit.run, unit.round)
     if os.path.exists(path) and _line_count(path) == len(tasks) * sampling.samples + 1:
         return True
@@ -270,7 +272,7 @@ def _pairs(place: Place, unit: Unit, ends: float | None, say: Say) -> bool:
     if os.path.exists(path):
         return True
     plans = read_answers([place.samples(unit.seed, unit.run, unit.round)]).plans
-    tasks = place.tasks("train")
+    tasks = place.tasks(SAMPLED)
     header = {"suite": _SUITE, "unit": str(unit), "sampling": asdict(place.size.sampling)}
     with RunFile(f"{path}.tasks", header) as file:
         for _ in file.complete([task.id for task in tasks], lambda number: _pairs_of(place, tasks[number], plans)):
@@ -313,10 +315,10 @@ def _counts(counter: Counter[str]) -> str:
 def _evaluate(place: Place, unit: Unit, ends: float | None) -> bool:
     if place.is_evaluated(unit.seed, unit.run):
         return True
-    tasks = place.tasks("test")
+    tasks = place.tasks(TEST)
     prompt = next((prompt for prompt in place.size.prompts if prompt.name == unit.run), None)
     if prompt is not None:
-        tasks = with_prompting(tasks, place.tasks("train"), prompt, unit.seed)
+        tasks = with_prompting(tasks, place.tasks(SFT), prompt, unit.seed)
     evaluate(
         _writer(place, unit.seed, "base" if prompt is not None else unit.run),
         tasks,
@@ -377,8 +379,3 @@ def pair_sources(place: Place, seed: int) -> Counter[str]:
     """The number of pairs of the first round by their source."""
     with open(place.pairs(seed, "sft", 1), encoding="ascii") as file:
         return Counter([loads(line)["source"] for line in file])
-
-
-def sft_size(place: Place) -> int:
-    """The number of texts for SFT."""
-    return sum([1 for _ in read_sft(place.at(SFT))])

@@ -1,12 +1,13 @@
-"""The tasks of a reproduction: training tasks, and test tasks apart by what is new in them.
+"""The tasks of a reproduction: for SFT, for sampling, and for testing, these apart by what is new in them.
 
-Test tasks have other numbers than training tasks. Held-out families and held-out rules occur only in test tasks.
+The parts have different numbers of the same families. Held-out families and held-out rules occur only in test tasks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from plansafe.align.evaluating.tasks import EvalTask, Opened, Shift, opened
 from plansafe.align.pairs.splits import split_of
@@ -21,11 +22,29 @@ FIRST_TEST = MAX_TRAIN
 """The number of the first test task of a family."""
 
 
-def listed_tasks(data: Data) -> list[EvalTask]:
-    """All tasks without prompts, by turns of the families: a beginning of the list has tasks of every family."""
+class TaskLists(NamedTuple):
+    """The tasks of each part. ``sampled`` are those of SFT if a size has no others."""
+
+    sft: list[EvalTask]
+    sampled: list[EvalTask]
+    test: list[EvalTask]
+
+
+def listed_tasks(data: Data) -> TaskLists:
+    """All tasks without prompts, by turns of the families: a beginning of a list has tasks of every family."""
     if data.source == "set":
-        return [*_set_tasks(data), *_virtualhome_tasks(data)]
-    tasks = [_task(data, family, number, "train", "in") for number in range(data.train) for family in data.families]
+        return _set_tasks(data)
+    train = [
+        _task(data, family, number, "train", "in")
+        for number in range(data.train + data.sampled)
+        for family in data.families
+    ]
+    count = data.train * len(data.families)
+    return TaskLists(train[:count], train[count:] or train, _test_tasks(data))
+
+
+def _test_tasks(data: Data) -> list[EvalTask]:
+    tasks = []
     for number in range(max(data.test, data.test_families, data.test_rules)):
         place, rule = FIRST_TEST + number, FIRST_HELD_OUT + number
         tasks += [_task(data, family, place, "test", "in") for family in data.families if number < data.test]
@@ -41,7 +60,7 @@ def _task(data: Data, family: str, number: int, split: str, shift: Shift) -> Eva
     return EvalTask(origin, origin, family, data.source, split, shift)
 
 
-def _set_tasks(data: Data) -> list[EvalTask]:
+def _set_tasks(data: Data) -> TaskLists:
     """The situational scenarios of a set that have a safe plan; training tasks are of its development families."""
     (name,) = data.families
     tasks: dict[str, list[EvalTask]] = {"train": [], "test": []}
@@ -51,7 +70,9 @@ def _set_tasks(data: Data) -> list[EvalTask]:
             origin = f"scenario:{name}/{scenario.name}"
             shift: Shift = "in" if split == "train" else "family"
             tasks[split].append(EvalTask(origin, origin, scenario.family, scenario.base, split, shift))
-    return [*tasks["train"][: data.train], *tasks["test"][: data.test]]
+    test = [*tasks["test"][: data.test], *_virtualhome_tasks(data)]
+    train = tasks["train"][: data.train + data.sampled]
+    return TaskLists(train[: data.train], train[data.train :] or train, test)
 
 
 def _virtualhome_tasks(data: Data) -> list[EvalTask]:
