@@ -13,6 +13,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.building import Collection, Refused, ScenarioBuilder
 from plansafe.llm.scenarios.model import Kind, Scenario, Solvable, Split
+from plansafe.llm.scenarios.risks.part_files import SUFFIX as RISKS
 from plansafe.llm.scenarios.sets.part_files import SUFFIX, Entry, Mistake, read_part
 from plansafe.llm.scenarios.table import Table
 from plansafe.specs.taxonomy import load_taxonomies
@@ -45,7 +46,8 @@ def load_set(name: str, split: Split | str | None = None) -> tuple[Scenario, ...
 
 def part_paths(folder: str) -> tuple[str, ...]:
     """The part files of a folder, by name."""
-    return tuple(sorted(glob.glob(os.path.join(glob.escape(folder), f"*{SUFFIX}"))))
+    paths = [path for suffix in (SUFFIX, RISKS) for path in glob.glob(os.path.join(glob.escape(folder), f"*{suffix}"))]
+    return tuple(sorted(paths))
 
 
 def read_parts(paths: Sequence[str]) -> Collection:

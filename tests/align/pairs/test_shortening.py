@@ -1,0 +1,59 @@
+"""Shortened plans stay SAFE, reach the goal, and have no needless step; other plans stay as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from plansafe.align.pairs.shortening import deletions, shortened
+from plansafe.align.records import actions_of, plan_of
+from plansafe.align.tasks import task_of
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.reporting.report import Headline, Worlds
+
+
+def is_safe(checker: Checker, actions: tuple[str, ...]) -> bool:
+    report = checker.check(Source("plan", plan_of(actions)))
+    return report.headline in (Headline.SAFE, Headline.VALID) and report.goal is Worlds.ALL
+
+
+def needless(checker: Checker, actions: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The plans with one or two steps less that are SAFE and reach the goal, each by a complete check."""
+    places = range(len(actions))
+    fewer = [{one, two} for one in places for two in places if one <= two]
+    plans = [tuple([step for place, step in enumerate(actions) if place not in gone]) for gone in fewer]
+    return [plan for plan in plans if plan and is_safe(checker, plan)]
+
+
+@pytest.mark.parametrize("origin", ["drawn:warm-drink/0/7", "drawn:fetch/0/7", "scenario:cat-in-the-drum"])
+def test_no_step_and_no_pair_of_steps_of_a_shortened_plan_is_needless(origin: str) -> None:
+    task = task_of(origin)
+    short = shortened(task.checker, actions_of(task.reference))
+    assert short and is_safe(task.checker, short) and not needless(task.checker, short)
+    assert shortened(task.checker, short) == short
+
+
+def test_walks_in_a_circle_are_deleted() -> None:
+    task = task_of("drawn:plants/0/7")
+    short = shortened(task.checker, actions_of(task.reference))
+    walks = [step for step in short if step.startswith("(go ")]
+    _, robot, here, there = walks[0][1:-1].split()
+    circle = (f"(go {robot} {here} {there})", f"(go {robot} {there} {here})")
+    place = short.index(walks[0])
+    longer = (*short[:place], *circle, *circle, *short[place:])
+    assert is_safe(task.checker, longer)
+    assert shortened(task.checker, longer) == short
+
+
+def test_plans_that_are_unsafe_or_miss_the_goal_stay_as_they_are() -> None:
+    task = task_of("drawn:stew/1/7")
+    reference = actions_of(task.reference)
+    unsafe = tuple([step for step in reference if "switch-off" not in step])
+    for plan in (unsafe, reference[:2], ("(fly robot)",), ()):
+        assert shortened(task.checker, plan) == plan
+
+
+def test_deletions_are_blocks_and_pairs() -> None:
+    found = list(deletions(4))
+    assert found[:4] == [(0,), (1,), (2,), (3,)] and (0, 1, 2) in found and (0, 3) in found
+    assert len(found) == len(set(found)) == 4 + 3 + 2 + 3
