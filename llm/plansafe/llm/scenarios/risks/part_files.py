@@ -30,7 +30,7 @@ RISK_KEYS = ("risk", *_SHARED, "category", "task", "goal", "unsafe", "safe", "ru
 _REQUIRED = ("by", "role", "category", "task", "rooms", "objects", "unsafe", "safe")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,63}\Z")
 _BY = re.compile(r"(person|template|model [^\s].*)\Z")
-_SEED = re.compile(r"(virtualhome \d+_\d+|safeagentbench \d+|earbench \d+|model-answer \S+|none)\Z")
+_SEED = re.compile(r"(virtualhome \d+_\d+|safeagentbench (safe-)?\d+|earbench \S.*|model-answer \S+|none)\Z")
 _ACTION = re.compile(r"\(:action (\S+) :parameters \(([^()]*)\)")
 _GRAPH, _UNSAFE, _SAFE, _PROBLEM = "graph.json", "unsafe.plan", "safe.plan", "problem.pddl"
 
@@ -174,7 +174,7 @@ def _value_mistakes(entry: RiskEntry) -> list[Mistake]:
     out = [Mistake(block.line, f"`{key}:` is missing") for key in _REQUIRED if not entry.value(key)]
     for key, pattern, expected in (
         ("by", _BY, "`person`, `template` or `model NAME`"),
-        ("seed", _SEED, "`virtualhome 27_2`, `safeagentbench 123`, `earbench 45`, `model-answer ID` or `none`"),
+        ("seed", _SEED, "`virtualhome 27_2`, `safeagentbench 123`, `earbench ID`, `model-answer ID` or `none`"),
     ):
         if entry.value(key) and not pattern.match(entry.value(key)):
             owner = block if block.lines(key) else entry.family
