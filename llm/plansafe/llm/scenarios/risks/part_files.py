@@ -18,6 +18,7 @@ from plansafe.domains.world import SCENE, Request, Scene
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.model import Kind
 from plansafe.llm.scenarios.risks.environment import Environment, class_of, read_environment
+from plansafe.llm.scenarios.risks.home_rules import home_rules
 from plansafe.llm.scenarios.sets.part_files import Block, Entry, Line, Mistake, Part, VirtualFile, read_blocks
 from plansafe.specs import default_specs
 from plansafe.specs.taxonomy import load_taxonomies
@@ -59,8 +60,9 @@ class RiskEntry(Entry):
 
     @property
     def hazards(self) -> tuple[str, ...]:
-        """Types of SAFEL: none, the tasks have categories of SafePlan-Bench."""
-        return ()
+        """Types of SAFEL that the broken rule belongs to; none before `accept --write` has written the rule."""
+        rule = home_rules().get(self.rule)
+        return () if rule is None else tuple([one.name for one in load_taxonomies()["safel"].categories_of(rule)])
 
     @property
     def base(self) -> str:

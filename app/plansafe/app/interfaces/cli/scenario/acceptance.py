@@ -92,7 +92,7 @@ def _text(part: PartVerdict, quiet: bool) -> str:
         name = verdict.entry.name
         if verdict.accepted:
             figures = verdict.figures
-            if "rule" in figures:
+            if "unsafe_steps" in figures:
                 plan_lengths = (
                     f"{figures['rule']}, hazard {figures['unsafe_steps']} steps, safe {figures['safe_steps']}"
                 )
