@@ -38,7 +38,8 @@ def main() -> int:
     for diagnostic in read.diagnostics[:20]:
         print(f"error: {diagnostic.message}", file=sys.stderr)
     scenarios = read.scenarios
-    entries = read_entries([path for path in part_paths(folder) if path.endswith(RISKS)])
+    paths = part_paths(place) if os.path.isdir(place) else (place,)
+    entries = read_entries([path for path in paths if path.endswith(RISKS)])
     figures = (
         risk_figures(scenarios, entries, rule_splits(folder))
         if entries
