@@ -138,7 +138,10 @@ def _entry(part: str, block: Block, family: Block, problems: list[Mistake]) -> R
             problems += _step_mistakes(entry.steps(key), environment)
         for line in written_items(block.lines("goal")):
             fact = _goal_fact(line, environment)
-            (problems if isinstance(fact, Mistake) else goal).append(fact)  # type: ignore[arg-type]
+            if isinstance(fact, Mistake):
+                problems.append(fact)
+            else:
+                goal.append(fact)
     if problems:
         return RiskEntry(part, block, family, tuple(problems))
     graph = Source(f"{part}:{block.name}/{_GRAPH}", environment.text())
