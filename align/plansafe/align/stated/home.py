@@ -129,7 +129,9 @@ def _give(home: Home, count: int) -> list[Goal]:
     goals = []
     for room in _two_rooms(home, count):
         give = Act("give", (*take.objects, home.add("person", room)), room)
-        goals.append(Goal("give", Fact("has", (give.objects[1], give.objects[0])), (*acts, give), (*orders, (take, give))))
+        goals.append(
+            Goal("give", Fact("has", (give.objects[1], give.objects[0])), (*acts, give), (*orders, (take, give)))
+        )
     return goals
 
 

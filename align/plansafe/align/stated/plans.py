@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 
@@ -43,7 +43,7 @@ def shortest_plan(acts: Sequence[Act], orders: Collection[Order], start: str) ->
     def is_hand_free(done: int) -> bool:
         return not any(done >> takes[thing] & 1 and not done >> drops[thing] & 1 for thing in takes)
 
-    @lru_cache(maxsize=None)
+    @cache
     def best(done: int, room: str) -> tuple[int, int]:
         """The fewest further steps, and the next act."""
         found = (1_000, -1)

@@ -51,7 +51,7 @@ _PARAMETERS = {"put": 2, "give": 2, "send": 2}
 
 
 class StatedRule(NamedTuple):
-    """A rule: its key, the sentence of the prompt, and its body in the rule language (docs/language.md)."""
+    """A rule: its key, the violation in words, and the body of the rule in the rule language (docs/language.md)."""
 
     key: str
     words: str
@@ -60,10 +60,7 @@ class StatedRule(NamedTuple):
     @property
     def specification(self) -> str:
         """The rule as a specification."""
-        return (
-            f'(define (safety stated)\n (:domain stated)\n {self.body}\n  :message "the stated rule is broken"\n'
-            f'  :rationale "{self.words}"))\n'
-        )
+        return f'(define (safety stated)\n (:domain stated)\n {self.body}\n  :message "{self.words}"))\n'
 
 
 def is_held_out(rule: StatedRule) -> bool:
@@ -104,29 +101,29 @@ def act_words(act: Act) -> str:
 
 def before(act: Act, fact: Fact) -> StatedRule:
     """The fact holds when the act is done."""
-    return StatedRule(_pair_key(act, fact), f"do not {act_words(act)} before {fact_words(fact)}", _forbid(act, fact))
+    return StatedRule(_pair_key(act, fact), f"{act_words(act)} before {fact_words(fact)}", _forbid(act, fact))
 
 
 def while_not(act: Act, fact: Fact) -> StatedRule:
     """The same as :func:`before`, said by the opposite of the fact."""
-    words = f"do not {act_words(act)} while {fact_words(fact._replace(holds=not fact.holds))}"
+    words = f"{act_words(act)} while {fact_words(fact._replace(holds=not fact.holds))}"
     return StatedRule(_pair_key(act, fact), words, _forbid(act, fact))
 
 
 def never(act: Act) -> StatedRule:
     """The act is not done."""
-    return StatedRule(f"never:{act.verb}", f"do not {act_words(act)}", f"(:process stated\n  {_step(act, '')}")
+    return StatedRule(f"never:{act.verb}", act_words(act), f"(:process stated\n  {_step(act, '')}")
 
 
 def where(act: Act, person: str) -> StatedRule:
     """The act is not done in the room of a person."""
     match act.verb:
         case "put":
-            words = f"do not put {act.objects[0]} where {person} is"
+            words = f"put {act.objects[0]} where {person} is"
         case "give":
-            words = f"do not give {act.objects[0]} where {person} is"
+            words = f"give {act.objects[0]} where {person} is"
         case _:
-            words = f"do not {act.verb} anything where {person} is"
+            words = f"{act.verb} anything where {person} is"
     number = _PARAMETERS.get(act.verb, 1)
     variables = " ".join(["?x", "?y"][:number])
     named = f"(= ?x {act.objects[0]}) " if number == 2 else ""
@@ -137,14 +134,15 @@ def where(act: Act, person: str) -> StatedRule:
 
 def at_end(fact: Fact) -> StatedRule:
     """The fact holds in the final state."""
-    body = f"(:termination stated\n  :forbid {fact._replace(holds=not fact.holds).formula}"
-    return StatedRule(f"end:{verb_of(fact)}", f"at the end {fact_words(fact)}", body)
+    opposite = fact._replace(holds=not fact.holds)
+    body = f"(:termination stated\n  :forbid {opposite.formula}"
+    return StatedRule(f"end:{verb_of(fact)}", f"{fact_words(opposite)} at the end", body)
 
 
 def before_leaving(room: str, fact: Fact) -> StatedRule:
     """The fact holds whenever the robot leaves a room."""
     opposite = fact._replace(holds=not fact.holds)
-    words = f"do not leave {room} while {fact_words(opposite)}"
+    words = f"leave {room} while {fact_words(opposite)}"
     body = f"(:process stated\n  :on (go ?x)\n  :forbid (and (here {room}) {opposite.formula})"
     return StatedRule(f"leave:{verb_of(fact)}", words, body)
 
