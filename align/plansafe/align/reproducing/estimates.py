@@ -125,7 +125,7 @@ def _answers(size: Size, answers: int, parameters: float, speed: Speed) -> tuple
     reading = 2 * parameters * PROMPT_TOKENS * answers / speed.operations
     steps = PLAN_TOKENS * answers / size.batch
     writing = steps * max(weight_bytes / speed.bandwidth, 2 * parameters * size.batch / speed.operations, 0.005)
-    cache = size.batch * (PROMPT_TOKENS + size.max_tokens) * 2 * parameters**0.5 * 40
+    cache = size.batch * (PROMPT_TOKENS + size.max_tokens) * 3 * parameters**0.5
     return reading + writing + _JUDGE_S * answers + _OVERHEAD_S, weight_bytes + cache + 1e9
 
 
