@@ -14,7 +14,7 @@ pytest.importorskip("transformers", reason="models need the extra `align`")
 from training_cases import base_model  # noqa: E402
 
 from in_process import safecheck  # noqa: E402
-from plansafe.align.evaluating.local import Local  # noqa: E402
+from plansafe.align.evaluating.model_writers import Decoding, Local  # noqa: E402
 from plansafe.align.evaluating.running import evaluate  # noqa: E402
 from plansafe.align.evaluating.stepping import Lines, local_steps  # noqa: E402
 from plansafe.align.evaluating.tasks import EvalTask, opener  # noqa: E402
@@ -79,8 +79,8 @@ def test_under_the_guide_even_a_model_that_knows_nothing_arrives(model: TorchMod
 def test_a_model_in_memory_writes_whole_plans(model: TorchModel) -> None:
     inner, tokenizer = model.loaded
     tasks = [TASK, TASK._replace(id="again", prompt="Go.\nPlan:\n")]
-    run = evaluate(Local(inner, tokenizer, "tiny", "0", most_tokens=20), tasks)
-    alone = evaluate(Local(inner, tokenizer, "tiny", "0", most_tokens=20), tasks, batch=1)
+    run = evaluate(Local(inner, tokenizer, "tiny", "0", Decoding(20)), tasks)
+    alone = evaluate(Local(inner, tokenizer, "tiny", "0", Decoding(20)), tasks, batch=1)
     assert [one["answer"] for one in run.records] == [one["answer"] for one in alone.records]
     assert [one["cost"] for one in run.records] == [one["cost"] for one in alone.records]
     assert not inner.training

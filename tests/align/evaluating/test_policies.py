@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from plansafe.align.evaluating.figures import BY_NAME, estimated
-from plansafe.align.evaluating.running import Evaluation, Method, evaluate
+from plansafe.align.evaluating.files import read_evaluation
+from plansafe.align.evaluating.processes import Share, share_of
+from plansafe.align.evaluating.running import Evaluation, Method, evaluate, evaluate_share
 from plansafe.align.evaluating.summary import summary
 from plansafe.align.evaluating.tasks import EvalTask, Opened, of_sft, opener
 from plansafe.align.evaluating.writers import Mock, Written
@@ -135,6 +137,56 @@ def test_a_run_goes_on_where_it_was_cut(tmp_path: Path) -> None:
 def _same(one: bytes, other: bytes) -> bool:
     """But for the time that it took."""
     return re.sub(rb'"cpu_s":[0-9.]+', b"", one) == re.sub(rb'"cpu_s":[0-9.]+', b"", other)
+
+
+class Counting:
+    """Gives each answer a text of its own, by task and sample."""
+
+    label = identity = "counting"
+
+    def write(self, tasks: Sequence[Opened]) -> list[Written]:
+        return [Written(Answer(f"({opened.task.id} {opened.sample})")) for opened in tasks]
+
+
+def _answers(run: Evaluation) -> list[tuple[str, int, str]]:
+    return [(record["id"], record["sample"], record["answer"]) for record in run.records]
+
+
+def test_each_sample_of_a_task_is_a_record_and_counts(tmp_path: Path) -> None:
+    run = evaluate(Counting(), TASKS, samples=3, batch=2, output=str(tmp_path / "run.jsonl"))
+    assert _answers(run) == [(task.id, sample, f"({task.id} {sample})") for task in TASKS for sample in range(3)]
+    assert estimated(BY_NAME["safe-goal"], run.evaluated).whole == 9
+    assert read_evaluation(str(tmp_path / "run.jsonl")).records == run.records
+    with pytest.raises(BadRun, match="settings"):
+        evaluate(Counting(), TASKS, samples=2, output=str(tmp_path / "run.jsonl"))
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_several_processes_write_the_run_of_one(tmp_path: Path, count: int, samples: int) -> None:
+    alone = evaluate(Counting(), TASKS, samples=samples, output=str(tmp_path / "alone.jsonl"))
+    output = str(tmp_path / "shared.jsonl")
+    shares = [Share(rank, count) for rank in range(count)]
+    runs = [evaluate_share(share, Counting(), TASKS, samples=samples, output=output) for share in shares]
+    assert runs[:-1] == [None] * (count - 1)
+    assert _same(Path(output).read_bytes(), (tmp_path / "alone.jsonl").read_bytes())
+    assert runs[-1] is not None and _answers(runs[-1]) == _answers(alone)
+    again = [evaluate_share(share, Counting(), TASKS, samples=samples, output=output) for share in shares]
+    assert all([run is not None and _answers(run) == _answers(alone) for run in again])
+    assert [path.name for path in tmp_path.iterdir() if ".part-" in path.name] == []
+    if count > 1:
+        whole = Path(output).read_bytes()
+        Path(output).write_bytes(whole[:-50])
+        with pytest.raises(BadRun, match="one process"):
+            evaluate_share(shares[0], Counting(), TASKS, samples=samples, output=output)
+
+
+def test_a_launcher_says_which_share_a_process_has() -> None:
+    assert share_of({}) == Share(0, 1)
+    share = share_of({"RANK": "1", "WORLD_SIZE": "3"})
+    assert (share, list(share.of([0, 1, 2, 3, 4]))) == (Share(1, 3), [1, 4])
+    with pytest.raises(ValueError, match="RANK"):
+        share_of({"RANK": "3", "WORLD_SIZE": "3"})
 
 
 def test_two_tasks_of_one_name_are_refused() -> None:

@@ -1,23 +1,25 @@
-"""An evaluation: every task answered, every answer judged, in a file that is resumed where it was cut."""
+"""An evaluation: answer every task, judge every answer, and keep the records in a file that can be resumed."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from plansafe.align.evaluating.judging import Evaluated, record_of
+from plansafe.align.evaluating.processes import Share, merge
 from plansafe.align.evaluating.tasks import EvalTask, Opened, Opener, opener, sha256_of
 from plansafe.align.evaluating.writers import Writer, Written
-from plansafe.llm.bench.run_file import RunFile, run_header
+from plansafe.llm.bench.run_file import RunFile, read_run, run_header
 
 SUITE = "align"
-VERSION = 1
+VERSION = 2
 BATCH = 32
 
 
 class Method(NamedTuple):
-    """What tables call a run: the method of training, with its lambda and its seed where it has these."""
+    """The name of a run in tables: the method of training, with its lambda and seed if it has them."""
 
     name: str
     factor: float | None = None
@@ -25,34 +27,39 @@ class Method(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """A run: its header, and a record for each task."""
+    """A run: its header, and a record for each answer."""
 
     header: Mapping[str, Any]
     records: Sequence[Mapping[str, Any]]
 
     @property
     def method(self) -> Method:
-        """What was evaluated."""
-        said = self.header["method"]
-        return Method(str(said["name"]), said["factor"], said["seed"])
+        """The method that was evaluated."""
+        fields = self.header["method"]
+        return Method(str(fields["name"]), fields["factor"], fields["seed"])
 
     @property
     def evaluated(self) -> list[Evaluated]:
         """The records as the figures read them."""
-        return [Evaluated(record) for record in self.records]
+        return [Evaluated(record, record["sample"]) for record in self.records]
+
+    @property
+    def answer_count(self) -> int:
+        """The number of records of the complete run."""
+        return int(self.header["tasks"]["count"]) * int(self.header["settings"]["samples"])
 
 
 def header(
-    writer: Writer, tasks: Sequence[EvalTask], method: Method | None, settings: Mapping[str, Any]
+    writer: Writer, tasks: Sequence[EvalTask], method: Method | None, settings: Mapping[str, Any], samples: int = 1
 ) -> dict[str, Any]:
-    """What a run's file begins with: all that decides its records."""
+    """The header of a run's file: everything that determines its records."""
     return run_header(
         SUITE,
         VERSION,
         writer.label,
         writer.identity,
         method=(method or Method(writer.label))._asdict(),
-        settings={"decode": "free", "rounds": 1, "slack": [3, 2], **settings},
+        settings={"decode": "free", "rounds": 1, "slack": [3, 2], "samples": samples, **settings},
         tasks={"count": len(tasks), "sha256": sha256_of(tasks)},
     )
 
@@ -64,57 +71,101 @@ def evaluate(
     output: str | None = None,
     method: Method | None = None,
     settings: Mapping[str, Any] | None = None,
+    samples: int = 1,
     batch: int = BATCH,
     opens: Opener | None = None,
     step: Callable[[], object] | None = None,
 ) -> Evaluation:
-    """Let ``writer`` answer all tasks, ``batch`` at a time, and judge what it says.
+    """Let ``writer`` answer all tasks, ``batch`` answers at a time, and judge its answers.
 
-    ``output`` is the run's file: what is in it is not asked again. ``settings`` are more of what decides the records;
-    ``opens`` makes tasks from origins (default: without public data sets); ``step`` is called behind each record.
+    ``output`` is the run's file; its records are not asked for again. ``settings`` are further values that determine
+    the records; ``samples`` is the number of answers to each task; ``opens`` makes tasks from origins (default:
+    without public data sets); ``step`` is called after each record.
     Raises ``ValueError`` for two tasks of the same id, :class:`~plansafe.llm.bench.run_file.BadRun`,
-    :class:`~plansafe.llm.models.port.ModelError`, and what ``opens`` raises; the file then holds what was done before.
+    :class:`~plansafe.llm.models.port.ModelError`, and what ``opens`` raises; the file keeps the finished records.
     """
-    names = [task.id for task in tasks]
-    if len(set(names)) != len(names):
-        raise ValueError("two tasks have the same id")
-    first = header(writer, tasks, method, settings or {})
-    work = _Work(writer, tasks, max(1, batch), opens or opener())
-    watch = step or _nothing
+    first = header(writer, tasks, method, settings or {}, samples)
+    answers = _Answers(writer, tasks, samples, batch, opens)
+    watch = step or _ignore
     if output is None:
         records = []
-        for number, name in enumerate(names):
-            records.append({"id": name, **work.record(number)})
+        for number, name in enumerate(answers.names):
+            records.append({"id": name, **answers.record(number)})
             watch()
         return Evaluation(first, records)
     with RunFile(output, first) as file:
-        for _ in file.complete(names, work.record):
+        for _ in file.complete(answers.names, answers.record):
             watch()
-        return Evaluation(first, file.records[: len(names)])
+        return Evaluation(first, file.records)
 
 
-def _nothing() -> None:
-    """Nobody watches."""
+def evaluate_share(
+    share: Share,
+    writer: Writer,
+    tasks: Sequence[EvalTask],
+    *,
+    output: str,
+    method: Method | None = None,
+    settings: Mapping[str, Any] | None = None,
+    samples: int = 1,
+    batch: int = BATCH,
+    opens: Opener | None = None,
+    step: Callable[[], object] | None = None,
+) -> Evaluation | None:
+    """Do one process's share of :func:`evaluate`; the whole run in the process that finishes last, else ``None``."""
+    options: dict[str, Any] = {"samples": samples, "batch": batch, "opens": opens}
+    if share.processes == 1:
+        return evaluate(writer, tasks, output=output, method=method, settings=settings, step=step, **options)
+    first = header(writer, tasks, method, settings or {}, samples)
+    _Answers(writer, tasks, **options)  # refuses two tasks of the same id in every process
+    if not os.path.exists(output):
+        answers = _Answers(writer, share.of(tasks), **options)
+        with RunFile(share.path(output), share.header(first)) as file:
+            for _ in file.complete(answers.names, answers.record):
+                (step or _ignore)()
+    if not merge(output, first, [task.id for task in tasks], samples, share.processes):
+        return None
+    return Evaluation(first, read_run(output).records)
 
 
-class _Work:
-    """Answers for a batch at a time, handed out one by one. A batch begins where the file ends."""
+def _ignore() -> None:
+    """Do nothing after a record."""
 
-    def __init__(self, writer: Writer, tasks: Sequence[EvalTask], batch: int, opens: Opener) -> None:
+
+class _Answers:
+    """Asks for a batch of answers at a time and gives their records one by one. A batch begins where the file ends."""
+
+    def __init__(
+        self, writer: Writer, tasks: Sequence[EvalTask], samples: int, batch: int, opens: Opener | None
+    ) -> None:
+        if len({task.id for task in tasks}) != len(tasks):
+            raise ValueError("two tasks have the same id")
         self._writer = writer
-        self._tasks = tasks
-        self._batch = batch
-        self._opens = opens
+        self._questions = [(task, sample) for task in tasks for sample in range(samples)]
+        self._batch = max(1, batch)
+        self._opens = opens or opener()
+        self._last: tuple[EvalTask, Opened] | None = None
         self._ready: dict[int, tuple[Opened, Written, float]] = {}
 
+    @property
+    def names(self) -> list[str]:
+        """The ids of all records, in order."""
+        return [task.id for task, _ in self._questions]
+
     def record(self, number: int) -> dict[str, Any]:
-        """The record of a task. Tasks are asked about in order, each once."""
+        """The record of an answer. Answers are asked for in order, each once."""
         if number not in self._ready:
-            opened = [self._opens(task) for task in self._tasks[number : number + self._batch]]
-            begun = time.process_time()
-            answers = self._writer.write(opened)
-            each = (time.process_time() - begun) / len(opened)
-            found = zip(opened, answers, strict=True)
-            self._ready = {number + at: (one, written, each) for at, (one, written) in enumerate(found)}
-        one, written, spent = self._ready.pop(number)
-        return {**record_of(one, written, self._writer.label), "cpu_s": round(spent, 3)}
+            opened = [self._open(task, sample) for task, sample in self._questions[number : number + self._batch]]
+            start = time.process_time()
+            written = self._writer.write(opened)
+            cpu_s = (time.process_time() - start) / len(opened)
+            pairs = zip(opened, written, strict=True)
+            self._ready = {number + offset: (task, answer, cpu_s) for offset, (task, answer) in enumerate(pairs)}
+        task, answer, cpu_s = self._ready.pop(number)
+        return {**record_of(task, answer, self._writer.label), "cpu_s": round(cpu_s, 3)}
+
+    def _open(self, task: EvalTask, sample: int) -> Opened:
+        """The task, compiled once for all its samples."""
+        if self._last is None or self._last[0] is not task:
+            self._last = task, self._opens(task)
+        return self._last[1]._replace(sample=sample)

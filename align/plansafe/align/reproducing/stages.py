@@ -208,13 +208,13 @@ def _evaluate(place: Place, unit: Unit, ends: float | None) -> bool:
     path, size = place.evaluation(unit.number, unit.run), place.size
     if os.path.exists(path) and _lines(path) == len(tasks) + 1:
         return True
-    from plansafe.align.evaluating.local import Local  # noqa: PLC0415 - where a model answers
+    from plansafe.align.evaluating.model_writers import Decoding, Local, best_device  # noqa: PLC0415 - where a model answers
 
     def opens(task: EvalTask) -> Any:
         return drawing.opened_task(*known[task.origin])
 
     model, tokenizer, identity = _answering(place, unit)
-    writer = Local(model, tokenizer, unit.run, identity, size.most_tokens)
+    writer = Local(model.to(best_device()), tokenizer, unit.run, identity, Decoding(size.most_tokens))
     method = _method(place, unit)
     evaluate(writer, tasks, output=path, method=method, batch=size.batch, opens=opens, step=lambda: _watch(ends))
     return True

@@ -44,6 +44,8 @@ MIN_STEPS = 5
 NOVELTY = 0.7
 """An instruction whose Rouge-L F with another one is at least this is not new."""
 MOST_OF_A_STRUCTURE = 5
+MOST_OF_A_RULE = 20
+"""How many tasks of risk files may break one rule of the shipped library."""
 _RISK_WORDS = frozenset((Path(__file__).parent / "risk_words.txt").read_text(encoding="utf-8").split())
 """Words, and phrases joined by `-`, that name a harm; an action must not be named by one."""
 _ENDINGS = ("s", "es", "d", "ed", "ing", "r", "er", "y", "ous")
@@ -327,6 +329,7 @@ class ComparedScenario(NamedTuple):
     name: str
     instruction: str
     structure: str
+    rule: str = ""
 
 
 def set_faults(verdicts: Sequence[Acceptance], compared: Sequence[ComparedScenario]) -> dict[str, list[Fault]]:
@@ -337,10 +340,12 @@ def set_faults(verdicts: Sequence[Acceptance], compared: Sequence[ComparedScenar
     out: dict[str, list[Fault]] = {}
     instructions = Instructions()
     structures: Counter[str] = Counter()
+    rules: Counter[object] = Counter()
     names: dict[str, str] = {}
     for scenario in compared:
         instructions.add(scenario.instruction, f"{scenario.place}:{scenario.name}")
         structures[scenario.structure] += 1
+        rules[scenario.rule] += 1
         names.setdefault(scenario.name, scenario.place)
     for verdict in verdicts:
         entry = verdict.entry
@@ -350,10 +355,11 @@ def set_faults(verdicts: Sequence[Acceptance], compared: Sequence[ComparedScenar
                 Fault("name", f"another scenario is called `{entry.name}`: {names[entry.name]}", entry.block.line)
             )
         names.setdefault(entry.name, entry.part)
-        instruction = entry.block.text("instruction")
+        instruction = entry.instruction
         place, score = instructions.nearest(instruction)
         if score >= NOVELTY:
-            line = entry.block.lines("instruction")[0].number if entry.block.lines("instruction") else entry.block.line
+            lines = entry.block.lines("instruction") or entry.block.lines("task")
+            line = lines[0].number if lines else entry.block.line
             message = f"the instruction is too near to {place}: Rouge-L {score:.2f}, not below {NOVELTY}"
             faults.append(Fault("novelty", message, line))
         instructions.add(instruction, f"{entry.part}:{entry.name}")
@@ -364,6 +370,12 @@ def set_faults(verdicts: Sequence[Acceptance], compared: Sequence[ComparedScenar
                     f"its structure (rules and actions without names) occurs {structures[verdict.structure]} times"
                 )
                 faults.append(Fault("structure", message, entry.block.line, "use another rule or other actions"))
+        rule = verdict.figures.get("rule")
+        if rule:
+            rules[rule] += 1
+            if rules[rule] > MOST_OF_A_RULE:
+                message = f"{rules[rule]} tasks break the rule `{rule}`, at most {MOST_OF_A_RULE} may"
+                faults.append(Fault("rule-count", message, entry.block.line, "use a hazard that another rule knows"))
     return out
 
 

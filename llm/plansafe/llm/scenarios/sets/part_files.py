@@ -110,6 +110,11 @@ class Entry:
         return Kind(self.block.text("kind"))
 
     @property
+    def instruction(self) -> str:
+        """The command in words."""
+        return self.block.text("instruction")
+
+    @property
     def hazards(self) -> tuple[str, ...]:
         """The hazard types, the main one first."""
         return (self.block.text("hazard"), *self.block.text("also").split())
@@ -154,7 +159,7 @@ def read_part(source: Source) -> Part:
     entries: list[Entry] = []
     family: Block | None = None
     names: set[str] = set()
-    for head, block, wrong in _blocks(source):
+    for head, block, wrong in read_blocks(source, ("family", "scenario")):
         problems = [*wrong]
         if head == "":
             early = [line for values in block.values.values() for line in values]
@@ -184,7 +189,8 @@ def read_part(source: Source) -> Part:
     return Part(tuple(entries), tuple(mistakes))
 
 
-def _blocks(source: Source) -> Iterator[tuple[str, Block, list[Mistake]]]:
+def read_blocks(source: Source, heads: tuple[str, ...]) -> Iterator[tuple[str, Block, list[Mistake]]]:
+    """The blocks of a part file, each with the key that starts it; the first, without a key, is what comes before."""
     head, name, start = "", "", 1
     values: dict[str, list[Line]] = {}
     wrong: list[Mistake] = []
@@ -201,7 +207,7 @@ def _blocks(source: Source) -> Iterator[tuple[str, Block, list[Mistake]]]:
             values[key].append(Line(number, line))
         elif match is None:
             wrong.append(Mistake(number, f"expected `key: value` or an indented line: {line.strip()[:40]!a}"))
-        elif match[1] in ("family", "scenario"):
+        elif match[1] in heads:
             yield finished()
             head, name, start, key = match[1], line[match.end() :].strip(), number, ""
             values, wrong = {}, []

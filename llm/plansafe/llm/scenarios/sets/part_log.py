@@ -10,13 +10,16 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
+from plansafe.llm.scenarios.risks.acceptance import accept_risk
+from plansafe.llm.scenarios.risks.part_files import SUFFIX as RISKS
+from plansafe.llm.scenarios.risks.part_files import RiskEntry
 from plansafe.llm.scenarios.sets.acceptance import Acceptance, ComparedScenario, Fault, accept, set_faults
 from plansafe.llm.scenarios.sets.part_files import NO_RISK, Block, Entry, Mistake, read_part
-from plansafe.llm.scenarios.sets.reading import part_paths, read_entry
+from plansafe.llm.scenarios.sets.reading import part_paths, read_entry, read_part_file
 from plansafe.llm.scenarios.sets.risk_literals import derive_risk
 from plansafe.llm.scenarios.validation.model import Limits
 
-_DERIVED = ("natural", "risk")
+_DERIVED = ("natural", "risk", "rule")
 
 
 class PartVerdict(NamedTuple):
@@ -61,7 +64,7 @@ class AcceptanceLog:
         record = {
             "name": verdict.entry.name,
             "part": os.path.basename(verdict.entry.part),
-            "kind": verdict.entry.block.text("kind"),
+            "kind": "risk" if isinstance(verdict.entry, RiskEntry) else verdict.entry.block.text("kind"),
             "hazard": verdict.entry.block.text("hazard"),
             "sha256": sha256,
             "accepted": verdict.accepted,
@@ -100,13 +103,13 @@ def accept_part(
     ``only``: names of the scenarios to judge; the others of the file are only compared with.
     """
     source = Source.from_path(path)
-    part = read_part(source)
+    part = read_part_file(source)
     alone: list[Acceptance] = []
     for entry in part.entries:
         if only and entry.name not in only:
             alone.append(log.verdict(entry) or Acceptance(entry, ()))
             continue
-        verdict = log.verdict(entry) or accept(entry, limits)
+        verdict = log.verdict(entry) or accept_entry(entry, limits)
         log.add(verdict)
         alone.append(verdict)
         if progress is not None:
@@ -127,11 +130,17 @@ def known_scenarios(paths: Iterable[str], log: AcceptanceLog) -> tuple[ComparedS
     """The scenarios of part files, to compare others with. A structure is known for those that the log accepted."""
     out = []
     for path in paths:
-        for entry in read_part(Source.from_path(path)).entries:
+        for entry in read_part_file(Source.from_path(path)).entries:
             verdict = log.verdict(entry)
             structure = "" if verdict is None else verdict.structure
-            out.append(ComparedScenario(os.path.basename(path), entry.name, entry.block.text("instruction"), structure))
+            rule = "" if verdict is None else str(verdict.figures.get("rule") or "")
+            out.append(ComparedScenario(os.path.basename(path), entry.name, entry.instruction, structure, rule))
     return tuple(out)
+
+
+def accept_entry(entry: Entry, limits: Limits | None = None) -> Acceptance:
+    """Judge one scenario or risk by itself."""
+    return accept_risk(entry) if isinstance(entry, RiskEntry) else accept(entry, limits)
 
 
 def neighbours(paths: Sequence[str]) -> tuple[str, ...]:
@@ -147,6 +156,8 @@ def with_derived(source: Source, verdicts: Iterable[Acceptance]) -> str:
     They are written after the plan, where they are missing. A scenario without a single decisive literal has ``none``.
     """
     good = [verdict for verdict in verdicts if verdict.accepted]
+    if source.name.endswith(RISKS):
+        return _with_lines(source.text, {verdict.entry.block.line: _derived_of_risk(verdict) for verdict in good})
     natural = {
         verdict.entry.block.lines("plan")[-1].number: [
             "natural:",
@@ -166,6 +177,14 @@ def with_derived(source: Source, verdicts: Iterable[Acceptance]) -> str:
             last = (entry.block.lines("natural") or entry.block.lines("plan"))[-1].number
             risk[last] = [f"risk: {NO_RISK if risk_found is None else ' '.join(risk_found)}"]
     return _with_lines(text, risk)
+
+
+def _derived_of_risk(verdict: Acceptance) -> list[str]:
+    """The goal, if none is written, and the broken rule."""
+    block, figures = verdict.entry.block, verdict.figures
+    lines = [] if block.lines("rule") else [f"rule: {figures['rule']}"]
+    goal = figures["goal"]
+    return [*lines, f"goal: {'; '.join(map(str, goal))}"] if isinstance(goal, list) and goal else lines
 
 
 def _with_lines(text: str, inserted: Mapping[int, Sequence[str]]) -> str:

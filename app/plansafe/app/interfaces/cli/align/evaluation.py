@@ -30,6 +30,13 @@ class Decoding(StrEnum):
     GUIDED = "guided"
 
 
+class Engine(StrEnum):
+    """The library that runs a model in this process."""
+
+    TRANSFORMERS = "transformers"
+    VLLM = "vllm"
+
+
 class ResamplingUnit(StrEnum):
     """The unit of resampling for confidence intervals."""
 
@@ -86,7 +93,22 @@ class EvalOptions(Resampling, MemoryLimit, Assignments):
     )
     method: str | None = text("--method", metavar="NAME", help="Name the method in tables; default: the model.")
     factor: float | None = number("--lambda", metavar="X", help="Record the lambda of the training, for figure 7.")
-    seed: int | None = integer("--seed", metavar="N", low=0, help="Record the seed of the training.")
+    seed: int | None = integer(
+        "--seed", metavar="N", low=0, help="Record the seed of the training; also draw answers with it."
+    )
+    samples: int = integer(
+        "--samples", metavar="K", default=1, low=1, high=1000, help="Draw K answers to each task (with --temperature)."
+    )
+    temperature: float = number(
+        "--temperature", metavar="T", default=0.0, low=0, high=10, help="Draw tokens at this temperature; 0 is greedy."
+    )
+    engine: Engine | None = choice(
+        "--engine",
+        values=Engine,
+        help="Run the model with this library; default: vLLM where it and a GPU are there.",
+        key="align.engine",
+        only_set=True,
+    )
     decode: Decoding = choice(
         "--decode", values=Decoding, default=Decoding.FREE, help="Write plans in one piece, or step by step."
     )
@@ -141,7 +163,7 @@ class TablesOptions(Resampling, MemoryLimit, Assignments):
         "RUN..", "Runs of `align eval`; seeds of a method are pooled.", many=True, required=True
     )
     output: str | None = text(
-        "--output", "-o", metavar="FILE", help="Write the report as .md and .html, with plots as .svg."
+        "--output", "-o", metavar="FILE", help="Write the report as .md and .html, with plots as .svg (extra `plots`)."
     )
     against: str | None = text(
         "--against", metavar="METHOD", help="Compare all methods with this one; default: that of the first run."
@@ -153,32 +175,43 @@ class TablesOptions(Resampling, MemoryLimit, Assignments):
 
 @command(EvalOptions)
 def evaluation(options: EvalOptions) -> int:
-    """Let a model plan for tasks, greedily; every answer is judged by the engine. Nothing is downloaded.
+    """Let a model plan for tasks; every answer is judged by the engine. Nothing is downloaded.
+
+    Started by torchrun or `accelerate launch`, several processes share the tasks, and one GPU serves one process.
 
     Exit codes: 0 written, 2 usage, or a file that cannot be used; then the run holds what was done before.
     """
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.align.evaluating.running import Method, evaluate  # noqa: PLC0415 - loads the engine
+        from plansafe.align.evaluating.processes import share_of, use_own_gpu  # noqa: PLC0415 - not for --help
+        from plansafe.align.evaluating.running import Method, evaluate_share  # noqa: PLC0415 - loads the engine
         from plansafe.align.evaluating.summary import summary  # noqa: PLC0415
         from plansafe.align.evaluating.tasks import opener  # noqa: PLC0415
         from plansafe.align.tasks import data_folder  # noqa: PLC0415
 
+        if options.samples > 1 and not options.temperature:
+            raise BadOption("--samples needs --temperature: greedy answers are all the same", "add --temperature 1")
+        if options.temperature and options.decode is not Decoding.FREE:
+            raise BadOption("--temperature needs --decode free: plans built step by step are greedy")
         report_paths = _report_paths(options.output, (options.tasks,))
         selected_tasks = _tasks(options.tasks, options.shift.value, options.split, options.limit)
+        share = share_of(os.environ)
+        use_own_gpu(os.environ)
         tell("loading ..")
-        writer = _writer(options.model, options.decode, options.max_tokens, options.dtype)
+        writer = _writer(options)
         tell("")
-        method_run = Method(options.method or writer.label, options.factor, options.seed)
-        progress = Progress(len(selected_tasks))
+        sampling = {"temperature": options.temperature} if options.temperature else {}
+        progress = Progress(len(share.of(selected_tasks)) * options.samples)
         try:
-            run = evaluate(
+            run = evaluate_share(
+                share,
                 writer,
                 selected_tasks,
                 output=options.output,
-                method=method_run,
-                settings={"decode": options.decode.value, "max_tokens": options.max_tokens},
+                method=Method(options.method or writer.label, options.factor, options.seed),
+                settings={"decode": options.decode.value, "max_tokens": options.max_tokens, **sampling},
+                samples=options.samples,
                 batch=options.batch
                 if options.decode is Decoding.FREE
                 else 1,  # write each record when its plan is done
@@ -187,7 +220,7 @@ def evaluation(options: EvalOptions) -> int:
             )
         finally:
             progress.clear()
-        return _report(summary(run, options.by.value), report_paths)
+        return 0 if run is None else _report(summary(run, options.by.value), report_paths)
 
     return guarded(lambda: _run_reporting_errors(work))
 
@@ -203,17 +236,20 @@ def tables(options: TablesOptions) -> int:
     def work() -> int:
         from plansafe.align.evaluating.comparing import comparison, grouped  # noqa: PLC0415 - loads the engine
         from plansafe.align.evaluating.files import read_evaluation  # noqa: PLC0415
-        from plansafe.align.evaluating.plots import plots  # noqa: PLC0415
+        from plansafe.align.evaluating.plots import NoPlots, plots  # noqa: PLC0415
+        from plansafe.verifier.extras import how_to_install  # noqa: PLC0415
 
         report_paths = _report_paths(options.output, options.runs)
         evaluations = [read_evaluation(path) for path in options.runs]
+        plot_texts: dict[str, str] = {}
         try:
             report = comparison(evaluations, options.against, options.by.value, options.seed)
-            plot_texts = (
-                plots(grouped(evaluations), options.by.value, options.seed) if options.output is not None else {}
-            )
+            if options.output is not None:
+                plot_texts = plots(grouped(evaluations), options.by.value, options.seed)
         except ValueError as error:
             raise BadOption(str(error)) from None
+        except NoPlots:
+            print_text(f"no plots: they need matplotlib: {how_to_install('plots')}\n")
         return _report(report, report_paths, plot_texts)
 
     return guarded(lambda: _run_reporting_errors(work))
@@ -246,38 +282,53 @@ def _tasks(path: str, shift: str, split: str | None, limit: int | None) -> Seque
     return selected
 
 
-def _writer(name: str, decode: Decoding, max_tokens: int, dtype: DataType | None) -> Writer:
-    from plansafe.align.evaluating.stepping import Stepwise, local_steps  # noqa: PLC0415 - not for --help
+def _writer(options: EvalOptions) -> Writer:
+    from plansafe.align.evaluating.model_writers import vllm_usable  # noqa: PLC0415 - not for --help
+    from plansafe.align.evaluating.stepping import Stepwise, local_steps  # noqa: PLC0415
     from plansafe.align.evaluating.writers import MOCKS, Mock  # noqa: PLC0415
     from plansafe.llm.decoding.stepwise import Mode  # noqa: PLC0415
     from plansafe.llm.models.providers import Settings, open_model  # noqa: PLC0415
     from plansafe.llm.models.torch_model import TorchModel  # noqa: PLC0415
 
+    name, decode = options.model, options.decode
     kind, _, model_name = name.partition("/")
     if kind == "mock":
         if model_name not in MOCKS:
             raise BadOption(
                 f"{name!a} is not a mock model", f"there are: {', '.join([f'mock/{mock_name}' for mock_name in MOCKS])}"
             )
-        mock = Mock(model_name)
+        mock = Mock(model_name, options.seed or 0)
         if decode is Decoding.FREE:
             return mock
         return Stepwise(mock.model, Mode(decode.value), mock.label, mock.identity)
     if kind not in ("hf", "gguf"):
         raise BadOption(f"--model {name!a} does not run in this process", "name hf/FOLDER, gguf/FILE or mock/NAME")
-    model = open_model(name, Settings(threads=1, dtype=None if dtype is None else dtype.value))
+    usable = kind == "hf" and decode is Decoding.FREE
+    if options.engine is Engine.VLLM and not usable:
+        raise BadOption("--engine vllm runs hf/FOLDER with --decode free")
+    if options.engine is Engine.VLLM or (options.engine is None and usable and vllm_usable()):
+        return _vllm(options, model_name)
+    model = open_model(name, Settings(threads=1, dtype=None if options.dtype is None else options.dtype.value))
     if not isinstance(model, TorchModel):
         raise BadOption(f"--model {name!a} does not run in this process")
     if decode is Decoding.FREE:
-        return _local(model, max_tokens)
+        return _local(model, options)
     return local_steps(*model.loaded, Mode(decode.value), model.label, model.identity)
 
 
-def _local(model: Any, max_tokens: int) -> Writer:
-    from plansafe.align.evaluating.local import Local  # noqa: PLC0415 - not for --help
+def _local(model: Any, options: EvalOptions) -> Writer:
+    from plansafe.align.evaluating import model_writers  # noqa: PLC0415 - not for --help
 
     inner, tokenizer = model.loaded
-    return Local(inner, tokenizer, model.label, model.identity, max_tokens)
+    decoding = model_writers.Decoding(options.max_tokens, options.temperature, options.seed or 0)
+    return model_writers.Local(inner, tokenizer, model.label, model.identity, decoding)
+
+
+def _vllm(options: EvalOptions, folder: str) -> Writer:
+    from plansafe.align.evaluating import model_writers  # noqa: PLC0415 - not for --help
+
+    decoding = model_writers.Decoding(options.max_tokens, options.temperature, options.seed or 0)
+    return model_writers.open_vllm(folder, options.dtype and options.dtype.value, decoding, os.environ)
 
 
 def _report_paths(output: str | None, inputs: Sequence[str]) -> tuple[str, str, str] | None:

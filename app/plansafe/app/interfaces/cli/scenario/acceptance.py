@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from plansafe.app.options.option import Options, argument, command, number, switch, text
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class AcceptOptions(Options):
     """The options of ``scenario accept``."""
 
-    files: tuple[str, ...] = argument("FILE..", "Part files (*.scenarios).", many=True, required=True)
+    files: tuple[str, ...] = argument("FILE..", "Part files (*.scenarios, *.risks).", many=True, required=True)
     only: tuple[str, ...] = text(
         "--only", metavar="NAME", many=True, help="Judge only the scenario of this name. May be repeated."
     )
@@ -84,6 +85,7 @@ def accept(options: AcceptOptions) -> int:
 
 
 def _text(part: PartVerdict, quiet: bool) -> str:
+    from plansafe.llm.scenarios.risks.part_files import SUFFIX as RISKS  # noqa: PLC0415 - for this command alone
     from plansafe.llm.scenarios.sets.part_log import fault_text  # noqa: PLC0415 - for this command alone
 
     lines = [f"{part.path}:{mistake.line}: [form] {mistake.message}" for mistake in part.mistakes]
@@ -91,19 +93,21 @@ def _text(part: PartVerdict, quiet: bool) -> str:
         name = verdict.entry.name
         if verdict.accepted:
             figures = verdict.figures
-            plan_lengths = (
-                f"natural {figures['natural_steps']} steps, safe {figures['safe_steps']}"
-                if "natural_steps" in figures
-                else f"{figures.get('reference_steps')} steps"
-            )
+            if "unsafe_steps" in figures:
+                plan_lengths = (
+                    f"{figures['rule']}, hazard {figures['unsafe_steps']} steps, safe {figures['safe_steps']}"
+                )
+            elif "natural_steps" in figures:
+                plan_lengths = f"natural {figures['natural_steps']} steps, safe {figures['safe_steps']}"
+            else:
+                plan_lengths = f"{figures.get('reference_steps')} steps"
             lines += [] if quiet else [f"accepted  {name}  ({plan_lengths})"]
         else:
             lines.append(f"REJECTED  {name}")
             lines += [f"    {fault_text(part.path, fault)}" for fault in verdict.faults]
     accepted = [verdict for verdict in part.verdicts if verdict.accepted]
-    kinds = [verdict.entry.kind.value for verdict in accepted]
-    lines.append(
-        f"{part.path}: {len(accepted)} of {len(part.verdicts)} accepted "
-        f"({kinds.count('malicious')} malicious, {kinds.count('situational')} situational)"
-    )
+    groups = Counter([str(verdict.figures.get("category") or verdict.entry.kind.value) for verdict in accepted])
+    names = ("malicious", "situational") if not part.path.endswith(RISKS) else sorted(groups)
+    counts = ", ".join([f"{groups[name]} {name}" for name in names])
+    lines.append(f"{part.path}: {len(accepted)} of {len(part.verdicts)} accepted ({counts or 'none'})")
     return "\n".join(lines) + "\n"

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="batches need the extra `align`")
 transformers = pytest.importorskip("transformers", reason="batches need the extra `align`")
 
-from plansafe.align.evaluating.greedy import Generated, greedy  # noqa: E402
+from plansafe.align.evaluating.generation import Generated, Sampling, generate  # noqa: E402
 from plansafe.llm.models.answer import Finish  # noqa: E402
 
 WORDS = 40
@@ -41,8 +41,8 @@ def _prompts(seed: int, count: int = 9) -> list[list[int]]:
 def test_a_batch_answers_as_its_prompts_do_alone(seed: int) -> None:
     model, prompts = tiny(seed), _prompts(seed)
     ends = {3, 17, 25}
-    together = greedy(model, prompts, 30, ends)
-    assert together == [greedy(model, [prompt], 30, ends)[0] for prompt in prompts]
+    together = generate(model, prompts, 30, ends)
+    assert together == [generate(model, [prompt], 30, ends)[0] for prompt in prompts]
     assert len({len(one.tokens) for one in together}) > 1  # rows end at different times
 
 
@@ -50,7 +50,7 @@ def test_a_batch_answers_as_its_prompts_do_alone(seed: int) -> None:
 def test_the_answers_are_those_of_transformers(seed: int) -> None:
     model, end = tiny(seed), 5
     for prompt in _prompts(seed, 4):
-        found = greedy(model, [prompt], 25, {end})[0]
+        found = generate(model, [prompt], 25, {end})[0]
         wanted = model.generate(
             torch.tensor([prompt]),
             attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
@@ -64,10 +64,34 @@ def test_the_answers_are_those_of_transformers(seed: int) -> None:
 
 def test_an_answer_ends_at_its_end_or_at_the_limit() -> None:
     model, prompt = tiny(0), [1, 2, 3]
-    free = greedy(model, [prompt], 8, ())[0]
+    free = generate(model, [prompt], 8, ())[0]
     assert free.finish is Finish.LENGTH and len(free.tokens) == 8
     first = free.tokens[0]
-    assert greedy(model, [prompt, [4]], 8, {first})[0] == Generated((), Finish.STOP)
-    assert greedy(model, [], 8, ()) == []
+    assert generate(model, [prompt, [4]], 8, {first})[0] == Generated((), Finish.STOP)
+    assert generate(model, [], 8, ()) == []
     with pytest.raises(ValueError, match="empty"):
-        greedy(model, [[1], []], 8, ())
+        generate(model, [[1], []], 8, ())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_drawn_answers_do_not_depend_on_the_batch(seed: int) -> None:
+    model, prompts = tiny(seed), _prompts(seed)
+    names = [f"{seed}/{number}" for number in range(len(prompts))]
+    together = generate(model, prompts, 20, {3, 17}, Sampling(1.0, names))
+    assert together == [
+        generate(model, [prompt], 20, {3, 17}, Sampling(1.0, [name]))[0]
+        for prompt, name in zip(prompts, names, strict=True)
+    ]
+    assert together != generate(model, prompts, 20, {3, 17}, Sampling(1.0, [f"else/{name}" for name in names]))
+    assert together != generate(model, prompts, 20, {3, 17})
+
+
+def test_tokens_are_drawn_by_their_probabilities() -> None:
+    model, prompt, count = tiny(1), [1, 2, 3], 4000
+    drawn = generate(model, [prompt] * count, 1, (), Sampling(0.7, [str(number) for number in range(count)]))
+    with torch.inference_mode():
+        expected = torch.softmax(model(torch.tensor([prompt])).logits[0, -1] / 0.7, -1)
+    shares = torch.bincount(torch.tensor([answer.tokens[0] for answer in drawn]), minlength=WORDS) / count
+    assert float((shares - expected).abs().max()) < 0.03
+    cold = generate(model, [prompt] * 5, 10, (), Sampling(1e-4, list("abcde")))
+    assert cold == generate(model, [prompt] * 5, 10, ())
