@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import datasets
@@ -59,6 +59,11 @@ class Grpo(RunTrainer, GRPOTrainer):  # type: ignore[misc] # as above
         tokenizer = base.tokens.inner
         tokenizer.padding_side = "left"
         super().__init__(trained.model, reward, args, processing_class=tokenizer, **data)
+
+    def step_tokens(self, examples: Sequence[Example], metrics: Mapping[str, float]) -> int:
+        """See :meth:`RunTrainer.step_tokens`: prompts and completions."""
+        completions = len(examples) * metrics["completions_mean_length"]
+        return round(self.num_generations * (super().step_tokens(examples, metrics) + completions))
 
 
 def baseline(

@@ -122,10 +122,9 @@ class Folder:
             raise bad_run(path, f"it ends before step {step}, the step of the checkpoint")
         if self.first:
             _write_lines(path, records)
-            evaluations = self.at(EVALUATIONS)
-            if os.path.exists(evaluations):
-                kept = [record for record in _lines(evaluations, step) if record.get("step", step + 1) <= step]
-                _write_lines(evaluations, kept)
+            evaluations = _lines(self.at(EVALUATIONS), step)
+            kept = [record for record in evaluations if record.get("step", step + 1) <= step]
+            _write_lines(self.at(EVALUATIONS), kept)
         return records
 
     def add_metrics(self, record: Mapping[str, Any]) -> None:
@@ -154,9 +153,8 @@ def _lines(path: str, most: int) -> Iterator[dict[str, Any]]:
 
 
 def _write_lines(path: str, records: Iterable[Mapping[str, Any]]) -> None:
-    text = "".join([_line(record) for record in records])
-    if not os.path.exists(path) or opened(path).read() != text.encode("ascii"):
-        replace(path, text)
+    if os.path.exists(path):
+        replace(path, "".join([_line(record) for record in records]))
 
 
 def _append(path: str, record: Mapping[str, Any]) -> None:

@@ -9,16 +9,47 @@ from plansafe.align.config import Config
 from plansafe.align.losses import Losses, Plans
 
 
-class Part(NamedTuple):
-    """A forward pass's share of a step: the loss with gradient, sums for the metrics by name, margins of its pairs."""
+class Terms(NamedTuple):
+    """The terms of the loss for each example of a pass, (B,).
 
-    loss: Any
-    sums: dict[str, Any]
-    margins: Any = None
+    ``means``: the preference loss (not for texts) and other quantities whose means over examples are metrics, by name.
+    ``cross_entropy``: of the chosen plan or text, summed over its tokens. ``tokens``: the number of these.
+    """
+
+    means: dict[str, Any]
+    cross_entropy: Any
+    tokens: Any
 
 
-def preference(config: Config, chosen: Plans, rejected: Plans, reference: tuple[Any, Any] | None) -> Losses:
-    """The loss of each pair. ``reference``: log-probabilities of the model at the start of the run, for DPO."""
+def terms_of_pairs(config: Config, chosen: Plans, rejected: Plans, reference: tuple[Any, Any] | None) -> Terms:
+    """The terms of pairs. ``reference``: log-probabilities of the model at the start of the run, for DPO."""
+    preferred = _preference(config, chosen, rejected, reference)
+    means = {
+        "preference": preferred.losses,
+        "margin": preferred.margins,
+        "accuracy": (preferred.margins > 0).float(),
+        "chosen_reward": preferred.chosen_rewards,
+        "rejected_reward": preferred.rejected_rewards,
+        "length_gap": L.length_gap(chosen, rejected),
+    }
+    return terms_of_texts(chosen)._replace(means=means)
+
+
+def terms_of_texts(plans: Plans) -> Terms:
+    """The terms of texts."""
+    return Terms({}, -(plans.logps * plans.completion).sum(-1), plans.completion.sum(-1))
+
+
+def total(config: Config, terms: Terms, examples: Any, tokens: Any) -> tuple[Any, dict[str, Any]]:
+    """The loss, and the metrics by name. ``examples`` and ``tokens`` are counts of the whole step."""
+    metrics = {name: values.sum() / examples for name, values in terms.means.items()}
+    loss = metrics["sft"] = terms.cross_entropy.sum() / tokens
+    if "preference" in metrics:
+        loss = metrics["preference"] + (config.sft_weight * loss if config.sft_weight else 0.0)
+    return loss, {"loss": loss.detach(), **{name: value.detach() for name, value in metrics.items()}}
+
+
+def _preference(config: Config, chosen: Plans, rejected: Plans, reference: tuple[Any, Any] | None) -> Losses:
     beta, ratio = config.sharpness, config.gamma_beta_ratio
     match config.method:
         case "safe-align":
@@ -37,31 +68,3 @@ def preference(config: Config, chosen: Plans, rejected: Plans, reference: tuple[
         case "step-dpo" if reference is not None:
             return L.step_dpo(chosen, rejected, *reference, beta=beta)
     raise ValueError(f"{config.method} has no preference loss here")
-
-
-def loss_of_pairs(
-    config: Config, chosen: Plans, rejected: Plans, reference: tuple[Any, Any] | None, pairs: Any, tokens: Any
-) -> Part:
-    """The loss of a pass over pairs. ``pairs`` and ``tokens`` (of chosen plans) are counts of the whole step."""
-    preferred = preference(config, chosen, rejected, reference)
-    loss = (preferred.losses.sum() / pairs).float()
-    imitation = (-(chosen.logps * chosen.completion).sum() / tokens).float()
-    if config.sft_weight:
-        loss = loss + config.sft_weight * imitation
-    sums = {
-        "loss": loss.detach(),
-        "preference": preferred.losses.detach().sum() / pairs,
-        "sft": imitation.detach(),
-        "margin": preferred.margins.sum() / pairs,
-        "accuracy": (preferred.margins > 0).float().sum() / pairs,
-        "chosen_reward": preferred.chosen_rewards.sum() / pairs,
-        "rejected_reward": preferred.rejected_rewards.sum() / pairs,
-        "length_gap": L.length_gap(chosen, rejected).sum() / pairs,
-    }
-    return Part(loss, sums, preferred.margins)
-
-
-def loss_of_texts(plans: Plans, tokens: Any) -> Part:
-    """The loss of a pass over texts; ``tokens`` is the count of the whole step."""
-    loss = (-(plans.logps * plans.completion).sum() / tokens).float()
-    return Part(loss, {"loss": loss.detach()})

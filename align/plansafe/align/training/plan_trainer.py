@@ -16,7 +16,7 @@ from plansafe.align.losses import Plans
 from plansafe.align.tokens import Batch, batch_of
 from plansafe.align.training.examples import Example
 from plansafe.align.training.models import Base, Trained, parameters
-from plansafe.align.training.objective import Part, loss_of_pairs, loss_of_texts
+from plansafe.align.training.objective import Terms, terms_of_pairs, terms_of_texts, total
 from plansafe.align.training.run_trainer import RunTrainer
 
 
@@ -41,7 +41,7 @@ class PlanTrainer(RunTrainer):
             data_collator=lambda examples: collate(examples, base.tokens.end),
             train_dataset=data,
             eval_dataset=evaluation or None,
-            compute_metrics=None if config.method in TEXT_METHODS else _evaluation_metrics,
+            compute_metrics=self._evaluation_metrics,
         )
         self.model_accepts_loss_kwargs = True  # older releases read this for ``loss_is_scaled_for_ga``
         self.config = config
@@ -50,33 +50,35 @@ class PlanTrainer(RunTrainer):
 
     def _get_num_items_in_batch(self, batch_samples: list[dict[str, Any]], device: Any) -> Any:
         """Examples and tokens (of chosen plans) in a whole step, over all processes."""
-        counts = sum([_counts(batch) for batch in batch_samples])
-        return self.accelerator.reduce(counts.to(device), "sum")
+        completions = [batch["completion"] for batch in batch_samples]
+        pairs = sum([len(completion) for completion in completions])
+        tokens = sum([float(completion[:, 0].sum()) for completion in completions])
+        return self.accelerator.reduce(torch.tensor([pairs, tokens], dtype=torch.float32, device=device), "sum")
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         """The share of a pass in the loss of its step."""
-        part = self._part(model, inputs, num_items_in_batch)
-        for name, value in part.sums.items():
+        terms = self._terms(model, inputs)
+        loss, metrics = total(self.config, terms, *num_items_in_batch)
+        for name, value in metrics.items():
             self._sums[name] = self._sums.get(name, 0.0) + value
-        loss = part.loss * self.accelerator.num_processes  # gradients are averaged over processes
-        return (loss, part) if return_outputs else loss
+        loss = loss * self.accelerator.num_processes  # gradients are averaged over processes
+        return (loss, terms) if return_outputs else loss
 
-    def _part(self, model: Any, inputs: dict[str, Any], counts: Any) -> Part:
+    def _terms(self, model: Any, inputs: dict[str, Any]) -> Terms:
         batch = Batch(**{name: tensor.flatten(0, 1) for name, tensor in inputs.items()})
         shape = inputs["completion"].shape
         reference = None
         if self.config.method in REFERENCED:  # first, because it changes the weights in place
             with torch.no_grad(), self._weights_at_the_start():
                 reference = plan_log_probabilities(model, batch).view(shape).unbind(1)
-        logps = plan_log_probabilities(model, batch)
-        plans = batch.plans(logps)
+        plans = batch.plans(plan_log_probabilities(model, batch))
         if self.config.method in TEXT_METHODS:
-            return loss_of_texts(plans, counts[1])
+            return terms_of_texts(plans)
         sides = zip(*[part.view(shape).unbind(1) for part in plans], strict=True)
         chosen, rejected = [Plans(*side) for side in sides]
-        return loss_of_pairs(self.config, chosen, rejected, reference, counts[0], counts[1])
+        return terms_of_pairs(self.config, chosen, rejected, reference)
 
     @contextmanager
     def _weights_at_the_start(self) -> Iterator[None]:
@@ -104,11 +106,18 @@ class PlanTrainer(RunTrainer):
         return dict(zip(names, self.accelerator.reduce(values, "sum").tolist(), strict=True))
 
     def prediction_step(self, model: Any, inputs: Any, *_: Any, **__: Any) -> tuple[Any, Any, Any]:
-        """Loss and margins of a batch of evaluation."""
-        inputs = self._prepare_inputs(inputs)
+        """The terms of each example of a batch of evaluation, which do not depend on the batch."""
         with torch.no_grad():
-            part = self._part(model, inputs, _counts(inputs))
-        return part.loss.detach(), part.margins, part.margins
+            terms = self._terms(model, self._prepare_inputs(inputs))
+        rows = torch.stack([terms.cross_entropy, terms.tokens, *terms.means.values()], 1)
+        self._names = list(terms.means)
+        return None, rows, rows
+
+    def _evaluation_metrics(self, prediction: Any) -> dict[str, float]:
+        columns = torch.as_tensor(prediction.predictions, dtype=torch.float64).unbind(1)
+        terms = Terms(dict(zip(self._names, columns[2:], strict=True)), columns[0], columns[1])
+        _, metrics = total(self.config, terms, len(columns[0]), columns[1].sum())
+        return {name: float(value) for name, value in metrics.items()}
 
 
 def collate(examples: Sequence[Example], padding: int) -> dict[str, Any]:
@@ -134,13 +143,3 @@ def plan_log_probabilities(model: Any, batch: Batch) -> Any:
     wide = logits[:, :-1][wanted[:, first:]].float()
     picked = wide.gather(-1, batch.tokens[:, 1:][wanted][:, None])[:, 0] - wide.logsumexp(-1)
     return picked.new_zeros(wanted.shape).masked_scatter(wanted, picked)
-
-
-def _counts(batch: dict[str, Any]) -> Any:
-    completion = batch["completion"]
-    return torch.stack([completion.new_tensor(float(len(completion))), completion[:, 0].sum()])
-
-
-def _evaluation_metrics(prediction: Any) -> dict[str, float]:
-    margins = prediction.predictions
-    return {"accuracy": float((margins > 0).mean()), "margin": float(margins.mean())}

@@ -85,6 +85,10 @@ class RunTrainer(Trainer):  # type: ignore[misc] # transformers is not installed
         """Metrics of the last step that a subclass adds."""
         return {}
 
+    def step_tokens(self, examples: Sequence[Example], metrics: Mapping[str, float]) -> int:  # noqa: ARG002
+        """Tokens that the model read in a step, over all processes."""
+        return sum([len(row.tokens) for example in examples for row in example.rows])
+
     def trained(self) -> dict[str, Any]:
         """The trained weights by their names in the model, whole and without gradient."""
         weights = parameters(self.accelerator.unwrap_model(self.model))
@@ -136,8 +140,7 @@ class RunTrainer(Trainer):  # type: ignore[misc] # transformers is not installed
         if not all([isfinite(value) for value in metrics.values() if isinstance(value, float)]):
             reason = f"the loss or gradient of step {step} is NaN or infinity"
             raise bad_run(run.config.output, reason, "lower `lr`, or check the model; earlier checkpoints are kept")
-        examples = run.order[(step - 1) * run.step_size : step * run.step_size]
-        tokens = sum([len(row.tokens) for example in examples for row in example.rows])
+        tokens = self.step_tokens(run.order[(step - 1) * run.step_size : step * run.step_size], metrics)
         record = {
             "step": step,
             **metrics,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.options.option import Options, argument, command, number, text
+from plansafe.app.options.option import Options, argument, choice, command, number, text
 from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.session.option_values import BadOption
+from plansafe.app.system.file_writing import unwritable
 from plansafe.app.system.process import complain, guarded, print_text
 from plansafe.app.system.progress import Progress as Bar
 from plansafe.app.system.progress import tell
@@ -111,3 +112,36 @@ def _report(config: Config, result: Result) -> int:
     lines.append(f"  {'model' if config.lora_r == 0 else 'adapter':<12}{result.folder or 'not yet: call this again'}")
     print_text("\n".join(lines) + "\n")
     return 0 if result.finished else _UNFINISHED
+
+
+class MergeOptions(Options):
+    """The options of ``align merge``."""
+
+    adapter: str = argument("ADAPTER", "The folder of an adapter that `align train` wrote.", required=True)
+    output: str = text("--output", "-o", metavar="FOLDER", required=True, help="Write the model to this new folder.")
+    dtype: str = choice("--dtype", values=("bfloat16", "float16", "float32"), default="bfloat16", help="Round to this.")
+
+
+@command(MergeOptions)
+def merge(options: MergeOptions) -> int:
+    """Merge an adapter into its base and write safetensors, a configuration and a tokenizer.
+
+    Prints the commands that convert the folder to GGUF and serve it with vLLM. Exit codes: 0 written, 2 usage, or a
+    file that cannot be used.
+    """
+
+    def work() -> int:
+        from plansafe.align.training import merging  # noqa: PLC0415 - not for --help
+        from plansafe.llm.models.port import ModelError  # noqa: PLC0415 - the same
+
+        try:
+            base = merging.merge(options.adapter, options.output, options.dtype)
+        except ModelError as error:
+            return complain(error.diagnostic)
+        except OSError as error:
+            return complain(unwritable(options.output, error))
+        commands = "\n".join([f"  {line}" for line in merging.next_commands(options.output)])
+        print_text(f"{options.output}: {base} with {options.adapter}, {options.dtype}\n{commands}\n")
+        return 0
+
+    return guarded(work)
