@@ -32,10 +32,10 @@ class Data:
     """The tasks. Numbers are for each family.
 
     ``train`` counts tasks for SFT and ``sampled`` other tasks, for which the model writes the plans that it is aligned
-    with (0: the tasks for SFT). ``test`` counts test tasks of known families and rules, ``test_families`` those of the held-out families
-    ``unseen``, and ``test_rules`` those with held-out rules. ``rooms`` (``drawn`` only): most rooms of a home
-    besides the kitchen. For the source ``set`` the name of the set is its only family. ``virtualhome`` counts
-    further test tasks, scripts of VirtualHome, if the public data is there.
+    with (0: the tasks for SFT). ``test`` counts test tasks of known families and rules, ``test_families`` those of the
+    held-out families ``unseen``, and ``test_rules`` those with held-out rules. ``rooms`` (``drawn`` only): most rooms
+    of a home besides the kitchen. For the source ``set`` the name of the set is its only family. ``virtualhome``
+    counts further test tasks, scripts of VirtualHome, if the public data is there.
     """
 
     source: str
