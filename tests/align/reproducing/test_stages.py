@@ -76,16 +76,16 @@ def test_training_and_test_tasks_are_apart(place: Place) -> None:
 
 
 def test_what_is_done_is_not_done_again(place: Place) -> None:
-    def times() -> dict[str, int]:
-        return {str(path): path.stat().st_mtime_ns for path in Path(place.folder).rglob("*") if path.is_file()}
+    def states() -> dict[str, object]:
+        files = [path for path in Path(place.folder).rglob("*") if path.is_file() and not path.name.endswith("lock")]
+        metrics = {str(path): path.read_bytes() for path in files if path.name == "metrics.jsonl"}
+        return {str(path): path.stat().st_mtime_ns for path in files if path.name != "metrics.jsonl"} | metrics
 
-    before = times()
+    before = states()
     for stage in stages(place.size):
         for unit in stage:
             assert work(place, unit)
-    assert {name for name, value in times().items() if before.get(name) != value} <= {
-        name for name in before if name.endswith("lock")
-    }
+    assert states() == before
 
 
 def test_each_round_samples_from_the_model_of_the_round_before(place: Place) -> None:

@@ -26,21 +26,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, metavar="N", help="stop after N minutes; the same call continues")
     parser.add_argument("--dry-run", action="store_true", help="print the units with estimated time and memory")
     parser.add_argument("--device", choices=sorted(SPEEDS), default="cpu", help="estimate for this device (cpu)")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        size = read_size(given.size, given.model)
-        if given.dry_run:
-            _say(table(estimates(size, given.device, given.output), given.jobs, given.device))
+        size = read_size(options.size, options.model)
+        if options.dry_run:
+            _say(table(estimates(size, options.device, options.output), options.jobs, options.device))
             return 0
-        seconds = None if given.minutes is None else 60 * given.minutes
-        done = reproduce(size, given.output, given.jobs, seconds, _say)
+        seconds = None if options.minutes is None else 60 * options.minutes
+        done = reproduce(size, options.output, options.jobs, seconds, _say)
     except BadConfig as error:
         return _refused(error.diagnostics[0].message)
     except BadTraining as error:
         return _refused(error.diagnostic.message)
     except (NotReproduced, OSError) as error:
         return _refused(str(error))
-    _say(f"{given.output}: {REPORT}, {PAGE}" if done else "not done yet: the same call continues")
+    _say(f"{options.output}: {REPORT}, {PAGE}" if done else "not done yet: the same call continues")
     return 0 if done else NOT_DONE
 
 

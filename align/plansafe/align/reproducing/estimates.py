@@ -48,11 +48,11 @@ class Estimate(NamedTuple):
 
 def estimates(size: Size, device: str, folder: str | None = None) -> list[Estimate]:
     """An estimate for each unit, in order. ``folder``: a reproduction with measured times, if it exists."""
-    known = _measured(folder)
+    measured = _measured(folder)
     rows = []
     for unit in [unit for stage in stages(size) for unit in stage]:
         seconds, memory = _estimate(size, unit, SPEEDS[device])
-        times = known.get(_kind(unit), known.get(unit.kind, []))
+        times = measured.get(_kind(unit), measured.get(unit.kind, []))
         rows.append(Estimate(unit, sum(times) / len(times) if times else seconds, memory / 1e9, bool(times)))
     return rows
 

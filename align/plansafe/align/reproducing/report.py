@@ -66,17 +66,15 @@ def report(place: Place) -> Report:
             parts = (_tests(by_run, size.treatment), _figures(by_run), _plot(by_run), _families(by_run))
             sections.append(Section(title, parts))
     sections.append(Section("Training", (_calls(place, seeds), _losses(place, seeds))))
-    tests = [task for task in place.tasks(TEST) if task.shift == "in"]
+    sampling, tests = size.sampling, place.tasks(TEST)
+    of_known = len([task for task in tests if task.shift == "in"])
     about = (
         ("size", size.name),
         ("base", size.base),
         ("complete seeds", f"{', '.join(map(str, seeds))} of {len(size.seeds)}"),
         ("texts for SFT", str(len(place.tasks(SFT)))),
-        ("test tasks", f"{len(place.tasks('test'))}, of known families and rules {len(tests)}"),
-        (
-            "samples",
-            f"{size.sampling.samples} for each of {len(place.tasks(SAMPLED))} tasks, {size.sampling.rounds} rounds",
-        ),
+        ("test tasks", f"{len(tests)}, of known families and rules {of_known}"),
+        ("samples", f"{sampling.samples} for each of {len(place.tasks(SAMPLED))} tasks, {sampling.rounds} rounds"),
     )
     warnings = () if len(seeds) == len(size.seeds) else ("not all seeds are complete",)
     return Report(f"Reproduction {size.name}", about, warnings, tuple(sections))
@@ -84,10 +82,10 @@ def report(place: Place) -> Report:
 
 def _tests(by_run: dict[str, Group], treatment: str) -> Table:
     """The treatment against every other run by the endpoint, corrected for their number."""
-    others = [name for name in by_run if name != treatment]
-    tests = [(name, compare(by_run[name], by_run[treatment])) for name in others]
-    known = [(name, test) for name, test in tests if test is not None]
-    corrected = holm([test.p for _, test in known])
+    baselines = [name for name in by_run if name != treatment]
+    results = [(name, compare(by_run[name], by_run[treatment])) for name in baselines]
+    tests = [(name, test) for name, test in results if test is not None]
+    corrected = holm([test.p for _, test in tests])
     rows = [
         (
             name,
@@ -99,9 +97,9 @@ def _tests(by_run: dict[str, Group], treatment: str) -> Table:
             _p_text(p),
             conclusion(test, p),
         )
-        for (name, test), p in zip(known, corrected, strict=True)
+        for (name, test), p in zip(tests, corrected, strict=True)
     ]
-    share = value_text(BY_NAME[ENDPOINT], known[0][1].second) if known else ""
+    share = value_text(BY_NAME[ENDPOINT], tests[0][1].second) if tests else ""
     columns = ("against", "safe and finished", "difference", "95 % interval", "seeds above", "p", "p, Holm", treatment)
     note = (
         f"{treatment}: {share} safe and finished. Difference: {treatment} minus the other run in points, the mean over "
@@ -138,7 +136,7 @@ def _families(by_run: dict[str, Group]) -> Table:
     families = sorted({str(answer.record["family"]) for group in by_run.values() for answer in group.answers})
     rows = []
     for family in families:
-        parts = [[one for one in group.answers if one.record["family"] == family] for group in by_run.values()]
+        parts = [[answer for answer in group.answers if answer.record["family"] == family] for group in by_run.values()]
         rows.append((family, *[share(part) for part in parts]))
     return Table(f"By family: {figure.title}", ("family", *by_run), tuple(rows))
 
@@ -170,7 +168,7 @@ def _losses(place: Place, seeds: Sequence[int]) -> Table:
 
 
 def _first_and_last(curves: Sequence[Sequence[dict[str, float]]], key: str) -> str:
-    known = [curve for curve in curves if curve and key in curve[0] and key in curve[-1]]
-    if not known:
+    with_key = [curve for curve in curves if curve and key in curve[0] and key in curve[-1]]
+    if not with_key:
         return ""
-    return f"{mean([curve[0][key] for curve in known]):.3f} to {mean([curve[-1][key] for curve in known]):.3f}"
+    return f"{mean([curve[0][key] for curve in with_key]):.3f} to {mean([curve[-1][key] for curve in with_key]):.3f}"

@@ -120,7 +120,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def conclusion(test: Comparison, corrected: float) -> str:
-    """What the study may say: ``ahead`` and ``behind`` need both the corrected p and the two-way interval."""
+    """What the study may say: "ahead" or "behind" needs both the corrected p and the two-way interval."""
     if corrected < LEVEL and test.low > 0:
         return "ahead"
     if corrected < LEVEL and test.high < 0:

@@ -23,7 +23,7 @@ MAX_TRAIN = 1_000
 GRADES = ("none", "estimate", "found", "proved")
 RANDOM = "random"
 """The base of a size whose models are made from random weights, one for each seed (``tiny_model.py``)."""
-_OWN = ("model", "data", "output", "adapter", "seed", "threads", "split")
+_SET_BY_STAGES = ("model", "data", "output", "adapter", "seed", "threads", "split")
 """Keys of a training run that the stages set."""
 
 
@@ -32,8 +32,8 @@ class Data:
     """The tasks. Numbers are for each family.
 
     ``train`` counts tasks for SFT and ``sampled`` other tasks, for which the model writes the plans that it is aligned
-    with (0: the tasks for SFT). ``test`` counts test tasks of known families and rules, ``test_families`` those of the
-    held-out families ``unseen``, and ``test_rules`` those with held-out rules. ``rooms`` (``drawn`` only): most rooms
+    with (0: the tasks for SFT). ``test`` counts test tasks of known families and rules, ``test_families`` tasks of the
+    held-out families ``unseen``, and ``test_rules`` tasks with held-out rules. ``rooms`` (``drawn`` only): most rooms
     of a home besides the kitchen. For the source ``set`` the name of the set is its only family. ``virtualhome``
     counts further test tasks, scripts of VirtualHome, if the public data is there.
     """
@@ -69,9 +69,9 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A training run: its name in tables, and its keys of training. ``data`` names what it trains on.
+    """A training run: its name in tables, its keys of training, and its data.
 
-    ``pairs``, ``answers`` (the model's safe plans), ``tasks``, or ``knowledge`` (questions about worlds, from the base
+    ``data`` is ``pairs``, ``answers`` (the model's safe plans), ``tasks``, or ``knowledge`` (questions about worlds, from the base
     model).
     """
 
@@ -250,15 +250,15 @@ class _Reader:
         )
 
     def _families(self, table: Mapping[str, Any], key: str, source: str) -> tuple[str, ...]:
-        known = _SOURCES[source][key]
-        chosen = table.get(key, list(known) if source != "drawn" else [])
+        default = _SOURCES[source][key]
+        chosen = table.get(key, list(default) if source != "drawn" else [])
         if not isinstance(chosen, list):
             raise self._wrong(key, "must be names of families")
-        every = [*_SOURCES[source]["families"], *_SOURCES[source]["unseen"]]
+        families = [*_SOURCES[source]["families"], *_SOURCES[source]["unseen"]]
         for family in chosen:
-            if family not in every:
+            if family not in families:
                 name = str(family)[:80]
-                raise self._wrong(key, f"names {name!a}, which is not a family", suggest_name(name, every))
+                raise self._wrong(key, f"names {name!a}, which is not a family", suggest_name(name, families))
         return tuple(chosen)
 
     def _sampling(self, table: Any) -> Sampling:
@@ -308,7 +308,7 @@ class _Reader:
 
     def _refuse_own(self, keys: Mapping[str, Any]) -> None:
         for key in keys:
-            if key in _OWN:
+            if key in _SET_BY_STAGES:
                 raise self._wrong(key, "is set by the stages and must not be given")
 
     def _table(self, table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -317,12 +317,10 @@ class _Reader:
             raise self._wrong(key, f"is missing: [{key}]")
         return value
 
-    def _only(self, table: Mapping[str, Any], known: Sequence[str]) -> None:
+    def _only(self, table: Mapping[str, Any], keys: Sequence[str]) -> None:
         for key in table:
-            if key not in known:
-                raise self._wrong(
-                    key, "is not a known key", suggest_name(key, known) or f"keys are: {', '.join(known)}"
-                )
+            if key not in keys:
+                raise self._wrong(key, "is not a known key", suggest_name(key, keys) or f"keys are: {', '.join(keys)}")
 
     def _integer(self, table: Mapping[str, Any], key: str, default: int, least: int = 1) -> int:
         value = table.get(key, default)

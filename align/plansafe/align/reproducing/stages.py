@@ -1,7 +1,7 @@
 """The units of a reproduction in a folder: tasks, SFT, rounds of sampling, pairs and training, evaluations.
 
 Every unit can be stopped at any moment and continues where it was; a finished unit is not repeated. Units of a stage do
-not depend on each other, so that several processes may take them. The stages of a seed come before those of the next
+not depend on each other, so that several processes may take them. All stages of a seed come before the next
 seed, so that a stopped reproduction has complete seeds.
 """
 
@@ -76,7 +76,7 @@ class Place:
         return os.path.join(self.folder, *names)
 
     def trained(self, seed: int, run: str, number: int = 0) -> str:
-        """The folder of a training run; that of the last round (or of SFT and base) without a number."""
+        """The folder of a training run: of a round, or without a number of the last round, of SFT or of the base."""
         last = number in (0, self.size.sampling.rounds)
         return self.at(f"seed-{seed}", run if last else f"{run}-round-{number}")
 
@@ -126,8 +126,8 @@ def stages(size: Size) -> list[list[Unit]]:
             units.append([Unit("sample", seed, run, number) for run in authors])
             paired = authors if number == 1 else [run.name for run in size.runs if run.data == "pairs"]
             units.append([Unit("pairs", seed, run, number) for run in paired])
-            others = [run.name for run in size.runs if number == 1 and run.name not in sampled]
-            units.append([Unit("train", seed, run, number) for run in [*sampled, *others]])
+            without_samples = [run.name for run in size.runs if number == 1 and run.name not in sampled]
+            units.append([Unit("train", seed, run, number) for run in [*sampled, *without_samples]])
         units.append([Unit("eval", seed, run) for run in evaluated_runs(size)])
     return [stage for stage in units if stage]
 
@@ -188,7 +188,7 @@ def _knowledge(place: Place) -> bool:
 
 
 def _base(place: Place, seed: int) -> bool:
-    """Make a model with random weights. Its tokens are the words of all prompts and references, also those of tests."""
+    """Make a model with random weights. Its tokens are the words of all prompts and references, also of test tasks."""
     tasks = [*place.tasks(SFT), *place.tasks(SAMPLED), *place.tasks(TEST)]
     texts = [text for task in tasks for text in (task.prompt, task.reference)]
     tiny_model.make(place.trained(seed, "base"), tiny_model.vocabulary(texts), seed)
@@ -265,7 +265,7 @@ def _sample(place: Place, unit: Unit, ends: float | None) -> bool:
 
 
 def _pairs(place: Place, unit: Unit, ends: float | None, say: Say) -> bool:
-    """The pairs of a round: those of each task in a record, so that the unit can be continued."""
+    """The pairs of a round. A record holds the pairs of one task, so that the unit can be continued."""
     from plansafe.align.pairs.answers import read_answers  # noqa: PLC0415 - loads the engine
 
     path = place.pairs(unit.seed, unit.run, unit.round)
@@ -296,12 +296,12 @@ def _pairs_of(place: Place, task: EvalTask, plans: Mapping[str, Sequence[str]]) 
     sampling = place.size.sampling
     options = MakerOptions(sampling.pairs, sampling.mutants, seed=place.size.data.seed)
     compiled = compiled_task(task.origin)
-    made = pairs_of(compiled, plans.get(task.origin, ()), options, prompt=task.prompt)
-    pairs = made.pairs
+    result = pairs_of(compiled, plans.get(task.origin, ()), options, prompt=task.prompt)
+    pairs = result.pairs
     if sampling.grade != "none" and pairs:
         calculator = RegretCalculator(compiled.checker)
         pairs = [with_regret(pair, calculator, Grade(sampling.grade)) for pair in pairs]
-    return {"pairs": [json_of(pair) for pair in pairs], "skipped": dict(made.skipped)}
+    return {"pairs": [json_of(pair) for pair in pairs], "skipped": dict(result.skipped)}
 
 
 def _counts(counter: Counter[str]) -> str:
@@ -353,16 +353,16 @@ def _writer(
     from plansafe.llm.models.adapter import file_sum  # noqa: PLC0415
 
     config = configuration(place, seed, "sft" if run == "base" else run, number)
-    whole = config.lora_r == 0
+    is_whole = config.lora_r == 0
     folder = place.trained(seed, run, number)
-    name = config.model if run == "base" else f"hf/{folder}/{'model' if whole else 'adapter'}"
+    name = config.model if run == "base" else f"hf/{folder}/{'model' if is_whole else 'adapter'}"
     loading = place.size.training(
         None, model=name, data=list(config.data), output=config.output, dtype=config.dtype, threads=config.threads
     )
     base = models.opened(loading, os.environ)
     trained = models.loaded(loading, base)
-    model = trained.model if whole else trained.model.merge_and_unload()
-    weights = "model/model.safetensors" if whole else "adapter/adapter_model.safetensors"
+    model = trained.model if is_whole else trained.model.merge_and_unload()
+    weights = "model/model.safetensors" if is_whole else "adapter/adapter_model.safetensors"
     identity = base.sha256 if run == "base" else file_sum(os.path.join(folder, weights))
     decoding = Decoding(place.size.max_tokens, temperature, sampling_seed)
     return Local(model.to(best_device()), base.tokens.inner, run, identity, decoding)

@@ -1,4 +1,4 @@
-"""The tasks of a reproduction: for SFT, for sampling, and for testing, these apart by what is new in them.
+"""The tasks of a reproduction: for SFT, for sampling, and for testing; test tasks by their novelty.
 
 The parts have different numbers of the same families. Held-out families and held-out rules occur only in test tasks.
 """
@@ -23,7 +23,7 @@ FIRST_TEST = MAX_TRAIN
 
 
 class TaskLists(NamedTuple):
-    """The tasks of each part. ``sampled`` are those of SFT if a size has no others."""
+    """The tasks of each part. Without tasks of its own, ``sampled`` has the tasks for SFT."""
 
     sft: list[EvalTask]
     sampled: list[EvalTask]
