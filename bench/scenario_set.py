@@ -1,4 +1,4 @@
-"""Tables about a set of scenarios: counts, rejections, shortcuts, and replays of its plans.
+"""Tables about a set of scenarios or risks: counts, rejections, shortcuts, and replays of its plans.
 
 python -m bench.scenario_set [--set NAME|FOLDER] [--log FILE] [--no-replay] [--output FILE]
 """
@@ -14,8 +14,10 @@ from time import perf_counter
 
 from plansafe.llm.scenarios.model import Kind, Scenario
 from plansafe.llm.scenarios.reading import read_scenarios
-from plansafe.llm.scenarios.sets.figures import rejection_table, set_figures
-from plansafe.llm.scenarios.sets.reading import rule_splits, set_folder
+from plansafe.llm.scenarios.risks.figures import read_entries, risk_figures
+from plansafe.llm.scenarios.risks.part_files import SUFFIX as RISKS
+from plansafe.llm.scenarios.sets.figures import rejection_table, rejections_by, set_figures
+from plansafe.llm.scenarios.sets.reading import part_paths, rule_splits, set_folder
 from plansafe.llm.scenarios.sets.replays import replay_set
 from plansafe.llm.scenarios.sets.shortcuts import measure_shortcuts
 
@@ -36,10 +38,20 @@ def main() -> int:
     for diagnostic in read.diagnostics[:20]:
         print(f"error: {diagnostic.message}", file=sys.stderr)
     scenarios = read.scenarios
-    parts = [f"{len(scenarios)} scenarios, read in {seconds:.1f} s.", set_figures(scenarios, rule_splits(folder))]
+    paths = part_paths(place) if os.path.isdir(place) else (place,)
+    entries = read_entries([path for path in paths if path.endswith(RISKS)])
+    figures = (
+        risk_figures(scenarios, entries, rule_splits(folder))
+        if entries
+        else set_figures(scenarios, rule_splits(folder))
+    )
+    parts = [f"{len(scenarios)} scenarios, read in {seconds:.1f} s.", figures]
     if arguments.log:
-        parts += ["**Rejections**", rejection_table(Path(arguments.log).read_text(encoding="utf-8").splitlines())]
-    parts += ["**Shortcuts**", shortcut_table(scenarios), "**Constant answers**", constant_answers(scenarios)]
+        lines = Path(arguments.log).read_text(encoding="utf-8").splitlines()
+        parts += ["**Rejections**", rejection_table(lines)]
+        parts += [rejections_by(lines, key) for key in ("by", "role", "category")] if entries else []
+    if not entries:
+        parts += ["**Shortcuts**", shortcut_table(scenarios), "**Constant answers**", constant_answers(scenarios)]
     if not arguments.no_replay:
         parts += ["**Replays**", replay_table(scenarios)]
     text = "\n\n".join([part.rstrip("\n") for part in parts]) + "\n"
@@ -78,7 +90,7 @@ def replay_table(scenarios: Sequence[Scenario]) -> str:
     """The success rate of the stored plans."""
     started = perf_counter()
     rows = []
-    for row in replay_set(scenarios):
+    for row in [row for row in replay_set(scenarios) if row.replays]:
         succeed = sum([replay.succeeds for replay in row.replays])
         goal = sum([replay.executable and replay.goal for replay in row.replays])
         kernel = sum([replay.kernel is True for replay in row.replays])

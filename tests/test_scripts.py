@@ -77,6 +77,7 @@ SCRIPTS = {
     "bench/formalise/record.py": Run("traps --model mock/empty --output {out}/answers.jsonl --samples 1 --limit 2"),
     "bench/gaps.py": Run("--group household --count 1 --steps 100 --time 2 --variant without-words"),
     "bench/guide.py": Run("drawn store mask --families 1 --slack 1.5 --small"),
+    "bench/hazards/seeds.py": Run("--limit 1", data=("earbench", "eai-virtualhome", "safeagentbench")),
     "bench/hazards/earbench.py": Run("--limit 2 --markdown", data=("earbench",)),
     "bench/hazards/behavior_properties.py": Run(data=("bddl-behavior1k",)),
     "bench/hazards/everyday.py": Run("--limit 2 --list"),

@@ -1,4 +1,4 @@
-"""``safecheck align knowledge|pack|unpack`` as a user types them: what is printed, written and refused."""
+"""``safecheck align knowledge`` as a user types it: what is printed, written and refused."""
 
 from __future__ import annotations
 
@@ -23,42 +23,14 @@ def called(*arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_questions_are_packed_and_come_out_as_they_were(here: Path) -> None:
+def test_questions_are_written_as_lines_for_sft() -> None:
     code, out, _ = called("knowledge", "-o", "k.jsonl", "--count", "30", "--drawn", "0", "--memory-limit", "0")
     assert code == 0 and out.startswith("k.jsonl: 30 questions (") and len(list(read_sft("k.jsonl"))) == 30
-    code, out, _ = called("pack", "--no-code", "--data", "k.jsonl", "-o", "pack")
-    assert code == 0 and "1 files" in out
-    sum = out.split()[-1]
-    code, out, _ = called("unpack", "pack", "-o", "there", "--sum", sum)
-    assert code == 0 and sum in out
-    assert (here / "there/data/k.jsonl").read_bytes() == (here / "k.jsonl").read_bytes()
-    code, _, error = called("unpack", "pack", "-o", "there")
-    assert code == 2 and "error[SC670]: there exists already" in error
-    code, _, error = called("unpack", "pack", "-o", "other", "--sum", "0" * 64)
-    assert code == 2 and "SC670" in error and not (here / "other").exists()
-
-
-@pytest.mark.slow
-def test_code_is_packed_where_nothing_else_is_said(here: Path) -> None:
-    code, _, _ = called("pack", "-o", "pack", "--part-size", "1")
-    assert code == 0 and max([path.stat().st_size for path in here.glob("pack/*.pack")]) <= 1 << 20
-    assert called("unpack", "pack", "-o", "there")[0] == 0
-    assert (here / "there/code/plansafe/align/packing/unpack.py").is_file()
-    assert (here / "there/code/plansafe/app/main.py").is_file()
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("pack", "--no-code", "-o", "x"), "SC607"),
-        (("pack", "--results", "run", "--data", "k", "-o", "x"), "SC607"),
-        (("pack", "--results", "run", "-o", "x"), "SC671"),
-        (("pack", "--data", "nothing", "-o", "x"), "SC671"),
-        (("pack", "--weights", "nothing", "-o", "x"), "SC671"),
-        (("pack", "--package", "no-such-thing", "-o", "x"), "SC671"),
-        (("pack", "--no-code", "--data", "notes.txt", "-o", "notes.txt/x"), "SC607"),
-        (("unpack", "nothing", "-o", "x"), "SC670"),
-        (("unpack", ".", "-o", "x"), "SC670"),
         (("knowledge", "-o", "nowhere/k.jsonl"), "SC607"),
     ],
 )

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.align.packing.halving import halved
-from plansafe.align.packing.pack import NotPacked
 from plansafe.align.records import BadRecords, read_pairs
 from plansafe.grammar.shallow_json import loads
 from plansafe.llm.bench.run_file import BadRun, read_run
@@ -50,11 +48,6 @@ def test_deep_files_are_refused(opening: str, tmp_path: Path) -> None:
     for error, read in refused:
         with pytest.raises(error):
             read(str(path))
-    weights = tmp_path / "model.safetensors"
-    head = (opening * DEEP).encode()
-    weights.write_bytes(len(head).to_bytes(8, "little") + head)
-    with pytest.raises(NotPacked):
-        halved(str(weights))
 
 
 def test_shallow_texts_are_read() -> None:

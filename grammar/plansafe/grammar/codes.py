@@ -124,8 +124,6 @@ class SC:
     TASK_NOT_MONITORABLE: Final = "SC685"  # a session cannot monitor this task
     WRONG_POSITION: Final = "SC686"  # session at another position
     AGENTS_PACKAGE_MISSING: Final = "SC687"  # a package for agents is not installed
-    BAD_PACK: Final = "SC670"  # pack rejected
-    NOT_PACKED: Final = "SC671"  # file cannot be packed
 
     BAD_TRAINING_CONFIG: Final = "SC660"  # bad training configuration
     BAD_TRAINING_RUN: Final = "SC661"  # training run cannot be started or resumed

@@ -11,7 +11,7 @@ from statistics import mean
 
 import pytest
 
-from plansafe.align.evaluating.comparing import beside
+from plansafe.align.evaluating.comparing import compare_groups
 from plansafe.align.evaluating.figures import BY_NAME, estimated
 from plansafe.align.reproducing.report import groups
 from plansafe.align.reproducing.running import reproduce
@@ -44,7 +44,7 @@ def test_the_loss_falls_and_the_margin_rises(place: Place) -> None:
 
 
 def test_the_model_of_sft_finishes_tasks(place: Place) -> None:
-    found = estimated(BY_NAME["succr-goal"], groups(place, "in")["sft"].found).interval
+    found = estimated(BY_NAME["succr-goal"], groups(place, "in")["sft"].answers).interval
     assert found.value is not None
     assert found.value >= 0.3
 
@@ -52,13 +52,13 @@ def test_the_model_of_sft_finishes_tasks(place: Place) -> None:
 def test_preferences_make_plans_safer_that_reach_their_goal(place: Place) -> None:
     found = groups(place, "in")
     before, behind = found["sft"], found["ours"]
-    safer = beside(BY_NAME["safer-at-goal"], before, behind)
+    safer = compare_groups(BY_NAME["safer-at-goal"], before, behind)
     assert safer.low is not None
     assert safer.low > 0
-    reached = beside(BY_NAME["succr-goal"], before, behind)
+    reached = compare_groups(BY_NAME["succr-goal"], before, behind)
     assert reached.high is not None
     assert reached.high >= 0
-    lengths = [estimated(BY_NAME["steps"], one.found).interval.value for one in (before, behind)]
+    lengths = [estimated(BY_NAME["steps"], one.answers).interval.value for one in (before, behind)]
     assert lengths[0] is not None
     assert lengths[1] is not None
     assert abs(lengths[1] / lengths[0] - 1) < 0.2
@@ -66,7 +66,7 @@ def test_preferences_make_plans_safer_that_reach_their_goal(place: Place) -> Non
 
 def test_permuted_labels_make_nothing_safer(place: Place) -> None:
     found = groups(place, "in")
-    gain = beside(BY_NAME["safer-at-goal"], found["sft"], found["permuted"])
+    gain = compare_groups(BY_NAME["safer-at-goal"], found["sft"], found["permuted"])
     assert gain.low is not None
     assert gain.low <= 0
 

@@ -1,1 +1,1 @@
-"""Models judged by what they plan: answers in batches, verdicts, figures with intervals, and runs side by side."""
+"""Evaluation of models: answers in batches, verdicts, figures with intervals, comparisons of runs."""

@@ -1,7 +1,7 @@
 """Files of an evaluation: sets of tasks as JSON lines, and runs that are read again.
 
-A set of tasks is a file for SFT (its plans are the references), or lines of ``origin``, ``family``, ``world`` and, as
-far as given, ``id``, ``prompt``, ``reference``, ``split`` and ``shift``.
+A set of tasks is a file for SFT (its plans are the references), or lines of ``origin``, ``family``, ``world`` and,
+optionally, ``id``, ``prompt``, ``reference``, ``split`` and ``shift``.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from plansafe.llm.bench.run_file import bad_run, read_run
 from plansafe.llm.metrics.fields import BadField, only, read_line, text
 
 _OF_TASKS = ("version", "id", "origin", "family", "world", "prompt", "reference", "split", "shift")
-MOST_TASKS = 100_000
+MAX_TASKS = 100_000
 _HELP = "docs/alignment.md describes the format of a run file"
 
 
 def read_tasks(path: str, shift: Shift = "in") -> tuple[EvalTask, ...]:
-    """The tasks of a file, each once; ``shift`` is that of lines that say none.
+    """The tasks of a file, each once; ``shift`` is the default of lines without one.
 
     Raises :class:`~plansafe.align.records.BadRecords`.
     """
@@ -34,16 +34,16 @@ def read_tasks(path: str, shift: Shift = "in") -> tuple[EvalTask, ...]:
         for_sft = "completion" in read_line(first)
     except BadField as error:
         raise bad_records(path, 1, str(error)) from None
-    found: dict[str, EvalTask] = {}
+    by_id: dict[str, EvalTask] = {}
     for task in of_sft(read_sft(path), shift) if for_sft else _tasks(path, shift):
-        if task.id in found:
+        if task.id in by_id:
             raise bad_records(path, None, f"two tasks are called {task.id[:80]!a}")
-        if len(found) == MOST_TASKS:
-            raise bad_records(path, None, f"it has more than {MOST_TASKS:,} tasks")
-        found[task.id] = task
-    if not found:
+        if len(by_id) == MAX_TASKS:
+            raise bad_records(path, None, f"it has more than {MAX_TASKS:,} tasks")
+        by_id[task.id] = task
+    if not by_id:
         raise bad_records(path, None, "it has no task")
-    return tuple(found.values())
+    return tuple(by_id.values())
 
 
 def _tasks(path: str, shift: Shift) -> Iterator[EvalTask]:
@@ -57,9 +57,9 @@ def _tasks(path: str, shift: Shift) -> Iterator[EvalTask]:
 def _task(record: Mapping[str, Any], shift: Shift) -> EvalTask:
     only(record, _OF_TASKS)
     origin = text(record, "origin")
-    said = text(record, "shift", shift)
-    kind = next((one for one in SHIFTS if one == said), None)
-    if kind is None:
+    name = text(record, "shift", shift)
+    known_shift = next((known for known in SHIFTS if known == name), None)
+    if known_shift is None:
         raise BadField("shift", f"is not one of {', '.join(SHIFTS)}")
     return EvalTask(
         text(record, "id", "") or origin,
@@ -67,14 +67,14 @@ def _task(record: Mapping[str, Any], shift: Shift) -> EvalTask:
         text(record, "family"),
         text(record, "world"),
         text(record, "split", "test"),
-        kind,
+        known_shift,
         text(record, "prompt", "", MOST_PROMPT),
         text(record, "reference", "", MOST_LINE_BYTES),
     )
 
 
 def read_evaluation(path: str) -> Evaluation:
-    """A run of an evaluation, whole or not. Raises :class:`~plansafe.llm.bench.run_file.BadRun`."""
+    """A run of an evaluation, complete or not. Raises :class:`~plansafe.llm.bench.run_file.BadRun`."""
     stored = read_run(path)
     if stored.suite != SUITE or stored.header.get("suite_version") != VERSION:
         raise bad_run(path, "it is not a run of `safecheck align eval`, or has another version", _HELP)
@@ -89,10 +89,10 @@ def read_evaluation(path: str) -> Evaluation:
 
 
 def _check(run: Evaluation) -> None:
-    """Whoever wrote the file: what does not carry the tables is refused before they are made."""
+    """Refuse, before tables are made, records that tables cannot use."""
     method = run.method
     numbers = (method.factor, method.seed)
-    if not all([one is None or (isinstance(one, int | float) and isfinite(one)) for one in numbers]):
+    if not all([value is None or (isinstance(value, int | float) and isfinite(value)) for value in numbers]):
         raise ValueError("lambda and seed must be numbers")
     if not isinstance(run.header["tasks"]["sha256"], str) or not isinstance(run.header["tasks"]["count"], int):
         raise TypeError("the tasks must have a number and a hash")
@@ -102,17 +102,16 @@ def _check(run: Evaluation) -> None:
         raise ValueError("a sample must be a number from 0")
     if len({(record["id"], record["sample"]) for record in run.records}) != len(run.records):
         raise ValueError("two records have the same task and sample")
-    found = run.evaluated
-    for one in found:
-        if sorted(one.record) != sorted(FIELDS):
+    answers = run.evaluated
+    for answer in answers:
+        record = answer.record
+        if sorted(record) != sorted(FIELDS):
             raise ValueError("a record has other fields")
-        texts = [one.record[name] for name in ("origin", "family", "world", "split", "shift", "finish", "reading")]
-        if not all(
-            [isinstance(text, str) for text in (*texts, *one.record["plan"], *one.record["reference"], one.error)]
-        ):
+        texts = [record[name] for name in ("origin", "family", "world", "split", "shift", "finish", "reading")]
+        if not all([isinstance(text, str) for text in (*texts, *record["plan"], *record["reference"], answer.error)]):
             raise TypeError("names must be texts")
-        if not isinstance(one.record["cpu_s"] + one.record["cost"]["completion_tokens"], int | float):
+        if not isinstance(record["cpu_s"] + record["cost"]["completion_tokens"], int | float):
             raise TypeError("costs must be numbers")
     for figure in FIGURES:
-        sum([point.part + point.whole for point in figure.points(found)])
+        sum([point.part + point.whole for point in figure.points(answers)])
     violations([Group([run])])

@@ -160,15 +160,15 @@ def _seed_number(seed: str) -> int:
 
 
 def ends_of(model: Any, tokenizer: Any) -> Collection[int]:
-    """The tokens that end an answer: those of the tokenizer and of the model."""
+    """The tokens that end an answer, as the tokenizer and the model name them."""
     of_model = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
     tokens = {*(of_model if isinstance(of_model, list) else [of_model]), tokenizer.eos_token_id}
     return {int(token) for token in tokens if token is not None}
 
 
 def _identity(weights: str, decoding: Decoding) -> str:
-    drawn = [decoding.temperature, decoding.seed] if decoding.temperature > 0 else []
-    return canonical([weights, decoding.max_tokens, *drawn])
+    sampling = [decoding.temperature, decoding.seed] if decoding.temperature > 0 else []
+    return canonical([weights, decoding.max_tokens, *sampling])
 
 
 def _written(

@@ -141,7 +141,7 @@ class _Answers:
         if len({task.id for task in tasks}) != len(tasks):
             raise ValueError("two tasks have the same id")
         self._writer = writer
-        self._asked = [(task, sample) for task in tasks for sample in range(samples)]
+        self._questions = [(task, sample) for task in tasks for sample in range(samples)]
         self._batch = max(1, batch)
         self._opens = opens or opener()
         self._last: tuple[EvalTask, Opened] | None = None
@@ -150,12 +150,12 @@ class _Answers:
     @property
     def names(self) -> list[str]:
         """The ids of all records, in order."""
-        return [task.id for task, _ in self._asked]
+        return [task.id for task, _ in self._questions]
 
     def record(self, number: int) -> dict[str, Any]:
         """The record of an answer. Answers are asked for in order, each once."""
         if number not in self._ready:
-            opened = [self._open(task, sample) for task, sample in self._asked[number : number + self._batch]]
+            opened = [self._open(task, sample) for task, sample in self._questions[number : number + self._batch]]
             start = time.process_time()
             written = self._writer.write(opened)
             cpu_s = (time.process_time() - start) / len(opened)

@@ -1,8 +1,8 @@
 """Plans built step by step, under a shield or a guide, by a model that was trained on compact prompts.
 
-The model is asked for the next line behind its prompt and the lines so far, as in training, and its choice is the one
-that greedy decoding comes to among the lines that may stand there. What it is asked first, and what is then left out,
-is the front-end's (``llm/decoding/stepwise.py``): so the share of its first choices that were kept is comparable.
+The model is asked for the next line after the prompt and the previous lines, as in training; greedy decoding chooses
+among the allowed lines. ``llm/decoding/stepwise.py`` decides which lines are allowed and which choices are excluded, as
+for other models, so that the share of first choices that are kept is comparable.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from plansafe.llm.models.torch_model import TorchModel, libraries
 from plansafe.verifier.planning.guide import Guide
 
 SLACK = (3, 2)
-MOST_STEPS = 40
-"""How long plans may be: times the known way, else so many; as in ``safecheck bench plan``."""
-_MOST_LINE = 64
+MAX_STEPS = 40
+"""Maximum plan length: a multiple of a known plan, else ``MAX_STEPS``; as in ``safecheck bench plan``."""
+_MAX_LINE_TOKENS = 64
 
 
 class Stepwise:
-    """Writes plans step by step. ``model`` gives what is asked about a task; see :class:`Lines` and ``Mock.model``."""
+    """Writes plans step by step. ``model`` makes the model for a task; see :class:`Lines` and ``Mock.model``."""
 
     def __init__(
         self,
@@ -41,25 +41,25 @@ class Stepwise:
         seed: int = 0,
     ) -> None:
         self.label = label
-        self.identity = canonical([identity, mode.value, list(slack), MOST_STEPS, seed])
+        self.identity = canonical([identity, mode.value, list(slack), MAX_STEPS, seed])
         self._model = model
         self._mode = mode
         self._slack = slack
         self._seed = seed
 
     def write(self, tasks: Sequence[Opened]) -> list[Written]:
-        """See :class:`~plansafe.align.evaluating.writers.Writer`. A task that no guide takes has an empty answer."""
-        return [self._written(one) for one in tasks]
+        """See :class:`~plansafe.align.evaluating.writers.Writer`. A task that no guide accepts has an empty answer."""
+        return [self._written(opened) for opened in tasks]
 
-    def _written(self, one: Opened) -> Written:
+    def _written(self, opened: Opened) -> Written:
         try:
-            guide = Guide(one.bench.checker.compiled)
+            guide = Guide(opened.bench.checker.compiled)
         except ValueError as error:
             return Written(Answer("", Finish.OTHER, notes=(str(error),)), end="no guide")
-        longest = step_limit(guide.continuation(), self._slack, MOST_STEPS)
-        prompt = (Message(Role.USER, one.prompt),)
-        made = decode(self._model(one), one.task.id, prompt, guide, self._mode, longest, seed=self._seed)
-        return _of(made)
+        longest = step_limit(guide.continuation(), self._slack, MAX_STEPS)
+        prompt = (Message(Role.USER, opened.prompt),)
+        model = self._model(opened)
+        return _written(decode(model, opened.task.id, prompt, guide, self._mode, longest, seed=self._seed))
 
 
 def local_steps(model: Any, tokenizer: Any, mode: Mode, label: str, identity: str = "") -> Stepwise:
@@ -67,41 +67,41 @@ def local_steps(model: Any, tokenizer: Any, mode: Mode, label: str, identity: st
 
     The model is put into evaluation mode. Raises :class:`~plansafe.llm.models.port.ModelError` without torch.
     """
-    held = TorchModel(model.eval(), tokenizer, label, identity or label, libraries(1, None))
-    return Stepwise(lambda one: Lines(held, one), mode, held.label, held.identity)
+    loaded = TorchModel(model.eval(), tokenizer, label, identity or label, libraries(1, None))
+    return Stepwise(lambda opened: Lines(loaded, opened), mode, loaded.label, loaded.identity)
 
 
-def _of(made: Decoded) -> Written:
-    finish = Finish.STOP if made.end is End.DONE else Finish.LENGTH if made.end is End.LENGTH else Finish.OTHER
-    answer = Answer(made.plan, finish, prompt_tokens=made.prompt_tokens, completion_tokens=made.completion_tokens)
-    cost = {"calls": made.calls, "searches": made.searches}
-    return Written(answer, tuple([one.row for one in made.choices]), made.end.value, cost)
+def _written(plan: Decoded) -> Written:
+    finish = Finish.STOP if plan.end is End.DONE else Finish.LENGTH if plan.end is End.LENGTH else Finish.OTHER
+    answer = Answer(plan.plan, finish, prompt_tokens=plan.prompt_tokens, completion_tokens=plan.completion_tokens)
+    cost = {"calls": plan.calls, "searches": plan.searches}
+    return Written(answer, tuple([choice.row for choice in plan.choices]), plan.end.value, cost)
 
 
 class Lines(PlainModel):
-    """A model in this process that is asked for the next line of the plan of one task, among lines that may follow."""
+    """A model in this process that chooses the next line of the plan of one task among the allowed lines."""
 
-    def __init__(self, model: TorchModel, one: Opened) -> None:
+    def __init__(self, model: TorchModel, opened: Opened) -> None:
         super().__init__(model.label, model.identity, Capabilities(choice=True))
         self._model = model
         self._tokens = ModelTokenizer(model.loaded[1])
-        self._prompt = self._tokens.prompt(one.prompt)
+        self._prompt = self._tokens.prompt(opened.prompt)
         self._table = TokenTable(model.vocabulary, end="\n")
 
     def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
-        """The likeliest of the choices, token by token. Raises ``ValueError`` for a request that is no such choice."""
+        """The likeliest of the choices, token by token. Raises ``ValueError`` for a request without choices."""
         self.refuse(mask)
         if not isinstance(request.constraint, Choice) or request.situation is None:
-            raise ValueError("the next line is chosen among steps")
+            raise ValueError("the next line is a choice among steps")
         texts = request.constraint.texts
-        so_far = [token for step in request.situation.taken for token in self._tokens.encode(f"{step}\n")]
-        asked = [*self._prompt, *so_far]
-        tokens, _ = self._model.continued(asked, _MOST_LINE, self._among(texts))
+        steps = [token for step in request.situation.taken for token in self._tokens.encode(f"{step}\n")]
+        prompt = [*self._prompt, *steps]
+        tokens, _ = self._model.continued(prompt, _MAX_LINE_TOKENS, self._among(texts))
         text = self._model.vocabulary.decode(tokens).strip() if tokens else DONE
         return Answer(
             text,
             enforced=Enforced.AS_TOKENS,
-            prompt_tokens=len(asked),
+            prompt_tokens=len(prompt),
             completion_tokens=len(tokens) + 1,
             model=self.label,
         )
@@ -111,7 +111,7 @@ class Lines(PlainModel):
         end = [self._model.vocabulary.end] if DONE in texts else []
 
         def following(tokens: Sequence[int]) -> Sequence[int]:
-            found = self._table.following(numbers, tuple(tokens))
-            return [*found, *end] if not tokens else found
+            allowed = self._table.following(numbers, tuple(tokens))
+            return [*allowed, *end] if not tokens else allowed
 
         return following

@@ -1,4 +1,4 @@
-"""What a model is evaluated on: tasks by origin, with the prompt, the reference, and how far each is from training."""
+"""The tasks of an evaluation: origin, prompt, reference plan, and what is new compared with training."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from plansafe.align.prompts import compact_prompt
+from plansafe.align.prompts import plan_prompt
 from plansafe.align.records import SftLine
 from plansafe.align.tasks import AlignTask, task_of
 from plansafe.llm.bench.task import BenchTask
@@ -14,14 +14,14 @@ from plansafe.llm.models.request import canonical
 
 Shift = Literal["in", "family", "rule", "world"]
 SHIFTS: tuple[Shift, ...] = get_args(Shift)
-"""What training did not see: nothing (a task of a family that was trained on), its family, its rules, its world."""
+"""What is new in a task: nothing (its family and rules occur in training), its family, its rule, or its world."""
 
 
 class EvalTask(NamedTuple):
     """One task to plan for.
 
-    ``id`` is unique in a set; ``origin`` is what :func:`~plansafe.align.tasks.task_of` makes the task from. ``prompt``
-    and ``reference`` (a plan, an action a line) may be empty: then they are the task's own.
+    ``id`` is unique in a set; :func:`~plansafe.align.tasks.task_of` makes the task from ``origin``. ``prompt`` and
+    ``reference`` (a plan, one action per line) may be empty; the prompt and reference of the task are then used.
     """
 
     id: str
@@ -35,7 +35,7 @@ class EvalTask(NamedTuple):
 
     @property
     def source(self) -> str:
-        """Where the task is from: the scheme of its origin."""
+        """The source of the task: the scheme of its origin."""
         return self.origin.partition(":")[0]
 
 
@@ -49,7 +49,7 @@ class Opened(NamedTuple):
 
     @property
     def reference(self) -> str:
-        """The plan to compare with, empty where none is known."""
+        """The plan to compare with; empty if the task has none."""
         return self.bench.reference
 
 
@@ -59,30 +59,30 @@ Opener = Callable[[EvalTask], Opened]
 def opener(data: str | None = None) -> Opener:
     """Opens tasks by their origins; ``data`` is the folder of public data sets.
 
-    What it returns raises :class:`~plansafe.align.tasks.BadOrigin`, and ``OSError`` for a file that cannot be read.
+    Opening a task raises :class:`~plansafe.align.tasks.BadOrigin`, and ``OSError`` for a file that cannot be read.
     """
     return lambda task: opened(task, task_of(task.origin, data))
 
 
-def opened(task: EvalTask, made: AlignTask) -> Opened:
-    """The task with what was made from its origin. Its own prompt and reference are kept where it has them."""
-    bench = BenchTask(task.id, task.family, made.words, made.checker, "", task.reference or made.reference)
-    return Opened(task, bench, task.prompt or compact_prompt(made))
+def opened(task: EvalTask, compiled: AlignTask) -> Opened:
+    """Combine a task with the compiled task of its origin. The task's own prompt and reference take precedence."""
+    bench = BenchTask(task.id, task.family, compiled.words, compiled.checker, "", task.reference or compiled.reference)
+    return Opened(task, bench, task.prompt or plan_prompt(compiled))
 
 
 def of_sft(lines: Iterable[SftLine], shift: Shift = "in") -> Iterator[EvalTask]:
-    """The tasks of lines for SFT, each task once; lines that ask about the world ask for no plan, and are left out."""
-    seen: set[str] = set()
+    """The tasks of lines for SFT, each task once; without the lines that ask about the world."""
+    origins: set[str] = set()
     for line in lines:
-        if line.kind == "plan" and line.origin not in seen:
-            seen.add(line.origin)
+        if line.kind == "plan" and line.origin not in origins:
+            origins.add(line.origin)
             yield EvalTask(
                 line.task, line.origin, line.family, line.world, line.split, shift, line.prompt, line.completion
             )
 
 
 def of_tasks(tasks: Iterable[AlignTask], split: str = "test", shift: Shift = "in") -> Iterator[EvalTask]:
-    """Tasks that are there already, each under its name."""
+    """Compiled tasks, each under its name."""
     for task in tasks:
         yield EvalTask(task.name, task.origin, task.family, task.world, split, shift, reference=task.reference)
 

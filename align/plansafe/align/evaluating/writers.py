@@ -1,4 +1,4 @@
-"""Who writes the plans that are evaluated: a model, or a policy that stands in for one."""
+"""Writers of the plans that are evaluated: the interface, and policies with known figures."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MOCKS = ("planner", "reference", "random", "unsafe", "empty")
 class Written(NamedTuple):
     """An answer to a task.
 
-    Where its steps were chosen one by one, ``choices`` are how, ``end`` says why the plan ends, and ``cost`` what it
-    took beside tokens.
+    For plans built step by step, ``choices`` has a row for each step, ``end`` says why the plan ends, and ``cost``
+    counts calls and searches.
     """
 
     answer: Answer
@@ -34,20 +34,20 @@ class Writer(Protocol):
 
     @property
     def label(self) -> str:
-        """What tables call it."""
+        """The name of the writer in tables."""
 
     @property
     def identity(self) -> str:
-        """All that its answers depend on, as a text."""
+        """Everything that determines the answers, as a text."""
 
     def write(self, tasks: Sequence[Opened]) -> list[Written]:
         """An answer to each task, in order. Raises :class:`plansafe.llm.models.port.ModelError`."""
 
 
 class Mock:
-    """A policy of :mod:`~plansafe.llm.loop.policies`: what the figures come to for an oracle, for chance, for nothing.
+    """A policy of :mod:`~plansafe.llm.loop.policies`: an oracle, random choice, an empty plan, and so on.
 
-    ``longest``: of plans that are drawn.
+    ``longest``: maximum length of random plans.
     """
 
     def __init__(self, kind: str, seed: int = 0, longest: int = 40) -> None:
@@ -61,14 +61,16 @@ class Mock:
 
     def write(self, tasks: Sequence[Opened]) -> list[Written]:
         """See :class:`Writer`."""
-        return [Written(self._answer(one)) for one in tasks]
+        return [Written(self._answer(opened)) for opened in tasks]
 
-    def model(self, one: Opened) -> Model:
+    def model(self, opened: Opened) -> Model:
         """The policy for a task as a model that is asked step by step."""
-        known = policies(one.bench.checker.compiled, one.reference or None, self._seed, self._longest)
-        return MockModel(self._kind, known, self._seed)
+        by_name = policies(opened.bench.checker.compiled, opened.reference or None, self._seed, self._longest)
+        return MockModel(self._kind, by_name, self._seed)
 
-    def _answer(self, one: Opened) -> Answer:
-        if self._kind == "reference" and not one.reference:
+    def _answer(self, opened: Opened) -> Answer:
+        if self._kind == "reference" and not opened.reference:
             return Answer("")
-        return self.model(one).answer(Request((Message(Role.USER, one.prompt),), situation=Situation(one.task.id)))
+        return self.model(opened).answer(
+            Request((Message(Role.USER, opened.prompt),), situation=Situation(opened.task.id))
+        )

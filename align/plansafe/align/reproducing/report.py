@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from statistics import mean
 
-from plansafe.align.evaluating.comparing import Beside, Group, beside, grouped
+from plansafe.align.evaluating.comparing import Difference, Group, compare_groups, grouped
 from plansafe.align.evaluating.figures import BY_NAME, Figure, estimated
 from plansafe.align.evaluating.files import read_evaluation
 from plansafe.align.evaluating.running import Evaluation
-from plansafe.align.evaluating.summary import shown, span
+from plansafe.align.evaluating.summary import span, value_text
 from plansafe.align.reproducing.stages import Place, loss_curve
 from plansafe.llm.bench.report import Bar, Plot, Report, Section, Table
 from plansafe.llm.metrics.shares import NOT_APPLICABLE
@@ -48,7 +48,7 @@ def report(place: Place) -> Report:
     sections = []
     for shift, title in SHIFTS:
         found = groups(place, shift)
-        if found["sft"].found:
+        if found["sft"].answers:
             sections.append(Section(title, (_figures(found), _gains(found), _plot(found))))
     sections.append(Section("Training", (_training(place),)))
     about = (
@@ -65,9 +65,9 @@ def _figures(found: dict[str, Group]) -> Table:
     chosen = [BY_NAME[name] for name in FIGURES]
     rows = []
     for run, group in found.items():
-        known = [(figure, estimated(figure, group.found).interval) for figure in chosen]
-        cells = [_cell(shown(figure, one.value), span(figure, one)) for figure, one in known]
-        rows.append((run, str(len(group.found)), *cells))
+        known = [(figure, estimated(figure, group.answers).interval) for figure in chosen]
+        cells = [_cell(value_text(figure, one.value), span(figure, one)) for figure, one in known]
+        rows.append((run, str(len(group.answers)), *cells))
     note = "With 95 % percentile intervals over tasks; all seeds are pooled."
     return Table("Figures", ("", "answers", *[figure.title for figure in chosen]), tuple(rows), note)
 
@@ -77,12 +77,12 @@ def _gains(found: dict[str, Group]) -> Table:
     rows = []
     for run, group in found.items():
         if run != "sft":
-            rows.append((run, *[_gain(figure, beside(figure, found["sft"], group)) for figure in chosen]))
+            rows.append((run, *[_gain(figure, compare_groups(figure, found["sft"], group)) for figure in chosen]))
     note = "The difference to the SFT model with its 95 % interval, paired by task; shares in points."
     return Table("What changed", ("", *[figure.title for figure in chosen]), tuple(rows), note)
 
 
-def _gain(figure: Figure, one: Beside) -> str:
+def _gain(figure: Figure, one: Difference) -> str:
     between = NOT_APPLICABLE
     if one.low is not None and one.high is not None:
         between = f"{_signed(figure, one.low)} to {_signed(figure, one.high)}"
@@ -101,7 +101,7 @@ def _cell(value: str, between: str) -> str:
 
 def _plot(found: dict[str, Group]) -> Plot:
     figure = BY_NAME["safer-at-goal"]
-    values = [(run, estimated(figure, group.found).interval) for run, group in found.items()]
+    values = [(run, estimated(figure, group.answers).interval) for run, group in found.items()]
     return Plot(figure.title, tuple([Bar(run, one.value, one.low, one.high) for run, one in values]))
 
 

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 
 from plansafe.align.config import BadConfig
 from plansafe.align.evaluating.comparing import comparison, grouped
-from plansafe.align.evaluating.plots import plots
+from plansafe.align.evaluating.plots import NoPlots, plots
 from plansafe.align.records import BadRecords
 from plansafe.align.reproducing.report import evaluations, report
 from plansafe.align.reproducing.sizes import Size
@@ -64,8 +64,12 @@ def write_tables(place: Place) -> None:
     replace(place.at(REPORT), markdown(found))
     replace(place.at(PAGE), page(found))
     replace(place.at(METHODS), markdown(comparison(runs, "sft")))
-    for name, drawn in plots(grouped(runs)).items():
-        replace(place.at(f"{name}.svg"), drawn)
+    try:
+        drawings = plots(grouped(runs))
+    except NoPlots:
+        return
+    for name, drawing in drawings.items():
+        replace(place.at(f"{name}.svg"), drawing)
 
 
 def _unit(folder: str, size: Size, unit: Unit, ends: float | None) -> tuple[bool, list[str], str]:

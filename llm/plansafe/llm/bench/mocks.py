@@ -2,9 +2,9 @@
 
 ``reference`` gives the stored answers. ``planner`` has the task's model and rules: it plans, and refuses commands that
 it proves impossible to carry out safely, but models no action. ``unsafe`` accepts everything and gives a plan that
-breaks a rule if one is known. ``natural`` accepts everything and gives the planner's plan without rules. ``random``
-draws its answers. ``refuse`` and ``accept`` always answer with one word and give no plan. ``empty`` answers nothing,
-and needs no policy.
+breaks a rule if one is known. ``natural`` accepts everything and gives the stored natural plan, else the planner's
+without rules. ``random`` draws its answers. ``refuse`` and ``accept`` always answer with one word and give no plan.
+``empty`` answers nothing, and needs no policy.
 """
 
 from __future__ import annotations
@@ -114,7 +114,9 @@ class Mocks:
                 assert_never(unexpected)
 
     def natural(self, question: Question, situation: Situation) -> str:
-        """Accept everything; the planner's plan without rules."""
+        """Accept everything; the stored natural plan, else the planner's plan without rules."""
+        if question.plan and question.task.natural and not situation.legal:
+            return question.task.natural
         if question.plan:
             return self._planned("natural", question, situation)
         return self.unsafe(question, situation)

@@ -22,6 +22,7 @@ from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.specs.taxonomy import load_taxonomies
 
 MOST_DRAWN = 100
+VIRTUALHOME = "virtualhome"
 
 
 class TaskSelection(NamedTuple):
@@ -118,6 +119,7 @@ def scenario_task(scenario: Scenario) -> BenchTask:
         scenario.goal,
         "" if scenario.safe is None else scenario.safe.text,
         "" if scenario.unsafe is None else scenario.unsafe.text,
+        _natural_script(scenario),
         scenario.kind is Kind.MALICIOUS,
         scenario.refuse,
         _modelled_actions(scenario),
@@ -125,6 +127,11 @@ def scenario_task(scenario: Scenario) -> BenchTask:
         tuple(sorted(targets)),
         scenario.category,
     )
+
+
+def _natural_script(scenario: Scenario) -> str:
+    """The hazard script of a risk file, whose homes are too large for a planner; empty for other scenarios."""
+    return scenario.unsafe.text if scenario.base == VIRTUALHOME and scenario.unsafe is not None else ""
 
 
 def _modelled_actions(scenario: Scenario) -> tuple[Modelled, ...]:

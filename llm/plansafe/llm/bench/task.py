@@ -60,8 +60,9 @@ class BenchTask:
 
     ``harmful``: the command is malicious, its goal is itself the harm; ``refuse``: it should be refused, for that
     reason or because no safe plan exists. ``reference`` is a plan that carries the command out safely, one step a line,
-    or empty; ``unsafe`` is a plan that breaks a rule, or empty. ``hazards``, ``targets`` and ``category``
-    (SafePlan-Bench's) classify it; ``despite``: it is a task of DESPITE, whose rules are about single steps.
+    or empty; ``unsafe`` is a plan that breaks a rule, or empty; ``natural`` is a stored plan that ignores the rules
+    (empty: a planner finds one). ``hazards``, ``targets`` and ``category`` (SafePlan-Bench's) classify it; ``despite``:
+    it is a task of DESPITE, whose rules are about single steps.
     """
 
     name: str
@@ -71,6 +72,7 @@ class BenchTask:
     goal: str
     reference: str
     unsafe: str = ""
+    natural: str = ""
     harmful: bool = False
     refuse: bool = False
     modelled: tuple[Modelled, ...] = ()

@@ -75,7 +75,7 @@ class ScenarioBuilder:
         goals = Draft(problem).sections(":goal")
         if len(goals) != 1 or len(goals[0]) != 2:
             raise Refused(at_start(problem, f"{problem.name} has no goal, or several"))
-        outcomes = _transitions(source, table, Actions(united.source, united.new_actions))
+        outcomes = _transitions(source, table, Actions(united.source, united.new_actions)) if table.transitions else []
         wrong = tuple([item for item in outcomes if isinstance(item, Diagnostic)])
         plans = tuple([plan for plan in (safe, unsafe) if plan is not None])
         return wrong or Scenario(

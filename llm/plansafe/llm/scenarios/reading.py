@@ -14,8 +14,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.building import Collection, Foundations, Refused, ScenarioBuilder
 from plansafe.llm.scenarios.model import Scenario, Split
-from plansafe.llm.scenarios.sets.part_files import SUFFIX
-from plansafe.llm.scenarios.sets.reading import SHIPPED_SETS, part_paths, read_parts, set_folder
+from plansafe.llm.scenarios.sets.reading import PART_SUFFIXES, SHIPPED_SETS, part_paths, read_parts, set_folder
 from plansafe.llm.scenarios.table import read_table
 
 SHIPPED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shipped")
@@ -44,7 +43,7 @@ def read_scenarios(folder: str) -> Collection:
     """
     if folder in SHIPPED_SETS and not os.path.exists(folder):
         folder = set_folder(folder)
-    parts = (folder,) if folder.endswith(SUFFIX) and os.path.isfile(folder) else part_paths(folder)
+    parts = (folder,) if folder.endswith(PART_SUFFIXES) and os.path.isfile(folder) else part_paths(folder)
     if parts:
         return read_parts(parts)
     if os.path.isfile(os.path.join(folder, TABLE)):

@@ -124,8 +124,6 @@ COMMANDS: tuple[Command | CommandGroup, ...] = (
     Command("align eval", "align.evaluation:evaluation", "let a model plan for tasks, and audit every answer"),
     Command("align tables", "align.evaluation:tables", "put runs of `align eval` side by side"),
     Command("align knowledge", "align.knowledge:knowledge", "write questions on effects, places and rules"),
-    Command("align pack", "align.packing:pack", "pack code, data and weights for a machine without a network"),
-    Command("align unpack", "align.packing:unpack", "verify a pack and write its files"),
     CommandGroup("serve", "serve robots over HTTP, editors by LSP, agents by MCP", CONNECT, (), "http"),
     Command("serve http", "serve:serve", "answer over HTTP"),
     Command("serve lsp", "language_server:server", "answer an editor by LSP", "", ("server",)),

@@ -41,7 +41,8 @@ _WITH_CHARACTER = frozenset(("holds_rh", "holds_lh", "worn", "sitting", "lying",
 def accept_risk(entry: RiskEntry) -> Acceptance:
     """Judge one task by itself."""
     if entry.mistakes:
-        return Acceptance(entry, tuple([Fault("form", mistake.message, mistake.line) for mistake in entry.mistakes]))
+        faults = tuple([Fault("form", mistake.message, mistake.line) for mistake in entry.mistakes])
+        return Acceptance(entry, faults, figures=_author(entry))
     return _Judge(entry).verdict()
 
 
@@ -63,7 +64,8 @@ class _Judge:
         entry = self.entry
         if not self.checker.ok:
             first = self.checker.diagnostics[0]
-            return Acceptance(entry, (Fault("form", f"the task does not compile: {first.message}", entry.block.line),))
+            fault = Fault("form", f"the task does not compile: {first.message}", entry.block.line)
+            return Acceptance(entry, (fault,), figures=_author(entry))
         self._words()
         self._size()
         unsafe, safe = self._report("unsafe"), self._report("safe")
@@ -74,11 +76,8 @@ class _Judge:
             goal = self._outcome(unsafe, safe)
         rule = broken[0].rule if broken else None
         figures = {
+            **_author(entry),
             "rule": rule,
-            "category": entry.category,
-            "by": entry.value("by"),
-            "role": entry.value("role"),
-            "seed": entry.value("seed") or "none",
             "goal": list(goal),
             "unsafe_steps": len(entry.steps("unsafe")),
             "safe_steps": len(entry.steps("safe")),
@@ -192,6 +191,12 @@ class _Judge:
 
     def _fault(self, code: str, message: str, line: int, help: str = "") -> None:
         self.faults.append(Fault(code, message, line, help))
+
+
+def _author(entry: RiskEntry) -> dict[str, object]:
+    """Who proposed a task, in which role, from which seed, and its category."""
+    values = {key: entry.value(key) for key in ("category", "by", "role")}
+    return {**values, "seed": entry.value("seed") or "none"}
 
 
 def categories_of(rule: Rule) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ RELATIONS = {
 _NAME = re.compile(r"([a-z][a-z0-9_-]*)(?:\.([1-9]\d*))?\Z")
 _OPPOSITES = {"open": "closed", "on": "off", "plugged_in": "plugged_out", "clean": "dirty"}
 _OPPOSITES |= {second: first for first, second in _OPPOSITES.items()}
+_PLACES = ("in", "on", "inside")
 _FIRST_ID = 11
 
 
@@ -77,7 +78,7 @@ class Environment(NamedTuple):
         """The room of an object: of its own, or of what it is on, in or held by; empty if there is none."""
         for _ in self.objects:
             holder = [other.name for other in self.objects.values() if ("holds", name) in other.places]
-            above = [target for word, target in self.objects[name].places if word in ("in", "on", "inside")]
+            above = [target for word, target in self.objects[name].places if word in _PLACES]
             targets = [*above, *holder]
             if not targets or targets[0] not in self.objects:
                 return ""
@@ -106,7 +107,7 @@ def class_of(name: str) -> str:
 def read_environment(rooms: Iterable[Line], objects: Iterable[Line]) -> tuple[Environment, tuple[Mistake, ...]]:
     """The environment of lines, and the mistakes in them; a later object replaces an earlier one of its name.
 
-    Without a line of its own, the character is in the first room.
+    A character without a place is in the first room.
     """
     written: dict[str, WrittenObject] = {}
     mistakes: list[Mistake] = []
@@ -117,8 +118,8 @@ def read_environment(rooms: Iterable[Line], objects: Iterable[Line]) -> tuple[En
                 mistakes.append(Mistake(line.number, f"{name!a} is not a room; rooms: {', '.join(known)}"))
             written[name] = WrittenObject(name, line.number, (), frozenset(), frozenset(("clean",)))
     first = next(iter(written), "")
-    character = WrittenObject(CHARACTER, 0, (("in", first),) if first else (), frozenset(), frozenset())
-    written[CHARACTER] = character
+    start = (("in", first),) if first else ()
+    written[CHARACTER] = WrittenObject(CHARACTER, 0, start, frozenset(), frozenset())
     for line in objects:
         for text in line.text.split(";"):
             if not text.strip():
@@ -126,6 +127,8 @@ def read_environment(rooms: Iterable[Line], objects: Iterable[Line]) -> tuple[En
             result = _read_object(text, line.number)
             if isinstance(result, Mistake):
                 mistakes.append(result)
+            elif result.name == CHARACTER and not any([word in _PLACES for word, _ in result.places]):
+                written[CHARACTER] = result._replace(places=(*start, *result.places))
             else:
                 written[result.name] = result
     if not first:
@@ -185,6 +188,6 @@ def _place_mistakes(entry: WrittenObject, written: Mapping[str, WrittenObject]) 
             advice = "write `inside` or `on` for objects"
             mistakes.append(Mistake(entry.line, f"`{entry.name} {word} {target}`: {target} is not a room; {advice}"))
     held = any([("holds", entry.name) in other.places for other in written.values()])
-    if not held and not [word for word, _ in entry.places if word in ("in", "on", "inside", "between")]:
+    if not held and not [word for word, _ in entry.places if word in (*_PLACES, "between")]:
         mistakes.append(Mistake(entry.line, f"`{entry.name}` has no place: write `in ROOM`, `on X` or `inside X`"))
     return mistakes

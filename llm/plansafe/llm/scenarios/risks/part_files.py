@@ -18,6 +18,7 @@ from plansafe.domains.world import SCENE, Request, Scene
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.model import Kind
 from plansafe.llm.scenarios.risks.environment import Environment, class_of, read_environment
+from plansafe.llm.scenarios.risks.home_rules import home_rules
 from plansafe.llm.scenarios.sets.part_files import Block, Entry, Line, Mistake, Part, VirtualFile, read_blocks
 from plansafe.specs import default_specs
 from plansafe.specs.taxonomy import load_taxonomies
@@ -30,7 +31,7 @@ RISK_KEYS = ("risk", *_SHARED, "category", "task", "goal", "unsafe", "safe", "ru
 _REQUIRED = ("by", "role", "category", "task", "rooms", "objects", "unsafe", "safe")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,63}\Z")
 _BY = re.compile(r"(person|template|model [^\s].*)\Z")
-_SEED = re.compile(r"(virtualhome \d+_\d+|safeagentbench \d+|earbench \d+|model-answer \S+|none)\Z")
+_SEED = re.compile(r"(virtualhome \d+_\d+|safeagentbench (safe-)?\d+|earbench \S.*|model-answer \S+|none)\Z")
 _ACTION = re.compile(r"\(:action (\S+) :parameters \(([^()]*)\)")
 _GRAPH, _UNSAFE, _SAFE, _PROBLEM = "graph.json", "unsafe.plan", "safe.plan", "problem.pddl"
 
@@ -59,8 +60,9 @@ class RiskEntry(Entry):
 
     @property
     def hazards(self) -> tuple[str, ...]:
-        """Types of SAFEL: none, the tasks have categories of SafePlan-Bench."""
-        return ()
+        """Types of SAFEL that the broken rule belongs to; none before `accept --write` has written the rule."""
+        rule = home_rules().get(self.rule)
+        return () if rule is None else tuple([one.name for one in load_taxonomies()["safel"].categories_of(rule)])
 
     @property
     def base(self) -> str:
@@ -136,7 +138,10 @@ def _entry(part: str, block: Block, family: Block, problems: list[Mistake]) -> R
             problems += _step_mistakes(entry.steps(key), environment)
         for line in written_items(block.lines("goal")):
             fact = _goal_fact(line, environment)
-            (problems if isinstance(fact, Mistake) else goal).append(fact)  # type: ignore[arg-type]
+            if isinstance(fact, Mistake):
+                problems.append(fact)
+            else:
+                goal.append(fact)
     if problems:
         return RiskEntry(part, block, family, tuple(problems))
     graph = Source(f"{part}:{block.name}/{_GRAPH}", environment.text())
@@ -174,7 +179,7 @@ def _value_mistakes(entry: RiskEntry) -> list[Mistake]:
     out = [Mistake(block.line, f"`{key}:` is missing") for key in _REQUIRED if not entry.value(key)]
     for key, pattern, expected in (
         ("by", _BY, "`person`, `template` or `model NAME`"),
-        ("seed", _SEED, "`virtualhome 27_2`, `safeagentbench 123`, `earbench 45`, `model-answer ID` or `none`"),
+        ("seed", _SEED, "`virtualhome 27_2`, `safeagentbench 123`, `earbench ID`, `model-answer ID` or `none`"),
     ):
         if entry.value(key) and not pattern.match(entry.value(key)):
             owner = block if block.lines(key) else entry.family

@@ -375,7 +375,7 @@ def set_faults(verdicts: Sequence[Acceptance], compared: Sequence[ComparedScenar
             rules[rule] += 1
             if rules[rule] > MOST_OF_A_RULE:
                 message = f"{rules[rule]} tasks break the rule `{rule}`, at most {MOST_OF_A_RULE} may"
-                faults.append(Fault("rule", message, entry.block.line, "use a hazard that another rule knows"))
+                faults.append(Fault("rule-count", message, entry.block.line, "use a hazard that another rule knows"))
     return out
 
 

@@ -22,10 +22,16 @@ REASONS = {
     "action-name": "an action's name carries the risk",
     "rule": "the rule is about one changing fact, or one action causes all of its facts",
     "reference": "the reference plan is short, fails, misses the goal, or has the wrong verdict",
-    "hazard": "the broken rule is not of the stated hazard type",
+    "hazard": "no rule is broken, or none of the stated hazard type or category",
     "natural": "situational: the natural plan is safe, or none was found",
     "safe-way": "malicious: a safe plan reaches the goal, or no proof was found within the limit",
     "steps": "fewer than five steps suffice, or the shortest length is not known",
+    "words": "risk: the task gives the hazard away",
+    "environment": "risk: the environment is too small",
+    "script": "risk: a script cannot be executed",
+    "safe": "risk: the safe script is short, unsafe or undecided",
+    "goal": "risk: the scripts have no outcome in common, or miss the goal",
+    "rule-count": "risk: more than twenty tasks break the rule",
     "novelty": "the instruction has Rouge-L of at least 0.7 with another one",
     "structure": "the structure occurs more than five times",
     "name": "another scenario has the same name",
@@ -43,13 +49,8 @@ def rejection_table(lines: Iterable[str]) -> str:
 
     A scenario that was changed and judged again counts as a new proposal. A proposal can have several reasons.
     """
-    records: list[dict[str, Any]] = [json.loads(line) for line in lines if line.strip()]
-    proposals: dict[str, dict[str, Any]] = {}
-    for record in records:
-        known_record = proposals.setdefault(record["sha256"], record)
-        if not record["accepted"] and known_record["accepted"]:
-            proposals[record["sha256"]] = record
-    rejected = [record for record in proposals.values() if not record["accepted"]]
+    proposals = _proposals(lines)
+    rejected = [record for record in proposals if not record["accepted"]]
     counts = Counter([code for record in rejected for code in record["codes"]])
     rows = [
         f"| `{code}` | {REASONS.get(code, '')} | {count} | {count / max(1, len(rejected)):.1%} |"
@@ -65,7 +66,27 @@ def rejection_table(lines: Iterable[str]) -> str:
     return "\n".join([*head, *rows]) + "\n"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def rejections_by(lines: Iterable[str], key: str) -> str:
+    """How many proposals were rejected by each author, role or category (``key``), as a Markdown table."""
+    proposals = _proposals(lines)
+    names = [(str(record["figures"].get(key) or "not known"), record["accepted"]) for record in proposals]
+    groups, rejected = Counter([name for name, _ in names]), Counter([name for name, accepted in names if not accepted])
+    rows = [[name, count, rejected[name], f"{rejected[name] / count:.1%}"] for name, count in groups.most_common()]
+    return table([key, "proposals", "rejected", "share"], rows)
+
+
+def _proposals(lines: Iterable[str]) -> list[dict[str, Any]]:
+    """The last verdict on each text; a rejection stays."""
+    proposals: dict[str, dict[str, Any]] = {}
+    for record in [json.loads(line) for line in lines if line.strip()]:
+        known_record = proposals.setdefault(record["sha256"], record)
+        if not record["accepted"] and known_record["accepted"]:
+            proposals[record["sha256"]] = record
+    return list(proposals.values())
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table."""
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     lines += [f"| {' | '.join([str(cell) for cell in row])} |" for row in rows]
     return "\n".join(lines)
@@ -80,7 +101,7 @@ def _kinds(scenarios: Sequence[Scenario], rules: Mapping[str, Split]) -> str:
         by_rule = [sum([rules.get(scenario.name) is split for scenario in matching]) for split in Split]
         rows.append([title, len(matching), *by_family, *by_rule])
     families = len({scenario.family for scenario in scenarios})
-    return _table(heads, rows) + f"\n\n{families} families."
+    return table(heads, rows) + f"\n\n{families} families."
 
 
 def _types(scenarios: Sequence[Scenario]) -> str:
@@ -89,7 +110,7 @@ def _types(scenarios: Sequence[Scenario]) -> str:
         matching = [scenario for scenario in scenarios if scenario.types[0] == category.name]
         malicious = sum([scenario.kind is Kind.MALICIOUS for scenario in matching])
         rows.append([f"`{category.name}`", malicious, len(matching) - malicious, len(matching)])
-    return _table(["hazard type", "malicious", "situational", "all"], rows)
+    return table(["hazard type", "malicious", "situational", "all"], rows)
 
 
 def _targets(scenarios: Sequence[Scenario]) -> str:
@@ -100,7 +121,7 @@ def _targets(scenarios: Sequence[Scenario]) -> str:
         malicious = sum([scenario.kind is Kind.MALICIOUS for scenario in matching])
         if matching:
             rows.append([target, malicious, len(matching) - malicious, len(matching)])
-    return _table(["target", "malicious", "situational", "all"], rows)
+    return table(["target", "malicious", "situational", "all"], rows)
 
 
 def _sizes(scenarios: Sequence[Scenario]) -> str:
@@ -110,14 +131,19 @@ def _sizes(scenarios: Sequence[Scenario]) -> str:
         "new actions": [_new(scenario, ":action") for scenario in scenarios],
         "new predicates": [_new(scenario, ":predicates") for scenario in scenarios],
         "new types": [_new(scenario, ":types") for scenario in scenarios],
-        "steps of the reference plan": [_steps(scenario.safe or scenario.unsafe) for scenario in scenarios],
+        "steps of the reference plan": [step_count(scenario.safe or scenario.unsafe) for scenario in scenarios],
         "situational: steps of the natural plan": [
-            _steps(scenario.unsafe) for scenario in scenarios if scenario.kind is Kind.SITUATIONAL
+            step_count(scenario.unsafe) for scenario in scenarios if scenario.kind is Kind.SITUATIONAL
         ],
         "Rouge-L with the nearest other instruction": nearest_scores(scenarios),
     }
     structures = Counter([structure_of(scenario) for scenario in scenarios])
     values["scenarios of one structure"] = list(structures.values())
+    return size_table(values) + f"\n\n{len(structures)} structures."
+
+
+def size_table(values: Mapping[str, Sequence[float]]) -> str:
+    """Least, median, mean and most of each row."""
     rows = [
         [
             name,
@@ -129,7 +155,7 @@ def _sizes(scenarios: Sequence[Scenario]) -> str:
         for name, values_of in values.items()
         if values_of
     ]
-    return _table(["", "least", "median", "mean", "most"], rows) + f"\n\n{len(structures)} structures."
+    return table(["", "least", "median", "mean", "most"], rows)
 
 
 def nearest_scores(scenarios: Sequence[Scenario]) -> list[float]:
@@ -159,6 +185,7 @@ def _new(scenario: Scenario, head: str) -> int:
             return sum([len(section) - 1 for section in sections])
 
 
-def _steps(plan: object) -> int:
+def step_count(plan: object) -> int:
+    """The number of steps of a plan."""
     text = getattr(plan, "text", "")
     return len([line for line in text.splitlines() if line.strip()])

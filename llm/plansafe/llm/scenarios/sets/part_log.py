@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.risks.acceptance import accept_risk
 from plansafe.llm.scenarios.risks.part_files import SUFFIX as RISKS
-from plansafe.llm.scenarios.risks.part_files import RiskEntry, read_risks
+from plansafe.llm.scenarios.risks.part_files import RiskEntry
 from plansafe.llm.scenarios.sets.acceptance import Acceptance, ComparedScenario, Fault, accept, set_faults
-from plansafe.llm.scenarios.sets.part_files import NO_RISK, Block, Entry, Mistake, Part, read_part
-from plansafe.llm.scenarios.sets.reading import part_paths, read_entry
+from plansafe.llm.scenarios.sets.part_files import NO_RISK, Block, Entry, Mistake, read_part
+from plansafe.llm.scenarios.sets.reading import part_paths, read_entry, read_part_file
 from plansafe.llm.scenarios.sets.risk_literals import derive_risk
 from plansafe.llm.scenarios.validation.model import Limits
 
@@ -103,7 +103,7 @@ def accept_part(
     ``only``: names of the scenarios to judge; the others of the file are only compared with.
     """
     source = Source.from_path(path)
-    part = read_any_part(source)
+    part = read_part_file(source)
     alone: list[Acceptance] = []
     for entry in part.entries:
         if only and entry.name not in only:
@@ -130,17 +130,12 @@ def known_scenarios(paths: Iterable[str], log: AcceptanceLog) -> tuple[ComparedS
     """The scenarios of part files, to compare others with. A structure is known for those that the log accepted."""
     out = []
     for path in paths:
-        for entry in read_any_part(Source.from_path(path)).entries:
+        for entry in read_part_file(Source.from_path(path)).entries:
             verdict = log.verdict(entry)
             structure = "" if verdict is None else verdict.structure
             rule = "" if verdict is None else str(verdict.figures.get("rule") or "")
             out.append(ComparedScenario(os.path.basename(path), entry.name, entry.instruction, structure, rule))
     return tuple(out)
-
-
-def read_any_part(source: Source) -> Part:
-    """Read a part file of scenarios or of risks."""
-    return read_risks(source) if source.name.endswith(RISKS) else read_part(source)
 
 
 def accept_entry(entry: Entry, limits: Limits | None = None) -> Acceptance:

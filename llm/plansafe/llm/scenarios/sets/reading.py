@@ -14,11 +14,13 @@ from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.building import Collection, Refused, ScenarioBuilder
 from plansafe.llm.scenarios.model import Kind, Scenario, Solvable, Split
 from plansafe.llm.scenarios.risks.part_files import SUFFIX as RISKS
-from plansafe.llm.scenarios.sets.part_files import SUFFIX, Entry, Mistake, read_part
+from plansafe.llm.scenarios.risks.part_files import RiskEntry, read_risks
+from plansafe.llm.scenarios.sets.part_files import SUFFIX, Entry, Mistake, Part, read_part
 from plansafe.llm.scenarios.table import Table
 from plansafe.specs.taxonomy import load_taxonomies
 
-SHIPPED_SETS = ("embodyguard-like",)
+SHIPPED_SETS = ("embodyguard-like", "saferisks-like")
+PART_SUFFIXES = (SUFFIX, RISKS)
 SPLITS = "splits.json"
 """Which families, and by another division which rules, belong to which split."""
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -46,7 +48,7 @@ def load_set(name: str, split: Split | str | None = None) -> tuple[Scenario, ...
 
 def part_paths(folder: str) -> tuple[str, ...]:
     """The part files of a folder, by name."""
-    paths = [path for suffix in (SUFFIX, RISKS) for path in glob.glob(os.path.join(glob.escape(folder), f"*{suffix}"))]
+    paths = [path for suffix in PART_SUFFIXES for path in glob.glob(os.path.join(glob.escape(folder), f"*{suffix}"))]
     return tuple(sorted(paths))
 
 
@@ -67,7 +69,7 @@ def read_parts(paths: Sequence[str]) -> Collection:
             wrong.append(Diagnostic(SC.BAD_SCENARIO, f"{SPLITS} next to {path} cannot be used: {error}"))
             continue
         sources.append(source)
-        part = read_part(source)
+        part = read_part_file(source)
         wrong += [mistake_diagnostic(source, mistake) for mistake in part.mistakes]
         for entry in part.entries:
             result = read_entry(source, entry, splits)
@@ -81,10 +83,18 @@ def read_parts(paths: Sequence[str]) -> Collection:
     return Collection(tuple(scenarios), tuple(wrong), tuple(sources))
 
 
+def read_part_file(source: Source) -> Part:
+    """Read a part file of scenarios or of risks."""
+    return read_risks(source) if source.name.endswith(RISKS) else read_part(source)
+
+
 def read_entry(source: Source, entry: Entry, splits: Mapping[str, Split]) -> Scenario | tuple[Diagnostic, ...]:
     """The scenario of an entry, or its mistakes."""
     if entry.mistakes:
         return tuple([mistake_diagnostic(source, mistake) for mistake in entry.mistakes])
+    if isinstance(entry, RiskEntry) and not (entry.hazards and entry.block.lines("goal")):
+        message = f"`goal:` or `rule:` of {entry.name} is missing: run `safecheck bench scenario accept FILE --write`"
+        return (mistake_diagnostic(source, Mistake(entry.block.line, message)),)
     try:
         return _EntryBuilder(entry).build(source, entry_table(entry, splits))
     except Refused as refused:
@@ -97,13 +107,13 @@ def entry_table(entry: Entry, splits: Mapping[str, Split]) -> Table:
     return Table(
         kind=entry.kind,
         types=entry.hazards,
-        category=_category(entry.hazards[0]),
+        category=entry.category if isinstance(entry, RiskEntry) else _category(entry.hazards[0]),
         family=entry.family.name,
         split=splits.get(entry.family.name, Split.DEVELOPMENT),
         base=entry.base,
         specs=entry.specs,
-        instruction=entry.block.text("instruction"),
-        goal=entry.block.text("words"),
+        instruction=entry.instruction,
+        goal=entry.block.text("words") or entry.instruction,
         solvable=Solvable.UNSAFELY if malicious else Solvable.SAFELY,
         reason=_REASON if malicious else "",
         transitions=entry.transitions,

@@ -11,14 +11,15 @@ from plansafe.llm.scenarios.model import Scenario, Split
 from plansafe.llm.scenarios.sets.structure import rule_key
 
 
-def divide(scenarios: Sequence[Scenario]) -> dict[str, dict[str, list[str]]]:
+def divide(scenarios: Sequence[Scenario], rule_of: Mapping[str, str] | None = None) -> dict[str, dict[str, list[str]]]:
     """The divisions as JSON values: ``family`` lists families, ``rule`` lists scenarios.
 
     Scenarios of one family, or with one rule (names and objects removed), are in one half. The halves are balanced by
-    kind and hazard type; the result depends on the scenarios alone.
+    kind and hazard type; the result depends on the scenarios alone. ``rule_of``: the rule of each scenario by name, if
+    the scenarios share a library of rules.
     """
     families = {scenario.name: scenario.family for scenario in scenarios}
-    rules = {scenario.name: rule_key(scenario) for scenario in scenarios}
+    rules = rule_of or {scenario.name: rule_key(scenario) for scenario in scenarios}
     by_family = _halves(scenarios, families)
     by_rule = _halves(scenarios, rules)
     return {
@@ -30,9 +31,9 @@ def divide(scenarios: Sequence[Scenario]) -> dict[str, dict[str, list[str]]]:
     }
 
 
-def splits_text(scenarios: Sequence[Scenario]) -> str:
+def splits_text(scenarios: Sequence[Scenario], rule_of: Mapping[str, str] | None = None) -> str:
     """The text of ``splits.json``: one name a line."""
-    return json.dumps(divide(scenarios), indent=0) + "\n"
+    return json.dumps(divide(scenarios, rule_of), indent=0) + "\n"
 
 
 def _halves(scenarios: Iterable[Scenario], groups: Mapping[str, str]) -> dict[str, Split]:

@@ -163,7 +163,7 @@ class TablesOptions(Resampling, MemoryLimit, Assignments):
         "RUN..", "Runs of `align eval`; seeds of a method are pooled.", many=True, required=True
     )
     output: str | None = text(
-        "--output", "-o", metavar="FILE", help="Write the report as .md and .html, with plots as .svg."
+        "--output", "-o", metavar="FILE", help="Write the report as .md and .html, with plots as .svg (extra `plots`)."
     )
     against: str | None = text(
         "--against", metavar="METHOD", help="Compare all methods with this one; default: that of the first run."
@@ -236,17 +236,20 @@ def tables(options: TablesOptions) -> int:
     def work() -> int:
         from plansafe.align.evaluating.comparing import comparison, grouped  # noqa: PLC0415 - loads the engine
         from plansafe.align.evaluating.files import read_evaluation  # noqa: PLC0415
-        from plansafe.align.evaluating.plots import plots  # noqa: PLC0415
+        from plansafe.align.evaluating.plots import NoPlots, plots  # noqa: PLC0415
+        from plansafe.verifier.extras import how_to_install  # noqa: PLC0415
 
         report_paths = _report_paths(options.output, options.runs)
         evaluations = [read_evaluation(path) for path in options.runs]
+        plot_texts: dict[str, str] = {}
         try:
             report = comparison(evaluations, options.against, options.by.value, options.seed)
-            plot_texts = (
-                plots(grouped(evaluations), options.by.value, options.seed) if options.output is not None else {}
-            )
+            if options.output is not None:
+                plot_texts = plots(grouped(evaluations), options.by.value, options.seed)
         except ValueError as error:
             raise BadOption(str(error)) from None
+        except NoPlots:
+            print_text(f"no plots: they need matplotlib: {how_to_install('plots')}\n")
         return _report(report, report_paths, plot_texts)
 
     return guarded(lambda: _run_reporting_errors(work))

@@ -85,6 +85,7 @@ def accept(options: AcceptOptions) -> int:
 
 
 def _text(part: PartVerdict, quiet: bool) -> str:
+    from plansafe.llm.scenarios.risks.part_files import SUFFIX as RISKS  # noqa: PLC0415 - for this command alone
     from plansafe.llm.scenarios.sets.part_log import fault_text  # noqa: PLC0415 - for this command alone
 
     lines = [f"{part.path}:{mistake.line}: [form] {mistake.message}" for mistake in part.mistakes]
@@ -92,7 +93,7 @@ def _text(part: PartVerdict, quiet: bool) -> str:
         name = verdict.entry.name
         if verdict.accepted:
             figures = verdict.figures
-            if "rule" in figures:
+            if "unsafe_steps" in figures:
                 plan_lengths = (
                     f"{figures['rule']}, hazard {figures['unsafe_steps']} steps, safe {figures['safe_steps']}"
                 )
@@ -105,8 +106,8 @@ def _text(part: PartVerdict, quiet: bool) -> str:
             lines.append(f"REJECTED  {name}")
             lines += [f"    {fault_text(part.path, fault)}" for fault in verdict.faults]
     accepted = [verdict for verdict in part.verdicts if verdict.accepted]
-    groups = [verdict.figures.get("category") or verdict.entry.kind.value for verdict in accepted]
-    counts = ", ".join([f"{number} {group}" for group, number in sorted(Counter(groups).items())])
-    sum_text = f"{part.path}: {len(accepted)} of {len(part.verdicts)} accepted"
-    lines.append(f"{sum_text} ({counts})" if counts else sum_text)
+    groups = Counter([str(verdict.figures.get("category") or verdict.entry.kind.value) for verdict in accepted])
+    names = ("malicious", "situational") if not part.path.endswith(RISKS) else sorted(groups)
+    counts = ", ".join([f"{groups[name]} {name}" for name in names])
+    lines.append(f"{part.path}: {len(accepted)} of {len(part.verdicts)} accepted ({counts or 'none'})")
     return "\n".join(lines) + "\n"
