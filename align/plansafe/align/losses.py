@@ -108,7 +108,7 @@ def safe_align(
 def dpo(chosen: Plans, rejected: Plans, reference_chosen: Tensor, reference_rejected: Tensor, *, beta: float) -> Losses:
     """DPO (Rafailov et al. 2023, equation 7), by the sums of log-probabilities.
 
-    ``reference_chosen`` and ``reference_rejected``: log-probabilities of the reference model for the same tokens, (B, T).
+    ``reference_chosen`` and ``reference_rejected``: log-probabilities of the same tokens by the reference model, (B, T).
     """
     chosen_reward = beta * _sum(chosen.logps - reference_chosen, chosen.completion)
     rejected_reward = beta * _sum(rejected.logps - reference_rejected, rejected.completion)
@@ -131,7 +131,7 @@ def prefix_weighted_dpo(
 def step_dpo(
     chosen: Plans, rejected: Plans, reference_chosen: Tensor, reference_rejected: Tensor, *, beta: float
 ) -> Losses:
-    """Step-DPO (Lai et al. 2024, equation 2): the shared actions are the prompt, the first action after them the answer."""
+    """Step-DPO (Lai et al. 2024, equation 2): the shared actions count as prompt, only the next action as answer."""
     chosen_reward = beta * _sum(chosen.logps - reference_chosen, chosen.first)
     rejected_reward = beta * _sum(rejected.logps - reference_rejected, rejected.first)
     return _sigmoid(chosen_reward, rejected_reward)
