@@ -108,7 +108,7 @@ def safe_align(
 def dpo(chosen: Plans, rejected: Plans, reference_chosen: Tensor, reference_rejected: Tensor, *, beta: float) -> Losses:
     """DPO (Rafailov et al. 2023, equation 7), by the sums of log-probabilities.
 
-    ``reference_chosen`` and ``reference_rejected``: log-probabilities of the same tokens by the reference model, (B, T).
+    ``reference_chosen`` and ``reference_rejected``: log-probabilities of the reference model, (B, T).
     """
     chosen_reward = beta * _sum(chosen.logps - reference_chosen, chosen.completion)
     rejected_reward = beta * _sum(rejected.logps - reference_rejected, rejected.completion)
