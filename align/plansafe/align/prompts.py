@@ -89,7 +89,7 @@ def _text(scene: _Scene, objects: Iterable[int], has_rules: bool) -> str:
     part = Crop(kept, kept, frozenset())
     goal = ", ".join([bare(formula_text(task, condition, {})) for condition in task.goal])
     lines = [
-        *([f"Actions: {' '.join(_actions(task, kept))}"] if has_rules else []),
+        *(["Actions:", *_actions(task, kept)] if has_rules else []),
         *_things(task, part),
         *_facts(task, part, scene.tuples),
         *_numbers(task, part),
