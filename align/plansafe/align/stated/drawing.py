@@ -63,7 +63,7 @@ def draw(family: str, number: int, seed: int = 0) -> StatedTask:
     pair = number // 2
     for attempt in range(_MAX_DRAWS):
         random = Random(f"stated/{seed}/{family}/{pair}/{attempt}")
-        drawing = _drawn(family, pair, number >= FIRST_HELD_OUT, attempt >= _DUE_DRAWS, random)
+        drawing = _draw_twins(family, pair, number >= FIRST_HELD_OUT, attempt >= _DUE_DRAWS, random)
         if drawing is not None:
             return _task(family, drawing, number % 2 == 1)
     raise RuntimeError(f"no task {number} of family {family} among {_MAX_DRAWS} draws")
@@ -78,7 +78,7 @@ class _Drawing(NamedTuple):
     safe_plan: tuple[Act, ...]
 
 
-def _drawn(family: str, pair: int, held_out: bool, any_form: bool, random: Random) -> _Drawing | None:
+def _draw_twins(family: str, pair: int, held_out: bool, any_form: bool, random: Random) -> _Drawing | None:
     """Twins with a lesson of the form that is due, or of a random form; ``None`` if it does not fit."""
     form = random.choice(sorted(LESSONS)) if any_form else _ROTATION[(pair // _MOST_ROOMS) % len(_ROTATION)]
     if form == "order" and "-" not in family:
