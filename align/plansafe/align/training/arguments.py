@@ -17,7 +17,7 @@ from plansafe.align.training.models import refused
 def arguments(config: Config, kind: type[TrainingArguments] = TrainingArguments, **options: Any) -> Any:
     """Arguments of the class ``kind``. Raises :class:`~plansafe.llm.models.port.ModelError`.
 
-    Devices and processes are those of ``accelerate launch`` or ``torchrun``; one process trains on one device.
+    ``accelerate launch`` or ``torchrun`` start the processes; each trains on one device.
     """
     missing = sorted({*config.report_to} - {*get_available_reporting_integrations()})
     if missing:
@@ -25,7 +25,7 @@ def arguments(config: Config, kind: type[TrainingArguments] = TrainingArguments,
     on_cpu = not torch.accelerator.is_available()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # trl still uses the old name of gradient checkpointing
-        made = kind(
+        training = kind(
             output_dir=config.output,
             max_steps=config.max_steps,
             per_device_train_batch_size=options.pop("batch", config.bs),
@@ -55,5 +55,5 @@ def arguments(config: Config, kind: type[TrainingArguments] = TrainingArguments,
             dataloader_pin_memory=not on_cpu,
             **options,
         )
-    made._n_gpu = min(made.n_gpu, 1)  # noqa: SLF001 - a process that sees several GPUs would use DataParallel
-    return made
+    training._n_gpu = min(training.n_gpu, 1)  # noqa: SLF001 - a process that sees several GPUs would use DataParallel
+    return training

@@ -63,7 +63,7 @@ class Grpo(RunTrainer, GRPOTrainer):  # type: ignore[misc] # as above
     def step_tokens(self, examples: Sequence[Example], metrics: Mapping[str, float]) -> int:
         """See :meth:`RunTrainer.step_tokens`: prompts and completions."""
         completions = len(examples) * metrics["completions_mean_length"]
-        return round(self.num_generations * (super().step_tokens(examples, metrics) + completions))
+        return int(self.num_generations * (super().step_tokens(examples, metrics) + completions))
 
 
 def baseline(

@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple, Protocol
 
 from plansafe.align.config import TEXT_METHODS, Config
-from plansafe.align.prompts import compact_prompt
+from plansafe.align.prompts import plan_prompt
 from plansafe.align.records import Both, Pair, SftLine, bad_records, plan_of, read_pairs, read_sft
 from plansafe.align.tasks import BadOrigin, data_folder, task_of
 from plansafe.align.tokens import Steps, Tokenizer, Tokens, pair_of
@@ -33,7 +33,7 @@ class PlanTokenizer(Tokenizer, Protocol):
 
 
 class Example(NamedTuple):
-    """A pair's chosen and rejected plan, or one text. ``prompt`` and ``origin`` are those of its line."""
+    """A pair's chosen and rejected plan, or one text. ``prompt`` and ``origin`` as in its line."""
 
     name: str
     rows: tuple[Tokens, ...]
@@ -119,7 +119,7 @@ def safe_plans(path: str) -> Iterator[SftLine]:
                 continue
             seen.add((origin, plan))
             if origin not in prompts:
-                prompts[origin] = compact_prompt(task_of(origin, data_folder()))
+                prompts[origin] = plan_prompt(task_of(origin, data_folder()))
             yield SftLine(
                 record["id"], origin, record["family"], record["world"], record["split"], prompts[origin], plan, "plan"
             )
