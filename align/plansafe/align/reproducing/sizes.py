@@ -71,8 +71,8 @@ class Sampling:
 class Run:
     """A training run: its name in tables, its keys of training, and its data.
 
-    ``data`` is ``pairs``, ``answers`` (the model's safe plans), ``tasks``, or ``knowledge`` (questions about worlds; the
-    run starts from the base model).
+    ``data`` is ``pairs``, ``answers`` (the model's safe plans), ``tasks``, or ``knowledge`` (questions about worlds;
+    the run starts from the base model).
     """
 
     name: str
