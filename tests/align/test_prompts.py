@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from plansafe.align.prompts import MOST_TOKENS, compact_prompt
+from plansafe.align.prompts import MOST_TOKENS, compact_prompt, plan_prompt
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.instances.families import FAMILIES
@@ -47,6 +47,20 @@ def test_a_prompt_says_scene_sentence_and_goal() -> None:
     )
 
 
+def test_a_plan_prompt_states_actions_and_rules_about_its_objects() -> None:
+    prompt = plan_prompt(kitchen())
+    first, *lines = prompt.splitlines()
+    actions = [line for line in lines if line.startswith("(")]
+    scene = lines[len(actions) :]
+    assert first == "Actions:"
+    assert "(switch-on robot device room)" in actions
+    assert not [action for action in actions if action.startswith("(plug-in ")]  # there is no socket
+    rules = [line for line in scene if line.startswith("Never: ")]
+    assert "Never: device is still on when the plan ends" in rules
+    assert not [rule for rule in rules if "socket" in rule or "{" in rule]
+    assert [line for line in scene if line not in rules] == compact_prompt(kitchen()).splitlines()
+
+
 def test_a_way_in_one_direction_is_told_as_such() -> None:
     assert "passage hall: kitchen\npassage kitchen: hall\npassage hole: hall\n" in compact_prompt(
         kitchen("hole - room", "(passage hall hole)")
@@ -58,21 +72,21 @@ def test_all_of_a_drawn_scene_is_told_and_the_plan_fits(family: str) -> None:
     for number in range(2):
         instance = draw(family, number, seed=5)
         checker = instance.checker()
-        prompt = compact_prompt(Task(instance.words, checker))
+        prompt = plan_prompt(Task(instance.words, checker))
         said = set(re.findall(r"[^\s:,()]+", prompt))
         task = checker.engine.task
         assert said.issuperset(task.objects)
         assert said.issuperset(task.predicates[i].name for i, codes in enumerate(task.initial_facts) if codes)
         assert prompt.endswith("\nPlan:\n")
         assert tokens_of(prompt) <= MOST_TOKENS
-        assert tokens_of(prompt + instance.reference) <= 1.17 * 384
+        assert tokens_of(compact_prompt(Task(instance.words, checker)) + instance.reference) <= 1.17 * 384
 
 
 def test_of_a_large_scene_danger_is_told_and_what_is_far_is_not() -> None:
     """Eighty shelves in a cellar; what rules ask about (who is there, what is on) stays."""
     names = [f"shelf-{n}" for n in range(80)]
     facts = " ".join([f"(in-room {name} cellar)" for name in names])
-    prompt = compact_prompt(kitchen(f"cellar - room {' '.join(names)} - surface", f"(passage hall cellar) {facts}"))
+    prompt = plan_prompt(kitchen(f"cellar - room {' '.join(names)} - surface", f"(passage hall cellar) {facts}"))
     assert "running: stove" in prompt
     assert "child: mia" in prompt
     assert "present kitchen: mia" in prompt

@@ -1,75 +1,136 @@
-"""A task in so few words that a small model reads it together with its plan.
+"""The prompt for a plan, the same for all worlds, in so few words that a small model reads it together with its plan.
 
-What is told is the scene, the goal and the sentence, and no actions: these a model learns from plans. Facts that
-differ in their first object alone share a line (`in-room kitchen: counter sink stove`), and a relation that holds both
-ways is told once. Of a large scene the core of :mod:`~plansafe.llm.prompts.crop` is told always, so that a plan can be
-told from a dangerous one: a stove that is on and the child in the room are what rules ask about. The rest comes behind
-it, the nearest first, as far as it fits.
+It states the actions with the types of their arguments, the scene, the rules, the task as a sentence and the goal.
+Facts that differ in their first object alone share a line (`in-room kitchen: counter sink stove`), and a relation that
+holds both ways is stated once. A prompt about a large scene has the core of :mod:`~plansafe.llm.prompts.crop`: what the
+goal names, what a plan needs and what rules could be about. The nearest other objects follow as far as they fit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple, Protocol
 
 from plansafe.llm.prompts.crop import Crop, relevance
 from plansafe.llm.prompts.planning import PLAN
+from plansafe.llm.prompts.scene import type_text
 from plansafe.llm.prompts.tokens import tokens_of
 from plansafe.verifier.api import Checker
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.rules.model import Rule, find_action_predicate
 
-MOST_TOKENS = 280
+MOST_TOKENS = 640
 """Of a prompt, by :func:`~plansafe.llm.prompts.tokens.tokens_of`, which counts a sixth more than SmolLM2 does."""
+MOST_RULES = 8
+"""Of a prompt. Rules of later specifications, which are more specific, come first."""
+_VARIABLE = re.compile(r"\{\?([^{}\s]+)\}")
 
 
 _Tuples = list[list[tuple[int, ...]]]
 
 
-class Asked(Protocol):
+class PlanTask(Protocol):
     """A task that a plan is asked for: its words, and the task itself."""
 
     @property
     def words(self) -> str:
-        """What is asked, as a sentence."""
+        """The request, as a sentence."""
 
     @property
     def checker(self) -> Checker:
         """The task, compiled."""
 
 
-def compact_prompt(task: Asked, most_tokens: int = MOST_TOKENS) -> str:
-    """The prompt for a plan. One task gives one text; longer than ``most_tokens`` only where its core is."""
+class _Scene(NamedTuple):
+    """A compiled task with the facts about several objects, decoded once."""
+
+    words: str
+    task: Task
+    rules: Sequence[Rule]
+    action_names: Mapping[int, str]
+    tuples: _Tuples
+
+
+def plan_prompt(task: PlanTask, most_tokens: int = MOST_TOKENS) -> str:
+    """The prompt for a plan. One task gives one text; longer than ``most_tokens`` only if its core is."""
+    return _fitted(task, most_tokens, True)
+
+
+def compact_prompt(task: PlanTask, most_tokens: int = 280) -> str:
+    """The prompt without actions and rules."""
+    return _fitted(task, most_tokens, False)
+
+
+def _fitted(task: PlanTask, most_tokens: int, has_rules: bool) -> str:
     compiled = task.checker.compiled
-    scene = compiled.engine.task
-    tuples = _tuples(scene)
-    text = _text(task.words, scene, range(len(scene.objects)), tuples)
+    names = {predicate: name for (_, name), predicate in compiled.engine.action_predicates.items()}
+    scene = _Scene(task.words, compiled.engine.task, compiled.rules, names, _tuples(compiled.engine.task))
+    text = _text(scene, range(len(scene.task.objects)), has_rules)
     if tokens_of(text) <= most_tokens:
         return text
-    found = relevance(compiled, task.words)
-    order = (*found.core, *found.others)
-    low, high = len(found.core), len(order)
+    by_relevance = relevance(compiled, task.words)
+    order = (*by_relevance.core, *by_relevance.others)
+    low, high = len(by_relevance.core), len(order)
     while low < high:
         middle = (low + high + 1) // 2
-        if tokens_of(_text(task.words, scene, order[:middle], tuples)) <= most_tokens:
+        if tokens_of(_text(scene, order[:middle], has_rules)) <= most_tokens:
             low = middle
         else:
             high = middle - 1
-    return _text(task.words, scene, order[:low], tuples)
+    return _text(scene, order[:low], has_rules)
 
 
-def _text(words: str, task: Task, objects: Iterable[int], tuples: _Tuples) -> str:
-    kept = frozenset(objects)
-    part = Crop(kept, kept, frozenset())
-    goal = ", ".join([bare(formula_text(task, one, {})) for one in task.goal])
+def _text(scene: _Scene, objects: Iterable[int], has_rules: bool) -> str:
+    """The prompt with some of the objects, and the actions and rules that can be about them."""
+    task, included = scene.task, frozenset(objects)
+    part = Crop(included, included, frozenset())
+    goal = ", ".join([bare(formula_text(task, condition, {})) for condition in task.goal])
     lines = [
-        *_things(task, part),
-        *_facts(task, part, tuples),
+        *(["Actions:", *_actions(task, included)] if has_rules else []),
+        *_object_lines(task, part),
+        *_facts(task, part, scene.tuples),
         *_numbers(task, part),
-        f"Task: {words}",
+        *(_rules(scene, included) if has_rules else []),
+        f"Task: {scene.words}",
         f"Goal: {goal}",
     ]
     return "\n".join(lines) + f"\n{PLAN}"
+
+
+def _actions(task: Task, objects: AbstractSet[int]) -> list[str]:
+    """The signatures of the actions that these objects can be arguments of."""
+    return [
+        f"({' '.join([action.name, *[type_text(task, parameter.domain) for parameter in action.parameters]])})"
+        for action in task.actions.values()
+        if all(objects & task.domain_sets[parameter.domain] for parameter in action.parameters)
+    ]
+
+
+def _rules(scene: _Scene, objects: AbstractSet[int]) -> list[str]:
+    """The rules that can be about these objects, each as the violation in words with types for variables."""
+    available = {signature.strip("()").split(" ")[0] for signature in _actions(scene.task, objects)}
+    texts = [
+        f"Never: {_violation(scene.task, rule)}"
+        for rule in reversed(scene.rules)
+        if rule.applicable and rule.kind != "constraint" and _can_apply(scene, rule, objects, available)
+    ]
+    return list(dict.fromkeys(texts))[:MOST_RULES]
+
+
+def _can_apply(scene: _Scene, rule: Rule, objects: AbstractSet[int], actions: AbstractSet[str]) -> bool:
+    if not all(objects & scene.task.domain_sets[parameter.domain] for parameter in rule.declared_parameters):
+        return False
+    steps = [scene.action_names[find_action_predicate(part.step)] for part in rule.parts if part.step is not None]
+    return not steps or any(name in actions for name in steps)
+
+
+def _violation(task: Task, rule: Rule) -> str:
+    """The message of a rule, with the type of each variable in its place."""
+    types = {variable.name: type_text(task, variable.domain) for variable in rule.declared_parameters}
+    return _VARIABLE.sub(lambda match: types.get(f"?{match[1]}", match[1]), rule.message or rule.name.replace("-", " "))
 
 
 def _tuples(task: Task) -> _Tuples:
@@ -82,19 +143,19 @@ def _tuples(task: Task) -> _Tuples:
 
 
 def scene_lines(task: Task, part: Crop) -> list[str]:
-    """What is told of the initial state of a task."""
-    return [*_things(task, part), *_facts(task, part, _tuples(task)), *_numbers(task, part)]
+    """The lines of a prompt about the initial state of a task."""
+    return [*_object_lines(task, part), *_facts(task, part, _tuples(task)), *_numbers(task, part)]
 
 
-def _things(task: Task, part: Crop) -> list[str]:
-    """What each thing is, things that are the same on a line: its type, and its facts about nothing else."""
-    said: dict[int, list[str]] = {number: [] for number in sorted(part.kept)}
+def _object_lines(task: Task, part: Crop) -> list[str]:
+    """The type of each object and its facts about nothing else; objects with the same ones share a line."""
+    words_of: dict[int, list[str]] = {number: [] for number in sorted(part.kept)}
     for index, codes in enumerate(task.initial_facts):
         if len(task.predicates[index].types) == 1:
-            for code in sorted(codes & said.keys()):
-                said[code].append(task.predicates[index].name)
+            for code in sorted(codes & words_of.keys()):
+                words_of[code].append(task.predicates[index].name)
     lines: dict[str, list[str]] = {}
-    for number, facts in said.items():
+    for number, facts in words_of.items():
         name, kind = task.objects[number], _kind(task, number)
         words = " ".join(facts if kind == name else [kind, *facts])
         if words:
@@ -103,30 +164,30 @@ def _things(task: Task, part: Crop) -> list[str]:
 
 
 def _kind(task: Task, number: int) -> str:
-    """The type of a thing. VirtualHome's things have several; the first is what it is."""
+    """The type of an object. VirtualHome's objects have several; the first one is the class."""
     types = task.object_types[number]
     return task.type_names[types[0]] if types else "thing"
 
 
 def _facts(task: Task, part: Crop, tuples: _Tuples) -> list[str]:
-    """Facts about several things, those that are the same but for the first on a line."""
+    """Facts about several objects; those that differ only in the first object share a line."""
     lines: dict[str, list[str]] = {}
-    for index, every in enumerate(tuples):
+    for index, rows in enumerate(tuples):
         name, size = task.predicates[index].name, len(task.predicates[index].types)
         of = part.core & part.kept if index in part.dense else part.kept
-        told = [objects for objects in every if of.issuperset(objects)]
-        known = frozenset(told)
-        if size == 2 and told and all([one != other and (other, one) in known for one, other in told]):
-            told = [(one, other) for one, other in told if one < other]
+        facts = [objects for objects in rows if of.issuperset(objects)]
+        pairs = frozenset(facts)
+        if size == 2 and facts and all(first != second and (second, first) in pairs for first, second in facts):
+            facts = [(first, second) for first, second in facts if first < second]
             name = f"{name} both ways"
-        for objects in told:
+        for objects in facts:
             names = [task.objects[number] for number in objects]
             lines.setdefault(" ".join([name, *names[1:]]), []).extend(names[:1])
     return [f"{words}: {' '.join(firsts)}" if firsts else words for words, firsts in lines.items()]
 
 
 def _numbers(task: Task, part: Crop) -> list[str]:
-    """Values of functions but 0."""
+    """Values of functions other than 0."""
     lines = []
     for index, values in enumerate(task.initial_fluents):
         function = task.functions[index]
@@ -138,6 +199,6 @@ def _numbers(task: Task, part: Crop) -> list[str]:
 
 
 def bare(text: str) -> str:
-    """A condition without its outer parentheses, where nothing is lost by that."""
+    """A condition without its outer parentheses, if nothing is lost by that."""
     inner = text[1:-1]
     return inner if text.startswith("(") and text.endswith(")") and "(" not in inner else text

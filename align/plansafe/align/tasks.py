@@ -13,6 +13,9 @@ import zlib
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from plansafe.align.stated.drawing import draw as draw_stated
+from plansafe.align.stated.families import FAMILIES as STATED_FAMILIES
+from plansafe.align.stated.families import HELD_OUT_FAMILIES
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.objects import add_kinds
 from plansafe.domains.virtualhome import WORLD
@@ -32,12 +35,13 @@ MOST_BYTES = 50_000_000
 """Of one file of the data, unpacked."""
 FOLDER = "eai-virtualhome"
 _DRAWN = re.compile(r"drawn:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})(?:/([1-5])(/full)?)?", re.ASCII)
+_STATED = re.compile(r"stated:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
 _SCENARIO = re.compile(r"scenario:([a-z0-9][a-z0-9-]{0,99})", re.ASCII)
 _VIRTUALHOME = re.compile(r"virtualhome:([0-9]{1,6}_[0-9]{1,3})#([0-9]{1,6}_[0-9]{1,3})", re.ASCII)
 _CASE = re.compile(r"[0-9]{1,6}_[0-9]{1,3}", re.ASCII)
 _FORMS = (
-    "drawn:FAMILY/NUMBER/SEED, drawn:FAMILY/NUMBER/SEED/ROOMS, this with /full, scenario:NAME or "
-    "virtualhome:GRAPH#SCRIPT"
+    "stated:FAMILY/NUMBER/SEED, drawn:FAMILY/NUMBER/SEED, drawn:FAMILY/NUMBER/SEED/ROOMS, this with /full, "
+    "scenario:NAME or virtualhome:GRAPH#SCRIPT"
 )
 
 
@@ -76,7 +80,8 @@ def task_of(origin: str, data: str | None = None) -> AlignTask:
     """The task of an origin, compiled anew at each call. ``data``: the folder of public data sets.
 
     ``drawn:FAMILY/NUMBER/SEED`` is a household task (:func:`plansafe.llm.instances.drawn.draw`), with ``/ROOMS`` behind
-    it one with at most so many rooms beside the kitchen; ``scenario:NAME`` a shipped scenario;
+    it one with at most so many rooms beside the kitchen; ``stated:FAMILY/NUMBER/SEED`` a task with a stated rule
+    (:func:`plansafe.align.stated.drawing.draw`); ``scenario:NAME`` a shipped scenario;
     ``virtualhome:GRAPH#SCRIPT`` a script of VirtualHome in a graph, both by the numbers that the Embodied Agent
     Interface gives them, with the goal that it annotates, judged by what the plan itself brings about, without
     the kernel, which would take seconds for a plan in such a scene.
@@ -84,6 +89,8 @@ def task_of(origin: str, data: str | None = None) -> AlignTask:
     """
     if match := _DRAWN.fullmatch(origin):
         return _drawn(origin, match[1], int(match[2]), int(match[3]), int(match[4] or 0), bool(match[5]))
+    if match := _STATED.fullmatch(origin):
+        return _stated(origin, match[1], int(match[2]), int(match[3]))
     if match := _SCENARIO.fullmatch(origin):
         return _scenario(origin, match[1])
     if match := _VIRTUALHOME.fullmatch(origin):
@@ -116,7 +123,7 @@ def scenario_origins() -> tuple[str, ...]:
 
 def family_of(origin: str, data: str | None = None) -> str:
     """The family of the task that :func:`task_of` would make, without making it. Raises what that raises."""
-    if match := _DRAWN.fullmatch(origin):
+    if match := _DRAWN.fullmatch(origin) or _STATED.fullmatch(origin):
         return match[1]
     if match := _SCENARIO.fullmatch(origin):
         return _read_scenario(match[1]).family
@@ -135,6 +142,20 @@ def _drawn(origin: str, family: str, number: int, seed: int, rooms: int, full: b
     name = f"{made.name}/{seed}/{rooms}" if rooms else f"{made.name}/{seed}"
     name += "/full" * full
     return AlignTask(name, family, "household", made.words, made.checker(), origin, made.reference)
+
+
+def _stated(origin: str, family: str, number: int, seed: int) -> AlignTask:
+    if family not in STATED_FAMILIES and family not in HELD_OUT_FAMILIES:
+        raise BadOrigin(
+            f"unknown family of tasks with stated rules {family!a}",
+            f"one of {', '.join([*STATED_FAMILIES, *HELD_OUT_FAMILIES])}",
+        )
+    try:
+        made = draw_stated(family, number, seed)
+    except RuntimeError as error:  # a family without rules of this form
+        raise BadOrigin(str(error)) from None
+    name = f"{family}-{number}/{seed}"
+    return AlignTask(name, family, "stated", made.words, made.checker(), origin, made.reference)
 
 
 def _scenario(origin: str, name: str) -> AlignTask:

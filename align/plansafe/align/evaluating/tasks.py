@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from plansafe.align.prompts import compact_prompt
+from plansafe.align.prompts import plan_prompt
 from plansafe.align.records import SftLine
 from plansafe.align.tasks import AlignTask, task_of
 from plansafe.llm.bench.task import BenchTask
@@ -67,7 +67,7 @@ def opener(data: str | None = None) -> Opener:
 def opened(task: EvalTask, compiled: AlignTask) -> Opened:
     """Combine a task with the compiled task of its origin. The task's own prompt and reference take precedence."""
     bench = BenchTask(task.id, task.family, compiled.words, compiled.checker, "", task.reference or compiled.reference)
-    return Opened(task, bench, task.prompt or compact_prompt(compiled))
+    return Opened(task, bench, task.prompt or plan_prompt(compiled))
 
 
 def of_sft(lines: Iterable[SftLine], shift: Shift = "in") -> Iterator[EvalTask]:
