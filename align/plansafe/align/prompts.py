@@ -32,12 +32,12 @@ _VARIABLE = re.compile(r"\{\?([^{}\s]+)\}")
 _Tuples = list[list[tuple[int, ...]]]
 
 
-class Asked(Protocol):
+class PlanTask(Protocol):
     """A task that a plan is asked for: its words, and the task itself."""
 
     @property
     def words(self) -> str:
-        """What is asked, as a sentence."""
+        """The request, as a sentence."""
 
     @property
     def checker(self) -> Checker:
@@ -54,26 +54,26 @@ class _Scene(NamedTuple):
     tuples: _Tuples
 
 
-def plan_prompt(task: Asked, most_tokens: int = MOST_TOKENS) -> str:
+def plan_prompt(task: PlanTask, most_tokens: int = MOST_TOKENS) -> str:
     """The prompt for a plan. One task gives one text; longer than ``most_tokens`` only if its core is."""
     return _fitted(task, most_tokens, True)
 
 
-def compact_prompt(task: Asked, most_tokens: int = 280) -> str:
+def compact_prompt(task: PlanTask, most_tokens: int = 280) -> str:
     """The prompt without actions and rules."""
     return _fitted(task, most_tokens, False)
 
 
-def _fitted(task: Asked, most_tokens: int, has_rules: bool) -> str:
+def _fitted(task: PlanTask, most_tokens: int, has_rules: bool) -> str:
     compiled = task.checker.compiled
     names = {predicate: name for (_, name), predicate in compiled.engine.action_predicates.items()}
     scene = _Scene(task.words, compiled.engine.task, compiled.rules, names, _tuples(compiled.engine.task))
     text = _text(scene, range(len(scene.task.objects)), has_rules)
     if tokens_of(text) <= most_tokens:
         return text
-    found = relevance(compiled, task.words)
-    order = (*found.core, *found.others)
-    low, high = len(found.core), len(order)
+    by_relevance = relevance(compiled, task.words)
+    order = (*by_relevance.core, *by_relevance.others)
+    low, high = len(by_relevance.core), len(order)
     while low < high:
         middle = (low + high + 1) // 2
         if tokens_of(_text(scene, order[:middle], has_rules)) <= most_tokens:
@@ -85,15 +85,15 @@ def _fitted(task: Asked, most_tokens: int, has_rules: bool) -> str:
 
 def _text(scene: _Scene, objects: Iterable[int], has_rules: bool) -> str:
     """The prompt with some of the objects, and the actions and rules that can be about them."""
-    task, kept = scene.task, frozenset(objects)
-    part = Crop(kept, kept, frozenset())
+    task, included = scene.task, frozenset(objects)
+    part = Crop(included, included, frozenset())
     goal = ", ".join([bare(formula_text(task, condition, {})) for condition in task.goal])
     lines = [
-        *([f"Actions: {' '.join(_actions(task, kept))}"] if has_rules else []),
-        *_things(task, part),
+        *(["Actions:", *_actions(task, included)] if has_rules else []),
+        *_object_lines(task, part),
         *_facts(task, part, scene.tuples),
         *_numbers(task, part),
-        *(_rules(scene, kept) if has_rules else []),
+        *(_rules(scene, included) if has_rules else []),
         f"Task: {scene.words}",
         f"Goal: {goal}",
     ]
@@ -144,10 +144,10 @@ def _tuples(task: Task) -> _Tuples:
 
 def scene_lines(task: Task, part: Crop) -> list[str]:
     """The lines of a prompt about the initial state of a task."""
-    return [*_things(task, part), *_facts(task, part, _tuples(task)), *_numbers(task, part)]
+    return [*_object_lines(task, part), *_facts(task, part, _tuples(task)), *_numbers(task, part)]
 
 
-def _things(task: Task, part: Crop) -> list[str]:
+def _object_lines(task: Task, part: Crop) -> list[str]:
     """The type of each object and its facts about nothing else; objects with the same ones share a line."""
     words_of: dict[int, list[str]] = {number: [] for number in sorted(part.kept)}
     for index, codes in enumerate(task.initial_facts):
@@ -172,15 +172,15 @@ def _kind(task: Task, number: int) -> str:
 def _facts(task: Task, part: Crop, tuples: _Tuples) -> list[str]:
     """Facts about several objects; those that differ only in the first object share a line."""
     lines: dict[str, list[str]] = {}
-    for index, every in enumerate(tuples):
+    for index, rows in enumerate(tuples):
         name, size = task.predicates[index].name, len(task.predicates[index].types)
         of = part.core & part.kept if index in part.dense else part.kept
-        shown = [objects for objects in every if of.issuperset(objects)]
-        known = frozenset(shown)
-        if size == 2 and shown and all(first != second and (second, first) in known for first, second in shown):
-            shown = [(first, second) for first, second in shown if first < second]
+        facts = [objects for objects in rows if of.issuperset(objects)]
+        pairs = frozenset(facts)
+        if size == 2 and facts and all(first != second and (second, first) in pairs for first, second in facts):
+            facts = [(first, second) for first, second in facts if first < second]
             name = f"{name} both ways"
-        for objects in shown:
+        for objects in facts:
             names = [task.objects[number] for number in objects]
             lines.setdefault(" ".join([name, *names[1:]]), []).extend(names[:1])
     return [f"{words}: {' '.join(firsts)}" if firsts else words for words, firsts in lines.items()]

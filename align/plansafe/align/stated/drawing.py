@@ -23,9 +23,9 @@ from plansafe.verifier.api import Checker, Options
 
 FIRST_HELD_OUT = 1_000_000
 _MOST_ROOMS = 3
-_MAX_DRAWS = 200
+_MAX_DRAWS = 1_000
 _DUE_DRAWS = 10
-"""Draws of a lesson of the form that is due; later ones have one of any form."""
+"""Draws of a lesson of the form that is due; later ones have a random form."""
 _ROTATION = ("order", "choice", "step", "order", "where", "away", "order", "choice", "end", "leave")
 """The lessons of successive twins with the same number of rooms."""
 _DOMAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "domain.pddl")
@@ -63,32 +63,45 @@ def draw(family: str, number: int, seed: int = 0) -> StatedTask:
     pair = number // 2
     for attempt in range(_MAX_DRAWS):
         random = Random(f"stated/{seed}/{family}/{pair}/{attempt}")
-        drawn = _drawn(family, pair, number >= FIRST_HELD_OUT, attempt >= _DUE_DRAWS, random)
-        if drawn is not None:
-            name, situation, lesson = drawn
-            return _task(family, name, situation, lesson, number % 2 == 1)
+        drawing = _draw_twins(family, pair, number >= FIRST_HELD_OUT, attempt >= _DUE_DRAWS, random)
+        if drawing is not None:
+            return _task(family, drawing, number % 2 == 1)
     raise RuntimeError(f"no task {number} of family {family} among {_MAX_DRAWS} draws")
 
 
-def _drawn(
-    family: str, pair: int, held_out: bool, any_form: bool, random: Random
-) -> tuple[str, Situation, Lesson] | None:
-    """A lesson of the form that is due, or also of other forms; ``None`` if none fits."""
-    due = _ROTATION[(pair // _MOST_ROOMS) % len(_ROTATION)]
+class _Drawing(NamedTuple):
+    """Twins: the form of their lesson, and the shortest safe plan of the task whose plain plan is unsafe."""
+
+    form: str
+    situation: Situation
+    lesson: Lesson
+    safe_plan: tuple[Act, ...]
+
+
+def _draw_twins(family: str, pair: int, held_out: bool, any_form: bool, random: Random) -> _Drawing | None:
+    """Twins with a lesson of the form that is due, or of a random form; ``None`` if it does not fit."""
+    form = random.choice(sorted(LESSONS)) if any_form else _ROTATION[(pair // _MOST_ROOMS) % len(_ROTATION)]
+    if form == "order" and "-" not in family:
+        form = "choice"
     rooms = 1 + pair % _MOST_ROOMS
-    if due in ("where", "away", "leave") or "send" in family:
+    if form in ("where", "away", "leave") or "send" in family:
         rooms = max(rooms, 2)
-    situation = _situation(Home(random, rooms), verbs_of(family), due in ("choice", "where"))
-    names = [due, *(random.sample(sorted(LESSONS), len(LESSONS)) if held_out or any_form else [])]
-    for name in names:
-        makers = list(LESSONS[name](situation))
-        random.shuffle(makers)
-        for make in makers:
-            lesson = make()
-            if all(is_held_out(rule) == held_out for rule in lesson.rules):
-                return name, situation, lesson
-            break  # making a lesson may have added objects
-    return None
+    home = Home(random, rooms)
+    situation = _situation(home, verbs_of(family), form in ("choice", "where"))
+    makers = list(LESSONS[form](situation))
+    if not makers:
+        return None
+    lesson = random.choice(makers)()
+    if any(is_held_out(rule) != held_out for rule in lesson.rules):
+        return None
+    unsafe = lesson.unsafe
+    goals = [
+        unsafe.replaced[1] if unsafe.replaced and goal is unsafe.replaced[0] else goal for goal in situation.chosen
+    ]
+    safe_plan = _plan(home, goals, unsafe.acts, unsafe.orders)
+    if form == "where" and len(safe_plan) > len(situation.plain) + 1:
+        return None  # sending the person away is shorter
+    return _Drawing(form, situation, lesson, safe_plan)
 
 
 def _situation(home: Home, verbs: Sequence[str], has_choice: bool) -> Situation:
@@ -107,24 +120,21 @@ def _plan(home: Home, goals: Sequence[Goal], acts: Sequence[Act], orders: Sequen
     return shortest_plan(all_acts, [*orders, *[order for goal in goals for order in goal.orders]], home.start)
 
 
-def _task(family: str, name: str, situation: Situation, lesson: Lesson, is_plain_safe: bool) -> StatedTask:
-    twin: Twin = lesson.safe if is_plain_safe else lesson.unsafe
+def _task(family: str, drawing: _Drawing, is_plain_safe: bool) -> StatedTask:
+    situation = drawing.situation
     home, plain = situation.home, situation.plain
-    goals = list(situation.chosen)
-    if twin.replaced is not None:
-        goals[goals.index(twin.replaced[0])] = twin.replaced[1]
-    reference = plain if is_plain_safe else _plan(home, goals, twin.acts, twin.orders)
+    twin: Twin = drawing.lesson.safe if is_plain_safe else drawing.lesson.unsafe
     formulas = [" ".join([goal.fact.formula for goal in alternatives]) for alternatives in situation.goals]
     parts = [f"(or {text})" if len(goals) > 1 else text for text, goals in zip(formulas, situation.goals, strict=True)]
     facts = tuple([fact.formula for fact in twin.facts if fact.holds])
     return StatedTask(
         family,
         " and ".join([_sentence(alternatives) for alternatives in situation.goals]),
-        name,
+        drawing.form,
         twin.rule,
         home.problem(f"(and {' '.join(parts)})", facts),
         _text(plain),
-        _text(reference),
+        _text(plain if is_plain_safe else drawing.safe_plan),
         is_plain_safe,
     )
 

@@ -6,6 +6,14 @@ No two goals of a held-out family with two goals occur together in a family for 
 from __future__ import annotations
 
 FAMILIES: tuple[str, ...] = (
+    "put",
+    "give",
+    "start",
+    "stop",
+    "open",
+    "close",
+    "wipe",
+    "send",
     "put-start",
     "put-close",
     "put-give",

@@ -93,13 +93,13 @@ def _two_rooms(home: Home, count: int) -> list[str]:
 def _fetched(home: Home) -> tuple[tuple[Act, ...], tuple[Order, ...]]:
     """A thing to move: the acts that bring it into the hand."""
     room = home.room()
-    thing = home.add("thing", room)
-    take = Act("take", (thing,), room)
+    target = home.add("thing", room)
+    take = Act("take", (target,), room)
     if home.random.random() >= _CLOSED_SHARE:
         return (take,), ()
     box = home.add("box", room)
     home.set(Fact("closed", (box,)))
-    home.set(Fact("at", (thing, box)))
+    home.set(Fact("at", (target, box)))
     opening = Act("open", (box,), room)
     return (opening, take), ((opening, take),)
 
@@ -154,9 +154,9 @@ def _single(verb: str, kinds: tuple[str, ...], predicate: str, holds: bool) -> C
 def _send(home: Home, count: int) -> list[Goal]:
     room = home.room()
     person = home.add("person", room)
-    others = [other for other in home.rooms if other != room]
-    chosen = home.random.sample(others, min(count, len(others)))
-    return [Goal("send", Fact("in", (person, other)), (Act("send", (person, other), room),)) for other in chosen]
+    targets = [target for target in home.rooms if target != room]
+    chosen = home.random.sample(targets, min(count, len(targets)))
+    return [Goal("send", Fact("in", (person, target)), (Act("send", (person, target), room),)) for target in chosen]
 
 
 GOALS: Mapping[str, Callable[[Home, int], list[Goal]]] = {

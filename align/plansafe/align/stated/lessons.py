@@ -82,27 +82,27 @@ def _ordered(situation: Situation, first: Goal, second: Goal) -> Lesson:
 
 
 def _choice(situation: Situation) -> Iterator[Callable[[], Lesson]]:
-    """A goal with two alternatives, one of which is forbidden."""
+    """A goal with a forbidden and an allowed alternative."""
     for goal, alternatives in zip(situation.chosen, situation.goals, strict=True):
-        for other in alternatives:
-            if other is not goal:
-                unsafe = Twin(never(goal.main), replaced=(goal, other))
-                yield lambda unsafe=unsafe, other=other: Lesson(unsafe, Twin(never(other.main)))  # type: ignore[misc]
+        for allowed in alternatives:
+            if allowed is not goal:
+                unsafe = Twin(never(goal.main), replaced=(goal, allowed))
+                yield lambda unsafe=unsafe, allowed=allowed: Lesson(unsafe, Twin(never(allowed.main)))  # type: ignore[misc]
 
 
 def _where(situation: Situation) -> Iterator[Callable[[], Lesson]]:
-    """A goal with two alternatives in different rooms, one of which has a person in it."""
+    """A goal with alternatives in two rooms: a person is in one room."""
     for goal, alternatives in zip(situation.chosen, situation.goals, strict=True):
-        for other in alternatives:
-            if other.main.room != goal.main.room and goal.verb not in ("open", "send"):
-                yield lambda goal=goal, other=other: _somewhere(situation, goal, other)  # type: ignore[misc]
+        for allowed in alternatives:
+            if allowed.main.room != goal.main.room and goal.verb not in ("open", "send"):
+                yield lambda goal=goal, allowed=allowed: _somewhere(situation, goal, allowed)  # type: ignore[misc]
 
 
-def _somewhere(situation: Situation, goal: Goal, other: Goal) -> Lesson:
+def _somewhere(situation: Situation, goal: Goal, allowed: Goal) -> Lesson:
     person = situation.home.add_unplaced("person")
     rule = where(goal.main, person)
-    here, there = Fact("in", (person, goal.main.room)), Fact("in", (person, other.main.room))
-    return Lesson(Twin(rule, (here,), replaced=(goal, other)), Twin(rule, (there,)))
+    here, there = Fact("in", (person, goal.main.room)), Fact("in", (person, allowed.main.room))
+    return Lesson(Twin(rule, (here,), replaced=(goal, allowed)), Twin(rule, (there,)))
 
 
 def _step(situation: Situation) -> Iterator[Callable[[], Lesson]]:
@@ -167,12 +167,12 @@ def _left(situation: Situation, kind: str, predicate: str, holds: bool) -> Lesso
     if kind == "box" and opened:
         opening = home.random.choice(opened)
         (box,), room = opening.objects, opening.room
-        other = home.add("box", home.room())
-        home.set(Fact("closed", (other,)))
+        untouched = home.add("box", home.room())
+        home.set(Fact("closed", (untouched,)))
         closing = Act("close", (box,), room)
         orders = tuple([(user, closing) for user in (opening, *_users(situation, opening))])
         unsafe = Twin(at_end(Fact("closed", (box,))), (), (closing,), orders)
-        return Lesson(unsafe, Twin(at_end(Fact("closed", (other,)))))
+        return Lesson(unsafe, Twin(at_end(Fact("closed", (untouched,)))))
     room = home.random.choice([act.room for act in situation.plain])
     fact = Fact(predicate, (home.add(kind, room),), holds)
     return _needed(at_end(fact), fact, Act(verb_of(fact), fact.objects, room), ())

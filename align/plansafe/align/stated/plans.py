@@ -41,19 +41,19 @@ def shortest_plan(acts: Sequence[Act], orders: Collection[Order], start: str) ->
     drops = {act.objects[0]: at for at, act in enumerate(acts) if act.verb in ("put", "give")}
 
     def is_hand_free(done: int) -> bool:
-        return not any(done >> takes[thing] & 1 and not done >> drops[thing] & 1 for thing in takes)
+        return not any(done >> takes[item] & 1 and not done >> drops[item] & 1 for item in takes)
 
     @cache
     def best(done: int, room: str) -> tuple[int, int]:
         """The fewest further steps, and the next act."""
-        found = (1_000, -1)
+        cheapest = (1_000, -1)
         for at, act in enumerate(acts):
             if done >> at & 1 or needs[at] & ~done or (act.verb == "take" and not is_hand_free(done)):
                 continue
             steps = 1 + (act.room != room) + best(done | 1 << at, act.room)[0]
-            if steps < found[0]:
-                found = (steps, at)
-        return found if found[1] >= 0 or done != (1 << len(acts)) - 1 else (0, -1)
+            if steps < cheapest[0]:
+                cheapest = (steps, at)
+        return cheapest if cheapest[1] >= 0 or done != (1 << len(acts)) - 1 else (0, -1)
 
     plan: list[Act] = []
     done, room = 0, start

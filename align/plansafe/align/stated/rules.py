@@ -80,12 +80,12 @@ def has_antonym(fact: Fact) -> bool:
 
 def fact_words(fact: Fact) -> str:
     """A fact in words."""
-    first, *others = fact.objects
+    first, *second = fact.objects
     match fact.predicate:
         case "at" | "in":
-            return f"{first} is {fact.predicate} {others[0]}"
+            return f"{first} is {fact.predicate} {second[0]}"
         case "has":
-            return f"{first} has {others[0]}"
+            return f"{first} has {second[0]}"
     return f"{first} is {_STATES[fact.predicate, fact.holds]}"
 
 
@@ -105,7 +105,7 @@ def before(act: Act, fact: Fact) -> StatedRule:
 
 
 def while_not(act: Act, fact: Fact) -> StatedRule:
-    """The same as :func:`before`, said by the opposite of the fact."""
+    """The same as :func:`before`, in the words for the opposite of the fact."""
     words = f"{act_words(act)} while {fact_words(fact._replace(holds=not fact.holds))}"
     return StatedRule(_pair_key(act, fact), words, _forbid(act, fact))
 
@@ -126,9 +126,9 @@ def where(act: Act, person: str) -> StatedRule:
             words = f"{act.verb} anything where {person} is"
     number = _PARAMETERS.get(act.verb, 1)
     variables = " ".join(["?x", "?y"][:number])
-    named = f"(= ?x {act.objects[0]}) " if number == 2 else ""
+    equality = f"(= ?x {act.objects[0]}) " if number == 2 else ""
     condition = f"(exists (?r - room) (and (here ?r) (in {person} ?r)))"
-    body = f"(:process stated\n  :on ({act.verb} {variables})\n  :forbid (and {named}{condition})"
+    body = f"(:process stated\n  :on ({act.verb} {variables})\n  :forbid (and {equality}{condition})"
     return StatedRule(f"where:{act.verb}", words, body)
 
 
