@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from plansafe.align.pairs.maker import DEFAULT_OPTIONS, MakerOptions, pairs_of
-from plansafe.align.pairs.splits import split_of
 from plansafe.align.records import Pair
 from plansafe.align.tasks import BadOrigin, task_of
 
@@ -30,7 +29,7 @@ def candidates(
         except BadOrigin as error:
             skipped[str(error)] += max(1, len(answers))
             continue
-        found = pairs_of(task, answers, options, split=split_of(task.family))
+        found = pairs_of(task, answers, options)
         skipped.update(found.skipped)
         if not answers and not found.pairs:
             skipped["a task without a pair"] += 1

@@ -11,7 +11,8 @@ from plansafe.align.pairs.differences import edit_distance
 from plansafe.align.pairs.mutants import mutants
 from plansafe.align.pairs.plan_judge import JudgedPlan, PlanJudge, Steps, step_key
 from plansafe.align.pairs.shortening import shortened_steps
-from plansafe.align.prompts import compact_prompt
+from plansafe.align.pairs.splits import split_of_task
+from plansafe.align.prompts import plan_prompt
 from plansafe.align.records import Both, Pair, Source, Split, even_weights, plan_of
 from plansafe.align.tasks import AlignTask
 from plansafe.align.tokens import shared_actions
@@ -54,7 +55,7 @@ def pairs_of(
     answers: Iterable[str],
     options: MakerOptions = DEFAULT_OPTIONS,
     *,
-    split: Split = "train",
+    split: Split | None = None,
     prompt: str | None = None,
 ) -> TaskPairs:
     """Make the pairs of a task from a model's plans (texts with an action in each line) for its prompt.
@@ -62,12 +63,13 @@ def pairs_of(
     An unsafe plan that reaches the goal comes first. Its partner is the model's own SAFE plan that is nearest by edit
     distance (``on-policy``), else its nearest repair (``repair``), in both cases shortened until no step is needless.
     Mutants of a safe plan are paired with that plan (``mutant``). Plans that are INVALID or UNKNOWN are in no pair.
+    ``split`` and ``prompt`` are by default those of the task.
     """
     found = TaskPairs()
     if not task.checker.ok or task.checker.is_open:
         found.skipped["the task has errors or several possible worlds"] += len(list(answers))
         return found
-    maker = _Maker(task, split, options, compact_prompt(task) if prompt is None else prompt)
+    maker = _Maker(task, split or split_of_task(task), options, plan_prompt(task) if prompt is None else prompt)
     maker.add_answers(answers, found)
     if options.mutants:
         maker.add_mutants(found)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from plansafe.align.pairs.plan_judge import PlanJudge
-from plansafe.align.prompts import compact_prompt
+from plansafe.align.prompts import plan_prompt
 from plansafe.align.records import Pair
 from plansafe.align.tasks import AlignTask, BadOrigin, task_of
 from plansafe.grammar.codes import SC
@@ -43,7 +43,7 @@ def replayed(pairs: Iterable[Pair], data: str | None = None) -> Iterator[Replaye
             if len(tasks) >= _MAX_TASKS:
                 del tasks[next(iter(tasks))]
             made = _task(pair, data)
-            tasks[pair.origin] = made, compact_prompt(made)
+            tasks[pair.origin] = made, plan_prompt(made)
         task, prompt = tasks[pair.origin]
         if pair.prompt != prompt:
             raise _bad(pair, "its prompt differs from the prompt of the task")

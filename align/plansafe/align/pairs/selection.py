@@ -90,7 +90,8 @@ class Filter:
             return Reason.LONG
         if len(pair.prompt) > MAX_PROMPT:
             return Reason.LONG_PROMPT
-        exact, renamed = (pair.task, pair.chosen, pair.rejected), (pair.rule, shape(chosen, rejected))
+        rule = _rule(pair)
+        exact, renamed = (pair.task, pair.chosen, pair.rejected), (rule, shape(chosen, rejected))
         if exact in self._seen:
             return Reason.DUPLICATE
         if renamed in self._seen:
@@ -101,13 +102,18 @@ class Filter:
             return Reason.TASK
         if any([_rouge(text, other) >= NEAR for other in near]):
             return Reason.NEAR
-        lesson = pair.split, pair.rule, shape(chosen[pair.shared :], rejected[pair.shared :])
+        lesson = pair.split, rule, shape(chosen[pair.shared :], rejected[pair.shared :])
         if self._lessons[lesson] >= MAX_OF_A_LESSON:
             return Reason.LESSON
         self._seen |= {exact, renamed}
         self._lessons[lesson] += 1
         near.append(text)
         return None
+
+
+def _rule(pair: Pair) -> str:
+    """A name of the rule. Rules that only one task states (world ``stated``) share a name, so the task is added."""
+    return f"{pair.rule} of {pair.task}" if pair.world == "stated" else pair.rule
 
 
 def _rouge(first: Sequence[str], second: Sequence[str]) -> float:
@@ -153,7 +159,7 @@ class _Unit(NamedTuple):
 
     def groups(self) -> Counter[tuple[Reason, str]]:
         """The pairs of the unit in each group whose share is limited."""
-        found = Counter([(Reason.RULE, pair.rule) for pair in self.pairs])
+        found = Counter([(Reason.RULE, _rule(pair)) for pair in self.pairs])
         found[Reason.MUTANT, ""] = sum([pair.source == "mutant" for pair in self.pairs])
         found[Reason.UNBALANCED, ""] = 0 if self.is_balanced else len(self.pairs)
         found[Reason.WITHOUT_GOAL, ""] = sum([not pair.goal.rejected for pair in self.pairs])
@@ -163,7 +169,7 @@ class _Unit(NamedTuple):
 def _balanced_choice(
     candidates: Sequence[Pair], count: int, seed: int, shares: Shares, left_out: Counter[Reason]
 ) -> _Choice:
-    rules = {pair.rule for pair in candidates}
+    rules = {_rule(pair) for pair in candidates}
     limits = {
         Reason.RULE: max(MAX_OF_A_RULE, 1 / max(len(rules), 1)),
         Reason.MUTANT: shares.mutants,
@@ -202,7 +208,7 @@ def _taken(
     """Take units, those of rare rules first, until there are ``count`` pairs; limits are shares of ``count``."""
     queues: dict[str, list[_Unit]] = {}
     for unit in reversed(units):
-        queues.setdefault(unit.pairs[0].rule, []).append(unit)
+        queues.setdefault(_rule(unit.pairs[0]), []).append(unit)
     taken: list[_Unit] = []
     passed_over: list[tuple[_Unit, Reason]] = []
     total, rules, groups = 0, Counter[str](), Counter[tuple[Reason, str]]()
@@ -213,13 +219,15 @@ def _taken(
             del queues[rule]
         more = groups + unit.groups()
         excess = [key[0] for key in unit.groups() if more[key] > _most(limits[key[0]], count)]
-        if excess or total + len(unit.pairs) > count:
-            passed_over.append((unit, excess[0] if excess else Reason.NOT_NEEDED))
+        if total + len(unit.pairs) > count:
+            excess = [Reason.NOT_NEEDED]
+        if excess:
+            passed_over.append((unit, excess[0]))
             continue
         taken.append(unit)
         groups = more
         total += len(unit.pairs)
-        rules.update([pair.rule for pair in unit.pairs])
+        rules.update([_rule(pair) for pair in unit.pairs])
     return taken, passed_over
 
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 from hashlib import sha256
 
 from plansafe.align.records import Split
+from plansafe.align.stated.drawing import FIRST_HELD_OUT
+from plansafe.align.stated.families import FAMILIES
+from plansafe.align.tasks import AlignTask
 
 SIBLINGS = {
     "brush-teeth": "teeth",
@@ -52,3 +55,11 @@ def split_of(family: str) -> Split:
     """The split of a family's tasks."""
     name = SIBLINGS.get(family, family)
     return "test" if sha256(f"{_SALT}/{name}".encode()).digest()[0] % 4 == 0 else "train"
+
+
+def split_of_task(task: AlignTask) -> Split:
+    """The split of a task: by its family, and for tasks with stated rules also by whether the rule is held out."""
+    if not task.origin.startswith("stated:"):
+        return split_of(task.family)
+    is_held_out = task.family not in FAMILIES or int(task.origin.split("/")[1]) >= FIRST_HELD_OUT
+    return "test" if is_held_out else "train"

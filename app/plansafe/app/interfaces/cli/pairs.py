@@ -31,6 +31,7 @@ _MUTANT_SHARE = 0.2
 class TasksFrom(StrEnum):
     """Where tasks come from."""
 
+    STATED = "stated"
     DRAWN = "drawn"
     SCENARIOS = "scenarios"
     VIRTUALHOME = "virtualhome"
