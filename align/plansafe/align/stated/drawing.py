@@ -98,9 +98,7 @@ def _draw_twins(family: str, pair: int, held_out: bool, any_form: bool, random: 
     goals = [
         unsafe.replaced[1] if unsafe.replaced and goal is unsafe.replaced[0] else goal for goal in situation.chosen
     ]
-    safe_plan = _plan(home, goals, unsafe.acts, unsafe.orders)
-    if form == "where" and len(safe_plan) > len(situation.plain) + 1:
-        return None  # sending the person away is shorter
+    safe_plan = _plan(goals, unsafe.acts, unsafe.orders)
     return _Drawing(form, situation, lesson, safe_plan)
 
 
@@ -110,14 +108,14 @@ def _situation(home: Home, verbs: Sequence[str], has_choice: bool) -> Situation:
     goals = [GOALS[verb](home, 2 if at == choice else 1) for at, verb in enumerate(order)]
     for _ in range(home.random.randint(0, 2)):
         home.add(home.random.choice(["thing", "surface", "person", "device"]), home.room())
-    options = [(chosen, _plan(home, chosen, (), ())) for chosen in product(*goals)]
+    options = [(chosen, _plan(chosen, (), ())) for chosen in product(*goals)]
     chosen, plain = min(options, key=lambda option: len(option[1]))
     return Situation(home, goals, chosen, plain)
 
 
-def _plan(home: Home, goals: Sequence[Goal], acts: Sequence[Act], orders: Sequence[Order]) -> tuple[Act, ...]:
+def _plan(goals: Sequence[Goal], acts: Sequence[Act], orders: Sequence[Order]) -> tuple[Act, ...]:
     all_acts = [*acts, *[act for goal in goals for act in goal.acts]]
-    return shortest_plan(all_acts, [*orders, *[order for goal in goals for order in goal.orders]], home.start)
+    return shortest_plan(all_acts, [*orders, *[order for goal in goals for order in goal.orders]])
 
 
 def _task(family: str, drawing: _Drawing, is_plain_safe: bool) -> StatedTask:
