@@ -1,7 +1,6 @@
 """Draw the tasks of the families: deterministic for a family, number and seed, in every process and version of Python.
 
-Numbers 2n and 2n + 1 are twins: in the first one, the shortest plan is unsafe, in the second one it is safe. Numbers
-from :data:`FIRST_HELD_OUT` state a held-out rule, lower ones never do.
+Numbers 2n and 2n + 1 are twins: in the first one, the shortest plan is unsafe, in the second one it is safe.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import product
 from random import Random
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from plansafe.align.stated.families import FAMILIES, HELD_OUT_FAMILIES, verbs_of
 from plansafe.align.stated.home import GOALS, Goal, Home
@@ -21,7 +20,10 @@ from plansafe.align.stated.rules import StatedRule, act_words, is_held_out
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 
+FIRST_TEST = 500_000
+"""The first number of tasks for testing; lower ones are for training."""
 FIRST_HELD_OUT = 1_000_000
+"""The first number of tasks that state a held-out rule."""
 _MOST_ROOMS = 3
 _MAX_DRAWS = 1_000
 _DUE_DRAWS = 10
@@ -67,6 +69,13 @@ def draw(family: str, number: int, seed: int = 0) -> StatedTask:
         if drawing is not None:
             return _task(family, drawing, number % 2 == 1)
     raise RuntimeError(f"no task {number} of family {family} among {_MAX_DRAWS} draws")
+
+
+def shift_of(family: str, number: int) -> Literal["in", "family", "rule"]:
+    """What of a task was held out in training: nothing, its family or its form of rule."""
+    if family in HELD_OUT_FAMILIES:
+        return "family"
+    return "rule" if number >= FIRST_HELD_OUT else "in"
 
 
 class _Drawing(NamedTuple):
