@@ -54,6 +54,11 @@ def test_the_names_of_the_papers_table_4_are_keys() -> None:
 @pytest.mark.parametrize(
     ("line", "at", "said", "help"),
     [
+        ('attn_implementation = "flash"', "attn_implementation", "must be one of eager, sdpa", None),
+        ("load_in_4bit = 1", "load_in_4bit", "must be true or false", None),
+        ("num_generations = 1", "num_generations", "must be a whole number from 2", None),
+        ("report_to = 3", "report_to", "must be a text", None),
+        ("use_vllm = true", "use_vllm", "is not a key", "did you mean `vllm`?"),
         ("lamda = 0.5", "lamda", "is not a key", "did you mean `lambda`?"),
         ("learning_rate = 0.5", "learning_rate", "is not a key", "did you mean `lr`?"),
         ("zzz = 0.5", "zzz", "is not a key", "keys are: model,"),
@@ -125,11 +130,13 @@ def test_overrides_come_before_the_file(tmp_path: Path) -> None:
 
 def test_a_configuration_is_said_and_built_again(tmp_path: Path) -> None:
     one = _read(tmp_path, USUAL)
-    assert set(one.said()) == set(KEYS)
+    assert set(one.values()) == set(KEYS)
     assert changed(one) == one and changed(one, factor=0.0, method="safe-align").factor == 0.0
     with pytest.raises(BadConfig):
         changed(one, bs=0)
     assert changed(one, method="dpo").sharpness == 0.1 and one.sharpness == 2.0
+    assert changed(one, method="grpo").sharpness == 0.0
+    assert changed(one, report_to="none").report_to == () and changed(one, report_to="wandb").report_to == ("wandb",)
     with pytest.raises(dataclasses.FrozenInstanceError):
         one.bs = 3  # type: ignore[misc]
 

@@ -16,7 +16,7 @@ pytest.importorskip("peft", reason="training needs the extra `align`")
 
 from training_cases import base_model, pairs_file, sft_file  # noqa: E402
 
-from plansafe.align.config import METHODS, Config, config_of  # noqa: E402 - behind the skip
+from plansafe.align.config import METHODS, TEXT_METHODS, Config, config_of  # noqa: E402 - behind the skip
 from plansafe.align.training.trainer import Result, train  # noqa: E402
 from plansafe.llm.models.providers import open_model  # noqa: E402
 from plansafe.llm.models.request import Message, Request, Role  # noqa: E402
@@ -46,7 +46,7 @@ def _losses(result: Result) -> list[float]:
     return [record["loss"] for record in result.metrics]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "grpo"])
 def test_each_method_learns_its_pairs_and_writes_an_adapter(kept: Path, tmp_path: Path, method: str) -> None:
     adapter = kept / "sft/adapter"
     found = train(
@@ -55,7 +55,7 @@ def test_each_method_learns_its_pairs_and_writes_an_adapter(kept: Path, tmp_path
     assert found.finished and found.folder == str(tmp_path / "run/adapter") and found.examples == 12
     losses = _losses(found)
     assert sum(losses[-6:]) < sum(losses[:6]), "twelve pairs in thirty steps of four are learnt"
-    if method != "sft":
+    if method not in TEXT_METHODS:
         margins = [record["margin"] for record in found.metrics]
         assert sum(margins[-6:]) > sum(margins[:6])
     lines = [json.loads(line) for line in Path(found.metrics_file).read_text(encoding="ascii").splitlines()]
@@ -96,14 +96,14 @@ def test_all_weights_are_trained_where_there_is_no_rank(kept: Path, tmp_path: Pa
     assert open_model(f"hf/{found.folder}").score(request, ["(take cup)\n"])[0].log_probability > plain
 
 
-@pytest.mark.parametrize("method", ["simpo", "dpo"])
+@pytest.mark.parametrize("method", ["simpo", "dpo", "step-dpo"])
 def test_a_run_that_was_stopped_goes_on_as_if_it_had_not(kept: Path, tmp_path: Path, method: str) -> None:
     whole = train(_config(kept, method, tmp_path / "whole"))
     config = _config(kept, method, tmp_path / "parts")
     parts = train(config, seconds=0)
     assert not parts.finished and parts.step == 0
-    for _ in range(20):
-        parts = train(config, seconds=0.15)
+    for _ in range(3):
+        parts = train(config, seconds=0.01)
     parts = train(config)
     assert parts.finished and _losses(parts) == _losses(whole)
     one, other = [Path(str(found.folder), "adapter_model.safetensors").read_bytes() for found in (whole, parts)]
@@ -121,14 +121,14 @@ def test_a_finished_run_is_not_done_again(kept: Path, tmp_path: Path) -> None:
 
 def test_steps_do_not_depend_on_how_they_are_cut(kept: Path, tmp_path: Path) -> None:
     """Two passes of two pairs are one of four, the mean over tokens included."""
-    one = train(_config(kept, "simpo", tmp_path / "one", bs=4, sft_weight=0.5))
-    two = train(_config(kept, "simpo", tmp_path / "two", bs=2, gradient_accumulation_steps=2, sft_weight=0.5))
+    one = train(_config(kept, "safe-align", tmp_path / "one", bs=4, sft_weight=0.5))
+    two = train(_config(kept, "safe-align", tmp_path / "two", bs=2, gradient_accumulation_steps=2, sft_weight=0.5))
     assert _losses(one) == pytest.approx(_losses(two), abs=1e-5)
 
 
 def test_gradient_checkpointing_changes_nothing(kept: Path, tmp_path: Path) -> None:
-    one = train(_config(kept, "simpo", tmp_path / "one"))
-    two = train(_config(kept, "simpo", tmp_path / "two", gradient_checkpointing=True))
+    one = train(_config(kept, "step-dpo", tmp_path / "one"))
+    two = train(_config(kept, "step-dpo", tmp_path / "two", gradient_checkpointing=True))
     assert _losses(one) == pytest.approx(_losses(two), abs=1e-6)
 
 

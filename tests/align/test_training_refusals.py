@@ -107,8 +107,8 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "metrics gone": (lambda f: (f / "run/metrics.jsonl").unlink(), "SC661", "it ends before step 2"),
     "run file cut": (lambda f: _cut(f / "run/run.json"), "SC661", "run.json: not JSON"),
     "run file gone": (lambda f: (f / "run/run.json").unlink(), "SC661", "has no run.json"),
-    "reference cut": (lambda f: _cut(f / "run/reference-0-of-1.safetensors"), "SC661", "reference-0-of-1"),
-    "reference changed": (lambda f: _flip(f / "run/reference-0-of-1.safetensors"), "SC661", "it was changed"),
+    "trainer's state cut": (lambda f: _cut(f / CHECKPOINT / "trainer_state.json"), "SC661", "trainer_state.json"),
+    "trainer's state gone": (lambda f: (f / CHECKPOINT / "trainer_state.json").unlink(), "SC661", "trainer_state.json"),
     "data cut": (lambda f: _cut(f / "pairs.jsonl"), "SC650", "the file is truncated"),
     "data changed": (
         lambda f: (f / "pairs.jsonl").write_text((f / "pairs.jsonl").read_text().replace('"edits":1', '"edits":2')),

@@ -1,4 +1,8 @@
-"""Whole steps of training, beside those of trl's trainers: tokens, masks, loss, clipping and updates together."""
+"""Whole steps of training, compared with trl's trainers: tokens, masks, loss, clipping and updates together.
+
+Our trainer is compared by SimPO and DPO as special cases of `safe-align` and `prefix-dpo` (lambda = 1); `simpo` and
+`dpo` run on trl, with our tokens and order.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ from plansafe.align.records import read_pairs  # noqa: E402
 from plansafe.align.training.trainer import train  # noqa: E402
 
 PAIRS, STEPS, RATE = 6, 3, 2e-3
-"""All pairs are in each step, so that nobody's order matters."""
+"""All pairs are in each step, so that the order does not matter."""
 
 
 @pytest.fixture
@@ -86,17 +90,20 @@ def _steps_alike(place: Path, trainer: Any, **more: Any) -> None:
     assert _far(model, trainer.model) < RATE / 100
 
 
-def test_simpo_with_its_sft_term_steps_as_trl_does(place: Path) -> None:
+@pytest.mark.parametrize("method", ["simpo", "safe-align"])
+def test_simpo_with_its_sft_term_steps_as_trl_does(place: Path, method: str) -> None:
     from trl.experimental.cpo import CPOConfig, CPOTrainer
 
     settings = CPOConfig(**_settings(place), loss_type="simpo", cpo_alpha=0.7, beta=2.0, simpo_gamma=1.0)
     trainer = CPOTrainer(_model(place), settings, train_dataset=_data(place), processing_class=_tokenizer(place))
-    _steps_alike(place, trainer, method="simpo", beta=2.0, gamma_beta_ratio=0.5, sft_weight=0.7)
+    more = {"lambda": 1.0, "beta": 2.0, "gamma_beta_ratio": 0.5, "sft_weight": 0.7}
+    _steps_alike(place, trainer, method=method, **more)
 
 
-def test_dpo_steps_as_trl_does(place: Path) -> None:
+@pytest.mark.parametrize("method", ["dpo", "prefix-dpo"])
+def test_dpo_steps_as_trl_does(place: Path, method: str) -> None:
     settings = trl.DPOConfig(**_settings(place), beta=0.3)
     trainer = trl.DPOTrainer(
         _model(place), args=settings, train_dataset=_data(place), processing_class=_tokenizer(place)
     )
-    _steps_alike(place, trainer, method="dpo", beta=0.3)
+    _steps_alike(place, trainer, method=method, beta=0.3)

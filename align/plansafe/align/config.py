@@ -1,8 +1,7 @@
-"""What a training run is asked to do: a flat TOML or YAML file with the names of Safe-BeAl's table 4, and ours.
+"""The configuration of a training run: a flat TOML or YAML file with the keys of Safe-BeAl's table 4, and ours.
 
-A key that is not known, stands there twice or has a value of another type is refused with its place (SC660): a run
-that took hours with a misspelt `lambda` would be a run of something else. The paper's table names its hyperparameters
-without their values, so the defaults are SimPO's where it has them (docs/alignment.md).
+An unknown key, a repeated key or a value of the wrong type is refused with its place (SC660). The paper's table names
+its hyperparameters without values, so the defaults are SimPO's where it has them (docs/alignment.md).
 """
 
 from __future__ import annotations
@@ -12,28 +11,33 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
-Method = Literal["sft", "safe-align", "simpo", "dpo", "prefix-dpo", "step-dpo", "ours"]
-METHODS: tuple[Method, ...] = ("sft", "safe-align", "simpo", "dpo", "prefix-dpo", "step-dpo", "ours")
+Method = Literal["sft", "rft", "safe-align", "simpo", "dpo", "prefix-dpo", "step-dpo", "ours", "grpo"]
+METHODS: tuple[Method, ...] = get_args(Method)
+TEXT_METHODS: tuple[Method, ...] = ("sft", "rft")
+"""Methods that train on texts: given ones, or the model's own safe plans."""
+TRL_METHODS: tuple[Method, ...] = ("dpo", "simpo", "grpo")
+"""Methods that run on trl's trainers."""
 REFERENCED: tuple[Method, ...] = ("dpo", "prefix-dpo", "step-dpo")
-"""Methods that compare with the model as it was at the beginning."""
+"""Methods that compare with the model at the start of the run."""
 Weights = Literal["record", "regret", "random", "divergence", "even"]
 WEIGHTS: tuple[Weights, ...] = ("record", "regret", "random", "divergence", "even")
 NORMALISERS = ("tokens", "weights")
 DTYPES = ("float32", "bfloat16")
 SCHEDULES = ("constant", "linear", "cosine")
+ATTENTION = ("eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention")
 MOST_BYTES = 1 << 20
 _MOST_FILES = 1000
 _PLACE = r"\(at line (\d+), column (\d+)\)\Z"
 
 
 class BadConfig(Exception):
-    """A configuration that cannot be used: what is wrong with it, and the text in which it is wrong."""
+    """A configuration that cannot be used; ``source`` is the text that ``diagnostics`` refer to."""
 
     def __init__(self, source: Source, diagnostics: tuple[Diagnostic, ...]) -> None:
         super().__init__(diagnostics[0].message)
@@ -48,58 +52,80 @@ class Config:
     model: str
     """The model that is trained: ``hf/FOLDER`` (weights, or an adapter that names its base) or ``gguf/FILE``."""
     data: tuple[str, ...]
-    """Files of pairs, or (``sft``) of texts; of pairs ``sft`` takes the chosen plans."""
+    """Files of pairs. ``sft`` also takes texts, ``rft`` runs of ``align eval``, ``grpo`` any file with tasks."""
     output: str
     """The folder of the run: its checkpoints, metrics, and at the end the adapter."""
     method: Method
     adapter: str | None = None
-    """An adapter for ``model`` with which the run begins, as the preference phase does with that of SFT."""
+    """The adapter of ``model`` that the run continues, for example the adapter of the SFT phase."""
     lr: float = 5e-5
     bs: int = 4
-    """Pairs (``sft``: texts) in one forward pass of one process."""
+    """Pairs, texts or (``grpo``) prompts in one forward pass of one process."""
     gradient_accumulation_steps: int = 1
     max_steps: int = 150
     beta: float | None = None
-    """Of the preference; where nothing is said 2.0 by averages of log-probabilities, 0.1 by their sums (DPO)."""
+    """Default: 2.0 for averages of log-probabilities, 0.1 for their sums (DPO), 0 for ``grpo`` (its KL term)."""
     gamma_beta_ratio: float = 0.5
     sft_weight: float = 0.0
-    """Of the cross-entropy of the chosen plans, beside the preference."""
+    """Weight of the cross-entropy of the chosen plans, added to the preference."""
     lora_r: int | None = None
-    """Rank of LoRA, 0: all weights are trained. Where nothing is said that of the adapter, or 16."""
+    """Rank of LoRA; 0 trains all weights. Default: the adapter's, or 16."""
     lora_alpha: float | None = None
-    """Scale of LoRA times its rank; where nothing is said that of the adapter, or twice the rank."""
+    """Scale of LoRA times its rank. Default: the adapter's, or twice the rank."""
     factor: float = 0.5
     """Weight of the shared prefix in ``safe-align`` and ``prefix-dpo``: the paper's lambda."""
     normaliser: Literal["tokens", "weights"] = "tokens"
     weights: Weights = "record"
-    """For ``ours``: the weights in the records, or computed anew by a scheme (docs/alignment.md)."""
+    """For ``ours``: the weights of the records, or computed by a scheme (docs/alignment.md)."""
     seed: int = 0
     split: Literal["train", "test"] = "train"
     permute_labels: bool = False
-    """Swap safe and unsafe plan of a random half of the pairs: nothing can be learnt from the labels."""
+    """Swap safe and unsafe plan of a random half of the pairs (a control run)."""
     max_length: int = 384
     """Tokens of prompt and plan together; longer ones are left out and named."""
+    chat_template: bool | None = None
+    """Whether the prompt is put into the tokenizer's chat template. Default: if the tokenizer has one."""
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
     schedule: Literal["constant", "linear", "cosine"] = "cosine"
     warmup_ratio: float = 0.1
     weight_decay: float = 0.0
-    """0 is Adam, as the paper has it."""
+    """0 is Adam, as in the paper."""
     max_grad_norm: float = 1.0
     gradient_checkpointing: bool = False
+    attn_implementation: str | None = None
+    """The attention of transformers; default: its choice."""
+    load_in_4bit: bool = False
+    """QLoRA: the base in 4 bits (NF4); needs bitsandbytes."""
+    num_generations: int = 8
+    """``grpo``: completions of each prompt."""
+    max_completion_length: int = 192
+    """``grpo``: most tokens of a completion."""
+    temperature: float = 1.0
+    """``grpo``: of the completions."""
+    vllm: bool = False
+    """``grpo``: generate with vLLM on the GPU of the training; needs vllm."""
+    eval_data: tuple[str, ...] = ()
+    """Files like ``data`` on which the run is evaluated; all lines, whatever their split."""
+    eval_steps: int = 50
+    """Steps between two evaluations."""
+    report_to: tuple[str, ...] = ()
+    """Loggers of transformers: ``tensorboard``, ``wandb``, ``trackio`` and others that are installed."""
     save_steps: int = 25
     keep_checkpoints: int = 2
     threads: int = 1
 
-    def said(self) -> dict[str, Any]:
-        """All values by their keys, as JSON has them."""
-        found = {_key(field.name): getattr(self, field.name) for field in fields(self)}
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
+    def values(self) -> dict[str, Any]:
+        """All values by their keys, as JSON."""
+        values = {_key(field.name): getattr(self, field.name) for field in fields(self)}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
     @property
     def sharpness(self) -> float:
         """``beta``, or the default of the method."""
         if self.beta is not None:
             return self.beta
+        if self.method == "grpo":
+            return 0.0
         return 0.1 if self.method in REFERENCED else 2.0
 
 
@@ -121,11 +147,13 @@ def read_config(path: str, overrides: Mapping[str, str] | None = None) -> Config
     reader = _Reader(source, os.path.dirname(path))
     reader.diagnostics += problems
     values = reader.typed(table)
-    given = _Reader(Source("--set", "\n".join([f"{key} = {value}" for key, value in (overrides or {}).items()])), "")
-    values |= given.typed({key: _value(text) for key, text in (overrides or {}).items()})
-    for one in (reader, given):
-        if one.diagnostics:
-            raise BadConfig(one.source, tuple(one.diagnostics))
+    overrides = overrides or {}
+    assignments = "\n".join([f"{key} = {value}" for key, value in overrides.items()])
+    set_reader = _Reader(Source("--set", assignments), "")
+    values |= set_reader.typed({key: _value(text) for key, text in overrides.items()})
+    for part in (reader, set_reader):
+        if part.diagnostics:
+            raise BadConfig(part.source, tuple(part.diagnostics))
     return reader.built(values)
 
 
@@ -165,11 +193,11 @@ def _toml(source: Source) -> tuple[dict[str, Any], list[Diagnostic]]:
 
 
 def _syntax(source: Source, message: str) -> Diagnostic:
-    found = re.search(_PLACE, message)
+    place = re.search(_PLACE, message)
     at = len(source.text)
-    if found is not None:
+    if place is not None:
         starts = source.line_starts
-        at = min(starts[min(int(found[1]), len(starts)) - 1] + int(found[2]) - 1, at)
+        at = min(starts[min(int(place[1]), len(starts)) - 1] + int(place[2]) - 1, at)
     text = re.sub(_PLACE, "", message).rstrip(" (").lower()
     return _error(f"{source.name} is not TOML: {text}", Label(source.name, Span(at, at + 1)))
 
@@ -186,18 +214,18 @@ def _yaml(source: Source) -> tuple[dict[str, Any], list[Diagnostic]]:
         loader = yaml.SafeLoader("")
         if not isinstance(root, yaml.MappingNode):
             raise BadConfig(source, (_error(f"{source.name} has no keys", help="key: value"),))
-        found: dict[str, Any] = {}
+        table: dict[str, Any] = {}
         problems = []
         for key, value in root.value:
             name = str(key.value) if isinstance(key, yaml.ScalarNode) else "?"
-            if name in found:
+            if name in table:
                 place = Label(source.name, Span(key.start_mark.index, key.end_mark.index))
                 problems.append(_error(f"`{name}` is repeated", place))
             if isinstance(value, yaml.SequenceNode):
-                found[name] = [_scalar(yaml, loader, item) for item in value.value]
+                table[name] = [_scalar(yaml, loader, item) for item in value.value]
             else:
-                found[name] = _scalar(yaml, loader, value)
-        return found, problems
+                table[name] = _scalar(yaml, loader, value)
+        return table, problems
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         at = min(mark.index if mark is not None else 0, len(source.text))
@@ -226,7 +254,7 @@ def _value(text: str) -> Any:
 
 
 class _Reader:
-    """Types values by their keys, and collects what is wrong with them."""
+    """Checks values by their keys, and collects the mistakes."""
 
     def __init__(self, source: Source, folder: str) -> None:
         self.source = source
@@ -238,21 +266,21 @@ class _Reader:
         self.diagnostics.append(_error(f"`{key}` {message}", self._place(key), help))
 
     def typed(self, table: Mapping[str, Any]) -> dict[str, Any]:
-        """The values by field; those that are wrong are left out, and noted."""
-        found: dict[str, Any] = {}
+        """The correct values by field; mistakes are added to the diagnostics."""
+        values: dict[str, Any] = {}
         for key, value in table.items():
             read = _READERS.get(key)
             if read is None:
                 self.wrong(key, "is not a key of a training run", nearest(key, KEYS))
                 continue
             try:
-                found[_field(key)] = read(self._folder, value)
+                values[_field(key)] = read(self._folder, value)
             except _IllTyped as error:
                 self.wrong(key, str(error), error.help)
-        return found
+        return values
 
     def built(self, values: Mapping[str, Any]) -> Config:
-        """The configuration, if nothing that must be said is missing. Raises :class:`BadConfig`."""
+        """The configuration. Raises :class:`BadConfig` if a required key is missing."""
         missing = [field.name for field in fields(Config) if field.default is MISSING and field.name not in values]
         if missing:
             message = f"{self.source.name} lacks {' and '.join([f'`{key}`' for key in missing])}"
@@ -260,20 +288,20 @@ class _Reader:
         return Config(**values)
 
     def _place(self, key: str) -> Label:
-        found = re.search(rf"(?m)^[ \t]*(?P<key>[\"']?{re.escape(key)}[\"']?)[ \t]*[=:.]", self.source.text)
-        table = found or re.search(rf"(?m)^[ \t]*\[[^\]\r\n#]*(?P<key>{re.escape(key)})", self.source.text)
+        line = re.search(rf"(?m)^[ \t]*(?P<key>[\"']?{re.escape(key)}[\"']?)[ \t]*[=:.]", self.source.text)
+        table = line or re.search(rf"(?m)^[ \t]*\[[^\]\r\n#]*(?P<key>{re.escape(key)})", self.source.text)
         span = Span(*table.span("key")) if table is not None else Span(0, 0)
         return Label(self.source.name, span)
 
 
-def nearest(key: str, known: Sequence[str]) -> str:
-    """The known name that was perhaps meant, or all of them."""
-    import difflib  # noqa: PLC0415 - for mistakes alone
+def nearest(key: str, names: Sequence[str]) -> str:
+    """The most similar name, or all names."""
+    import difflib  # noqa: PLC0415 - only for mistakes
 
     word = key.lower().replace("-", "_")[:60]
     usual = _USUAL.get(word)
-    found = [usual] if usual in known else difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"did you mean `{found[0]}`?" if found else f"keys are: {', '.join(known)}"
+    similar = [usual] if usual in names else difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    return f"did you mean `{similar[0]}`?" if similar else f"keys are: {', '.join(names)}"
 
 
 _USUAL = {
@@ -288,8 +316,12 @@ _USUAL = {
     "loss_type": "method",
     "lr_scheduler_type": "schedule",
     "max_seq_length": "max_length",
+    "bf16": "dtype",
+    "attention": "attn_implementation",
+    "use_vllm": "vllm",
+    "eval_dataset": "eval_data",
 }
-"""What other trainers call it."""
+"""Names of other trainers."""
 
 
 class _IllTyped(Exception):
@@ -318,14 +350,19 @@ def _paths(folder: str, value: Any) -> tuple[str, ...]:
     return tuple([_path(folder, item) for item in values])
 
 
+def _names(_folder: str, value: Any) -> tuple[str, ...]:
+    values = [_text("", item) for item in (value if isinstance(value, list) else [value])]
+    return () if values == ["none"] else tuple(values)
+
+
 def _model(folder: str, value: Any) -> str:
-    kind, slash, rest = _text(folder, value).partition("/")
-    if kind not in ("hf", "gguf") or not slash or not rest:
+    kind, _, path = _text(folder, value).partition("/")
+    if kind not in ("hf", "gguf") or not path:
         raise _IllTyped("does not name weights that can be trained", "write hf/FOLDER or gguf/FILE")
-    return f"{kind}/{os.path.join(folder, rest)}"
+    return f"{kind}/{os.path.join(folder, path)}"
 
 
-def _whole(least: int, most: int = 10**9) -> _Read:
+def _integer(least: int, most: int = 10**9) -> _Read:
     def read(_folder: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise _IllTyped(f"must be a whole number from {least}" + (f" to {most}" if most < 10**9 else ""))
@@ -354,11 +391,11 @@ def _truth(_folder: str, value: Any) -> bool:
     return value
 
 
-def _choice(known: Sequence[str]) -> _Read:
+def _choice(names: Sequence[str]) -> _Read:
     def read(_folder: str, value: Any) -> str:
-        if not isinstance(value, str) or value not in known:
-            help = nearest(value, known) if isinstance(value, str) else None
-            raise _IllTyped(f"must be one of {', '.join(known)}", help if help and help.startswith("did") else None)
+        if not isinstance(value, str) or value not in names:
+            help = nearest(value, names) if isinstance(value, str) else None
+            raise _IllTyped(f"must be one of {', '.join(names)}", help if help and help.startswith("did") else None)
         return value
 
     return read
@@ -371,34 +408,44 @@ _READERS: Mapping[str, _Read] = {
     "method": _choice(METHODS),
     "adapter": _path,
     "lr": _number(0.0, 1.0, above=True),
-    "bs": _whole(1, 100_000),
-    "gradient_accumulation_steps": _whole(1, 100_000),
-    "max_steps": _whole(1),
+    "bs": _integer(1, 100_000),
+    "gradient_accumulation_steps": _integer(1, 100_000),
+    "max_steps": _integer(1),
     "beta": _number(0.0, above=True),
     "gamma_beta_ratio": _number(0.0),
     "sft_weight": _number(0.0),
-    "lora_r": _whole(0, 4096),
+    "lora_r": _integer(0, 4096),
     "lora_alpha": _number(0.0, above=True),
     "lambda": _number(0.0, 1.0),
     "normaliser": _choice(NORMALISERS),
     "weights": _choice(WEIGHTS),
-    "seed": _whole(0),
+    "seed": _integer(0),
     "split": _choice(("train", "test")),
     "permute_labels": _truth,
-    "max_length": _whole(2, 1_000_000),
+    "max_length": _integer(2, 1_000_000),
+    "chat_template": _truth,
+    "attn_implementation": _choice(ATTENTION),
+    "load_in_4bit": _truth,
+    "num_generations": _integer(2, 1024),
+    "max_completion_length": _integer(1, 1_000_000),
+    "temperature": _number(0.0, above=True),
+    "vllm": _truth,
+    "eval_data": _paths,
+    "eval_steps": _integer(1),
+    "report_to": _names,
     "dtype": _choice(DTYPES),
     "schedule": _choice(SCHEDULES),
     "warmup_ratio": _number(0.0, 1.0),
     "weight_decay": _number(0.0),
     "max_grad_norm": _number(0.0, above=True),
     "gradient_checkpointing": _truth,
-    "save_steps": _whole(1),
-    "keep_checkpoints": _whole(1, 1000),
-    "threads": _whole(1, 1024),
+    "save_steps": _integer(1),
+    "keep_checkpoints": _integer(1, 1000),
+    "threads": _integer(1, 1024),
 }
 
 
 def changed(config: Config, **values: Any) -> Config:
-    """The configuration with other values, checked as those of a file. Raises :class:`BadConfig`."""
-    said = {key: value for key, value in config.said().items() if value is not None}
-    return config_of(said | {_key(name): value for name, value in values.items()})
+    """The configuration with other values, checked like a file. Raises :class:`BadConfig`."""
+    table = {key: value for key, value in config.values().items() if value is not None and value != []}
+    return config_of(table | {_key(name): value for name, value in values.items()})

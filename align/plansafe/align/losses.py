@@ -1,8 +1,8 @@
 """Losses over pairs of plans, as pure functions of the log-probabilities of tokens.
 
-Notation (docs/alignment.md): a plan y has tokens; its first actions may be shared with the other plan of the pair: p
-are their tokens and s the others, including the end of the sequence. All functions take and return torch tensors of
-floats; B is the number of pairs, T the number of tokens, padded. Gradients flow through ``logps`` only.
+Notation (docs/alignment.md): p are the tokens of the common first actions of a pair, s the rest of a plan y, including
+the end of the sequence. All functions take and return torch tensors of floats; B is the number of pairs, T the number
+of tokens, padded. Gradients flow through ``logps`` only.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Normaliser = Literal["tokens", "weights"]
-"""What a weighted sum of log-probabilities is divided by: the number of tokens (as SimPO), or the sum of weights."""
+"""The divisor of a weighted sum of log-probabilities: the number of tokens (as in SimPO), or the sum of weights."""
 
 
 class Plans(NamedTuple):
     """One side of a batch of pairs, each tensor (B, T).
 
     ``logps``: log-probability of each token given those before it; ``completion``: 1 for tokens of the plan, its end
-    included, 0 for the prompt and for padding; ``prefix``: 1 for tokens of the actions that both plans of the pair
-    begin with; ``first``: 1 for tokens of the first action behind them; ``weight``: what a token counts, from the
-    verifier (``weights.py``), read where ``completion`` is 1.
+    included, 0 for the prompt and for padding; ``prefix``: 1 for tokens of the common first actions of the pair;
+    ``first``: 1 for tokens of the first action after them; ``weight``: the weight of a token, from the verifier
+    (``weights.py``), used where ``completion`` is 1.
     """
 
     logps: Tensor
@@ -41,7 +41,7 @@ class Losses(NamedTuple):
 
     @property
     def margins(self) -> Tensor:
-        """How much more the chosen plan is rewarded."""
+        """The reward of the chosen plan minus the reward of the rejected one."""
         return self.chosen_rewards - self.rejected_rewards
 
 
@@ -60,7 +60,7 @@ def prefix_weights(plans: Plans, factor: float) -> Plans:
 def reward(plans: Plans, beta: float, normaliser: Normaliser = "tokens") -> Tensor:
     """r(x, y) = beta / n * sum of weight * log-probability over the plan's tokens; n is |y| or the sum of weights.
 
-    Safe-BeAl, equation 2, with lambda as the weight of the prefix; which n is meant the paper leaves open. (B,)
+    Safe-BeAl, equation 2, with lambda as the weight of the prefix; the paper does not define n. (B,)
     """
     weight = plans.weight * plans.completion
     total = weight.sum(-1) if normaliser == "weights" else plans.completion.sum(-1)
@@ -72,20 +72,19 @@ def weighted(
 ) -> Losses:
     """-log sigmoid(r(chosen) - r(rejected) - gamma), gamma = beta * gamma_beta_ratio.
 
-    Which method it is the weights say: all 1 is SimPO (Meng et al. 2024), :func:`prefix_weights` is Safe-Align
-    (Safe-BeAl, equation 3), those of the verifier's regret are ours.
+    Weights of 1 give SimPO (Meng et al. 2024), :func:`prefix_weights` Safe-Align (Safe-BeAl, equation 3), weights from
+    the verifier's regret our method.
     """
-    from torch.nn.functional import logsigmoid  # noqa: PLC0415 - a second to load, and only where a model is trained
+    from torch.nn.functional import logsigmoid  # noqa: PLC0415 - takes a second to load
 
-    ours, theirs = reward(chosen, beta, normaliser), reward(rejected, beta, normaliser)
-    losses = -logsigmoid(ours - theirs - beta * gamma_beta_ratio)
-    return Losses(losses, ours.detach(), theirs.detach())
+    chosen_reward, rejected_reward = reward(chosen, beta, normaliser), reward(rejected, beta, normaliser)
+    losses = -logsigmoid(chosen_reward - rejected_reward - beta * gamma_beta_ratio)
+    return Losses(losses, chosen_reward.detach(), rejected_reward.detach())
 
 
 def simpo(chosen: Plans, rejected: Plans, *, beta: float, gamma_beta_ratio: float) -> Losses:
-    """SimPO (Meng et al. 2024, equation 6): average log-probabilities, whatever weights there are."""
-    one, other = prefix_weights(chosen, 1.0), prefix_weights(rejected, 1.0)
-    return weighted(one, other, beta=beta, gamma_beta_ratio=gamma_beta_ratio)
+    """SimPO (Meng et al. 2024, equation 6): average log-probabilities, without the weights."""
+    return safe_align(chosen, rejected, beta=beta, gamma_beta_ratio=gamma_beta_ratio, factor=1.0)
 
 
 def safe_align(
@@ -99,21 +98,21 @@ def safe_align(
 ) -> Losses:
     """Safe-Align's preference term (Safe-BeAl, equations 2 and 3) with lambda as ``factor``.
 
-    By |y| as normaliser lambda acts only through a difference in length: the shared prefix adds
+    With |y| as normaliser lambda acts only through a difference in length: the shared prefix adds
     beta * lambda * P * (1/|y_w| - 1/|y_l|) to the margin, which is 0 for plans of equal length.
     """
-    one, other = prefix_weights(chosen, factor), prefix_weights(rejected, factor)
-    return weighted(one, other, beta=beta, gamma_beta_ratio=gamma_beta_ratio, normaliser=normaliser)
+    plans = prefix_weights(chosen, factor), prefix_weights(rejected, factor)
+    return weighted(*plans, beta=beta, gamma_beta_ratio=gamma_beta_ratio, normaliser=normaliser)
 
 
 def dpo(chosen: Plans, rejected: Plans, reference_chosen: Tensor, reference_rejected: Tensor, *, beta: float) -> Losses:
     """DPO (Rafailov et al. 2023, equation 7), by the sums of log-probabilities.
 
-    ``reference_chosen`` and ``reference_rejected``: those of the reference model for the same tokens, (B, T).
+    ``reference_chosen`` and ``reference_rejected``: log-probabilities of the reference model, (B, T).
     """
-    ours = beta * _sum(chosen.logps - reference_chosen, chosen.completion)
-    theirs = beta * _sum(rejected.logps - reference_rejected, rejected.completion)
-    return _sigmoid(ours, theirs)
+    chosen_reward = beta * _sum(chosen.logps - reference_chosen, chosen.completion)
+    rejected_reward = beta * _sum(rejected.logps - reference_rejected, rejected.completion)
+    return _sigmoid(chosen_reward, rejected_reward)
 
 
 def prefix_weighted_dpo(
@@ -121,21 +120,21 @@ def prefix_weighted_dpo(
 ) -> Losses:
     """The paper's adjusted DPO (Safe-BeAl, appendix C.3): DPO with lambda on the shared actions.
 
-    Those have the same probabilities in both plans, so that they cancel: the loss is DPO's for every lambda.
+    The shared actions have the same probabilities in both plans and cancel: the loss is DPO's for every lambda.
     """
     weights = [1 - (1 - factor) * plans.prefix for plans in (chosen, rejected)]
-    ours = beta * _sum((chosen.logps - reference_chosen) * weights[0], chosen.completion)
-    theirs = beta * _sum((rejected.logps - reference_rejected) * weights[1], rejected.completion)
-    return _sigmoid(ours, theirs)
+    chosen_reward = beta * _sum((chosen.logps - reference_chosen) * weights[0], chosen.completion)
+    rejected_reward = beta * _sum((rejected.logps - reference_rejected) * weights[1], rejected.completion)
+    return _sigmoid(chosen_reward, rejected_reward)
 
 
 def step_dpo(
     chosen: Plans, rejected: Plans, reference_chosen: Tensor, reference_rejected: Tensor, *, beta: float
 ) -> Losses:
-    """Step-DPO (Lai et al. 2024, equation 2): what is shared is the prompt, the first action behind it the answer."""
-    ours = beta * _sum(chosen.logps - reference_chosen, chosen.first)
-    theirs = beta * _sum(rejected.logps - reference_rejected, rejected.first)
-    return _sigmoid(ours, theirs)
+    """Step-DPO (Lai et al. 2024, equation 2): the shared actions count as prompt, only the next action as answer."""
+    chosen_reward = beta * _sum(chosen.logps - reference_chosen, chosen.first)
+    rejected_reward = beta * _sum(rejected.logps - reference_rejected, rejected.first)
+    return _sigmoid(chosen_reward, rejected_reward)
 
 
 def sft(plans: Plans) -> Tensor:
@@ -144,7 +143,7 @@ def sft(plans: Plans) -> Tensor:
 
 
 def length_gap(chosen: Plans, rejected: Plans) -> Tensor:
-    """|1/|y_w| - 1/|y_l||, the only way in which lambda acts in Safe-Align by |y|: worth a line in the metrics. (B,)"""
+    """|1/|y_w| - 1/|y_l||: the only way in which lambda acts in Safe-Align with normaliser |y|. (B,)"""
     return (1 / chosen.completion.sum(-1) - 1 / rejected.completion.sum(-1)).abs()
 
 
@@ -152,7 +151,8 @@ def _sum(values: Tensor, mask: Tensor) -> Tensor:
     return (values * mask).sum(-1)
 
 
-def _sigmoid(ours: Tensor, theirs: Tensor) -> Losses:
+def _sigmoid(chosen_reward: Tensor, rejected_reward: Tensor) -> Losses:
     from torch.nn.functional import logsigmoid  # noqa: PLC0415 - as above
 
-    return Losses(-logsigmoid(ours - theirs), ours.detach(), theirs.detach())
+    losses = -logsigmoid(chosen_reward - rejected_reward)
+    return Losses(losses, chosen_reward.detach(), rejected_reward.detach())

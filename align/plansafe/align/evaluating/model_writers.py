@@ -10,7 +10,7 @@ from zlib import crc32
 from plansafe.align.evaluating.generation import Generated, Sampling, generate
 from plansafe.align.evaluating.tasks import Opened
 from plansafe.align.evaluating.writers import Written
-from plansafe.align.training.models import Tokens
+from plansafe.align.tokens import ModelTokenizer
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models import adapter as adapters
@@ -55,7 +55,7 @@ class Local:
 
     def write(self, tasks: Sequence[Opened]) -> list[Written]:
         """See :class:`~plansafe.align.evaluating.writers.Writer`."""
-        tokens = Tokens(self._tokenizer)
+        tokens = ModelTokenizer(self._tokenizer)
         prompts = [tokens.prompt(opened.prompt) for opened in tasks]
         sampling = None
         if self._decoding.temperature > 0:
@@ -92,7 +92,7 @@ class VllmWriter:
         from vllm import SamplingParams  # noqa: PLC0415 - an optional package
         from vllm.lora.request import LoRARequest  # noqa: PLC0415
 
-        tokens = Tokens(self._tokenizer)
+        tokens = ModelTokenizer(self._tokenizer)
         prompts = [tokens.prompt(opened.prompt) for opened in tasks]
         parameters = [
             SamplingParams(

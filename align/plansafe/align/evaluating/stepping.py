@@ -12,7 +12,7 @@ from typing import Any
 
 from plansafe.align.evaluating.tasks import Opened
 from plansafe.align.evaluating.writers import Written
-from plansafe.align.training.models import Tokens
+from plansafe.align.tokens import ModelTokenizer
 from plansafe.llm.decoding.stepwise import DONE, Decoded, End, Mode, decode, step_limit
 from plansafe.llm.models.answer import Answer, Enforced, Finish
 from plansafe.llm.models.plain import PlainModel
@@ -84,7 +84,7 @@ class Lines(PlainModel):
     def __init__(self, model: TorchModel, opened: Opened) -> None:
         super().__init__(model.label, model.identity, Capabilities(choice=True))
         self._model = model
-        self._tokens = Tokens(model.loaded[1])
+        self._tokens = ModelTokenizer(model.loaded[1])
         self._prompt = self._tokens.prompt(opened.prompt)
         self._table = TokenTable(model.vocabulary, end="\n")
 

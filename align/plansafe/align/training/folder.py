@@ -1,7 +1,8 @@
-"""The folder of a run: what it is a run of, its metrics, and who works in it.
+"""The folder of a run: its identity, its metrics, and a lock.
 
-``run.json`` says all that decides the loss curve; ``metrics.jsonl`` has a line for each step. A folder of another run
-is left as it is. What is written is written beside its place first, and renamed.
+``run.json`` has everything that decides the loss curve; ``metrics.jsonl`` has a line for each step,
+``evaluations.jsonl`` for each evaluation. The folder of another run is refused and not changed. Files are written under
+another name first, and renamed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
@@ -21,7 +22,8 @@ from plansafe.llm.metrics.fields import BadField, read_line
 from plansafe.llm.models.request import canonical
 from plansafe.llm.models.weights import opened
 
-RUN, METRICS, LOCK, CHECKPOINTS = "run.json", "metrics.jsonl", "lock", "checkpoints"
+RUN, METRICS, EVALUATIONS = "run.json", "metrics.jsonl", "evaluations.jsonl"
+LOCK, CHECKPOINTS = "lock", "checkpoints"
 PART = ".part-"
 VERSION = 1
 _MOST_BYTES = 1 << 26
@@ -29,7 +31,7 @@ _MOST_LINE = 1 << 20
 
 
 class BadTraining(Exception):
-    """A run that cannot be begun or resumed; ``diagnostic`` (SC661) says why."""
+    """A run that cannot start or continue; ``diagnostic`` (SC661) gives the reason."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -44,17 +46,17 @@ def bad_run(path: str, reason: str, help: str | None = None) -> BadTraining:
 
 
 class Folder:
-    """The folder of one run, as a context manager; one command at a time.
+    """The folder of one run, as a context manager that locks it.
 
-    ``identity`` are JSON values that decide the loss curve. ``first``: whether this process is the first of the run's,
-    which alone writes. Raises :class:`BadTraining`.
+    ``identity``: the JSON values that decide the loss curve. ``first``: whether this is the first process of the run,
+    the only one that writes. Raises :class:`BadTraining`.
     """
 
     def __init__(self, path: str, identity: Mapping[str, Any], first: bool = True) -> None:
         self.path = path
         self.first = first
-        self._said = {"kind": "training", "version": VERSION, **identity}
-        self.sha256 = hashlib.sha256(canonical(self._said).encode("ascii")).hexdigest()
+        self._identity = {"kind": "training", "version": VERSION, **identity}
+        self.sha256 = hashlib.sha256(canonical(self._identity).encode("ascii")).hexdigest()
         self._lock = -1
         self._new = False
 
@@ -80,13 +82,13 @@ class Folder:
         if self._lock < 0:
             return
         if kind is not None and self._new and set(os.listdir(self.path)) <= {RUN, LOCK, CHECKPOINTS}:
-            with suppress(OSError):  # a folder that was made for what then could not be begun
+            with suppress(OSError):  # the folder was made for a run that could not start
                 os.rmdir(self.at(CHECKPOINTS))
                 shutil.rmtree(self.path)
         os.close(self._lock)
 
     def at(self, name: str) -> str:
-        """The path of something in the folder."""
+        """The path of a file or folder of the run."""
         return os.path.join(self.path, name)
 
     def _begin(self) -> None:
@@ -94,54 +96,74 @@ class Folder:
             raise bad_run(self.path, "another process is using it")
         for folder in (self.path, self.at(CHECKPOINTS)):
             for name in os.listdir(folder):
-                if name.startswith(PART):  # of a process that was killed
+                if name.startswith(PART):  # from a process that was killed
                     shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
                     with suppress(OSError):
                         os.unlink(os.path.join(folder, name))
         path = self.at(RUN)
         if os.path.exists(path):
-            known = _object(path)
-            if known != json.loads(canonical(self._said)):
-                odd = sorted([key for key in {*known, *self._said} if known.get(key) != self._said.get(key)])
+            stored = _object(path)
+            if stored != json.loads(canonical(self._identity)):
+                odd = sorted([key for key in {*stored, *self._identity} if stored.get(key) != self._identity.get(key)])
                 raise bad_run(path, f"it contains another run: `{odd[0]}` differs", "name another folder as `output`")
         elif set(os.listdir(self.path)) - {LOCK, CHECKPOINTS} or os.listdir(self.at(CHECKPOINTS)):
             raise bad_run(self.path, f"it is not empty and has no {RUN}", "name another folder as `output`")
         else:
-            replace(path, json.dumps(self._said, indent=2, allow_nan=False) + "\n")
+            replace(path, json.dumps(self._identity, indent=2, allow_nan=False) + "\n")
 
-    def kept_metrics(self, step: int) -> list[dict[str, Any]]:
-        """Cut the metrics back to a step, and give them. Raises :class:`BadTraining` where some are missing."""
-        path, found = self.at(METRICS), list[dict[str, Any]]()
-        if os.path.exists(path):
-            number = 0
-            try:
-                with opened(path) as file:
-                    for number in range(1, step + 1):
-                        line = file.readline(_MOST_LINE)
-                        if not line:
-                            break
-                        record = read_line(line.rstrip(b"\n"))
-                        if record.get("step") != number:
-                            raise bad_run(f"{path}:{number}", f"it is not about step {number}")
-                        found.append(record)
-            except BadField as error:
-                raise bad_run(f"{path}:{number}", str(error)) from None
-            except OSError as error:
-                raise bad_run(path, error.strerror or "cannot be read") from None
-        if len(found) < step:
+    def keep_metrics(self, step: int) -> list[dict[str, Any]]:
+        """Cut metrics and evaluations back to a step; the metrics. Raises :class:`BadTraining` if lines are missing."""
+        path, records = self.at(METRICS), list[dict[str, Any]]()
+        for number, record in enumerate(_lines(path, step), 1):
+            if record.get("step") != number:
+                raise bad_run(f"{path}:{number}", f"it is not about step {number}")
+            records.append(record)
+        if len(records) < step:
             raise bad_run(path, f"it ends before step {step}, the step of the checkpoint")
         if self.first:
-            replace(path, "".join([_line(record) for record in found]))
-        return found
+            _write_lines(path, records)
+            evaluations = _lines(self.at(EVALUATIONS), step)
+            kept = [record for record in evaluations if record.get("step", step + 1) <= step]
+            _write_lines(self.at(EVALUATIONS), kept)
+        return records
 
     def add_metrics(self, record: Mapping[str, Any]) -> None:
-        """Add the line of a step."""
-        with open(self.at(METRICS), "a", encoding="ascii", newline="\n") as file:
-            file.write(_line(record))
+        """Append the line of a step."""
+        _append(self.at(METRICS), record)
+
+    def add_evaluation(self, record: Mapping[str, Any]) -> None:
+        """Append the line of an evaluation."""
+        _append(self.at(EVALUATIONS), record)
+
+
+def _lines(path: str, most: int) -> Iterator[dict[str, Any]]:
+    """The first records of a file of JSON lines, up to ``most``. Raises :class:`BadTraining`."""
+    if not os.path.exists(path):
+        return
+    number = 1
+    try:
+        with opened(path) as file:
+            while number <= most and (line := file.readline(_MOST_LINE)):
+                yield read_line(line.rstrip(b"\n"))
+                number += 1
+    except BadField as error:
+        raise bad_run(f"{path}:{number}", str(error)) from None
+    except OSError as error:
+        raise bad_run(path, error.strerror or "cannot be read") from None
+
+
+def _write_lines(path: str, records: Iterable[Mapping[str, Any]]) -> None:
+    if os.path.exists(path):
+        replace(path, "".join([_line(record) for record in records]))
+
+
+def _append(path: str, record: Mapping[str, Any]) -> None:
+    with open(path, "a", encoding="ascii", newline="\n") as file:
+        file.write(_line(record))
 
 
 def replace(path: str, text: str) -> None:
-    """Write a text file that is there as a whole or as it was."""
+    """Write a text file atomically."""
     part = os.path.join(os.path.dirname(path), PART + os.path.basename(path))
     with open(part, "w", encoding="utf-8", newline="\n") as file:
         file.write(text)
@@ -165,9 +187,9 @@ def _object(path: str) -> dict[str, Any]:
 
 
 def _locked(file: int) -> bool:
-    """Whether nobody else works in the folder; systems without such locks do not say."""
+    """Whether no other process uses the folder; always true on systems without such locks."""
     try:
-        import fcntl  # noqa: PLC0415 - Windows has none
+        import fcntl  # noqa: PLC0415 - Windows lacks it
     except ImportError:
         return True
     try:

@@ -1,28 +1,57 @@
-"""From the log-probabilities of a batch to what is minimised, method by method (docs/alignment.md)."""
+"""From the log-probabilities of a pass to the loss, by method (docs/alignment.md)."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, assert_never
+from typing import Any, NamedTuple
 
 from plansafe.align import losses as L  # noqa: N812 - a short name for formulas, as in docs/alignment.md
 from plansafe.align.config import Config
 from plansafe.align.losses import Losses, Plans
 
 
-class Part(NamedTuple):
-    """One forward pass's share of a step: a scalar with gradient, and sums for the metrics, by name."""
+class Terms(NamedTuple):
+    """The terms of the loss for each example of a pass, (B,).
 
-    loss: Any
-    sums: dict[str, Any]
+    ``means``: the preference loss (not for texts) and other quantities whose means over examples are metrics, by name.
+    ``cross_entropy``: of the chosen plan or text, summed over its tokens. ``tokens``: the number of these.
+    """
+
+    means: dict[str, Any]
+    cross_entropy: Any
+    tokens: Any
 
 
-def preference(config: Config, chosen: Plans, rejected: Plans, reference: tuple[Any, Any] | None) -> Losses:
-    """The loss of each pair. ``reference``: log-probabilities of the model at the beginning, for DPO and its kin."""
+def terms_of_pairs(config: Config, chosen: Plans, rejected: Plans, reference: tuple[Any, Any] | None) -> Terms:
+    """The terms of pairs. ``reference``: log-probabilities of the model at the start of the run, for DPO."""
+    preferred = _preference(config, chosen, rejected, reference)
+    means = {
+        "preference": preferred.losses,
+        "margin": preferred.margins,
+        "accuracy": (preferred.margins > 0).float(),
+        "chosen_reward": preferred.chosen_rewards,
+        "rejected_reward": preferred.rejected_rewards,
+        "length_gap": L.length_gap(chosen, rejected),
+    }
+    return terms_of_texts(chosen)._replace(means=means)
+
+
+def terms_of_texts(plans: Plans) -> Terms:
+    """The terms of texts."""
+    return Terms({}, -(plans.logps * plans.completion).sum(-1), plans.completion.sum(-1))
+
+
+def total(config: Config, terms: Terms, examples: Any, tokens: Any) -> tuple[Any, dict[str, Any]]:
+    """The loss, and the metrics by name. ``examples`` and ``tokens`` are counts of the whole step."""
+    metrics = {name: values.sum() / examples for name, values in terms.means.items()}
+    loss = metrics["sft"] = terms.cross_entropy.sum() / tokens
+    if "preference" in metrics:
+        loss = metrics["preference"] + (config.sft_weight * loss if config.sft_weight else 0.0)
+    return loss, {"loss": loss.detach(), **{name: value.detach() for name, value in metrics.items()}}
+
+
+def _preference(config: Config, chosen: Plans, rejected: Plans, reference: tuple[Any, Any] | None) -> Losses:
     beta, ratio = config.sharpness, config.gamma_beta_ratio
-    one, other = reference or (None, None)
     match config.method:
-        case "simpo":
-            return L.simpo(chosen, rejected, beta=beta, gamma_beta_ratio=ratio)
         case "safe-align":
             return L.safe_align(
                 chosen,
@@ -34,42 +63,8 @@ def preference(config: Config, chosen: Plans, rejected: Plans, reference: tuple[
             )
         case "ours":
             return L.weighted(chosen, rejected, beta=beta, gamma_beta_ratio=ratio, normaliser=config.normaliser)
-        case "dpo" | "prefix-dpo" | "step-dpo" if reference is None:
-            raise ValueError(f"{config.method} compares with the model at the beginning")
-        case "dpo":
-            return L.dpo(chosen, rejected, one, other, beta=beta)
-        case "prefix-dpo":
-            return L.prefix_weighted_dpo(chosen, rejected, one, other, beta=beta, factor=config.factor)
-        case "step-dpo":
-            return L.step_dpo(chosen, rejected, one, other, beta=beta)
-        case "sft":
-            raise ValueError("SFT has no preference")
-    assert_never(config.method)
-
-
-def of_pairs(
-    config: Config, chosen: Plans, rejected: Plans, reference: tuple[Any, Any] | None, pairs: int, tokens: int
-) -> Part:
-    """A pass over pairs. ``pairs`` and ``tokens`` (of chosen plans) are those of the whole step, all processes."""
-    found = preference(config, chosen, rejected, reference)
-    loss = found.losses.sum() / pairs
-    imitation = -(chosen.logps * chosen.completion).sum() / tokens
-    if config.sft_weight:
-        loss = loss + config.sft_weight * imitation
-    sums = {
-        "loss": loss.detach(),
-        "preference": found.losses.detach().sum() / pairs,
-        "sft": imitation.detach(),
-        "margin": found.margins.sum() / pairs,
-        "accuracy": (found.margins > 0).float().sum() / pairs,
-        "chosen_reward": found.chosen_rewards.sum() / pairs,
-        "rejected_reward": found.rejected_rewards.sum() / pairs,
-        "length_gap": L.length_gap(chosen, rejected).sum() / pairs,
-    }
-    return Part(loss, sums)
-
-
-def of_texts(plans: Plans, tokens: int) -> Part:
-    """A pass over texts; ``tokens`` are those of the whole step, all processes."""
-    loss = -(plans.logps * plans.completion).sum() / tokens
-    return Part(loss, {"loss": loss.detach()})
+        case "prefix-dpo" if reference is not None:
+            return L.prefix_weighted_dpo(chosen, rejected, *reference, beta=beta, factor=config.factor)
+        case "step-dpo" if reference is not None:
+            return L.step_dpo(chosen, rejected, *reference, beta=beta)
+    raise ValueError(f"{config.method} has no preference loss here")

@@ -25,7 +25,7 @@ BASE = "SAFECHECK_BASE"
 """The environment variable with the folder of the base, if it is not the folder of the training."""
 _MOST_BYTES = 1 << 20
 _SUM = re.compile(r"[0-9a-f]{64}\Z")
-_FIELDS = ("version", "base", "base_sha256", "tokenizer_sha256", "weights_sha256", "method", "steps")
+_FIELDS = ("version", "base", "base_sha256", "tokenizer_sha256", "weights_sha256", "method", "steps", "chat_template")
 _PLAIN = {"bias": ("none",), "use_dora": (False,), "use_rslora": (False,), "fan_in_fan_out": (False,)}
 """What of peft's configuration changes what the weights mean, and the values that we know."""
 _ABSENT = (
@@ -46,7 +46,10 @@ _PROBES = ("(take cup-1 kitchen table-2)\n", "Plan:\n", " a  b\t\n\n", "Ünïcod
 
 
 class Adapter(NamedTuple):
-    """An adapter: its folder, its base and its shape."""
+    """An adapter: its folder, its base and its shape.
+
+    ``chat_template``: whether it was trained with the chat template of its tokenizer, if the tokenizer has one.
+    """
 
     folder: str
     base: str
@@ -58,6 +61,7 @@ class Adapter(NamedTuple):
     rank: int
     alpha: float
     modules: tuple[str, ...]
+    chat_template: bool = True
 
     @property
     def weights(self) -> str:
@@ -99,6 +103,7 @@ def read_adapter(folder: str) -> Adapter:
             rank=rank,
             alpha=alpha,
             modules=modules,
+            chat_template=_chat_template(identity),
         )
     except _Bad as error:
         raise _bad(SC.UNREAD_WEIGHTS, folder, f"{error.name}: {error}") from None
@@ -246,6 +251,13 @@ def _sum(record: Mapping[str, Any], field: str) -> str:
     if not _SUM.match(digest):
         raise BadField(field, "is not a SHA-256")
     return digest
+
+
+def _chat_template(record: Mapping[str, Any]) -> bool:
+    value = record.get("chat_template", True)
+    if not isinstance(value, bool):
+        raise BadField("chat_template", "is neither true nor false")
+    return value
 
 
 def _shape(config: Mapping[str, Any], name: str) -> tuple[int, float, tuple[str, ...]]:

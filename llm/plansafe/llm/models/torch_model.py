@@ -99,6 +99,8 @@ def load(path: str, label: str, identity: str, needs: Libraries, adapter: Adapte
         raise broken(path, error) from error
     if adapter is not None:
         fits_tokenizer(adapter, tokenizer)
+        if not adapter.chat_template:
+            tokenizer.chat_template = None
         put_on(model, adapter, needs.torch)
     return TorchModel(model.to("cuda" if cuda else "cpu").eval(), tokenizer, label, identity, needs)
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.options.option import Options, argument, command, number, text
+from plansafe.app.options.option import Options, argument, choice, command, number, text
 from plansafe.app.render.diagnostics import print_diagnostics
 from plansafe.app.session.option_values import BadOption
+from plansafe.app.system.file_writing import unwritable
 from plansafe.app.system.process import complain, guarded, print_text
 from plansafe.app.system.progress import Progress as Bar
 from plansafe.app.system.progress import tell
 
 if TYPE_CHECKING:
     from plansafe.align.config import Config
-    from plansafe.align.training.trainer import Progress, Result
+    from plansafe.align.training.run_trainer import Progress
+    from plansafe.align.training.trainer import Result
 
 _UNFINISHED = 3
 _MAX_NAMED = 10
 """Maximum number of names of too long pairs in the report."""
-_REPORTED_METRICS = ("loss", "margin", "accuracy", "length_gap")
+_REPORTED_METRICS = ("loss", "margin", "accuracy", "length_gap", "reward")
 
 
 class TrainOptions(Options):
@@ -36,9 +38,10 @@ class TrainOptions(Options):
 
 @command(TrainOptions)
 def train(options: TrainOptions) -> int:
-    """Train a language model with LoRA, on texts (`method = "sft"`) or on pairs of a safe and an unsafe plan.
+    """Train a language model on texts, on pairs of a safe and an unsafe plan, or with the verdict as a reward.
 
-    A run that was stopped or killed goes on from its last checkpoint to the same loss curve. Nothing is downloaded.
+    The key `method` of the configuration selects the method. A run that was stopped or killed continues from its last
+    checkpoint to the same loss curve. Nothing is downloaded.
 
     Exit codes: 0 finished, 2 usage, or a file that cannot be used, 3 the time was over before the last step.
     """
@@ -77,10 +80,7 @@ def _run(config: Config, minutes: float | None) -> Result:
     tell("loading ..")
 
     def show_progress(progress: Progress) -> None:
-        if progress.phase == "reference":
-            tell(f"the model at the beginning: {progress.done} of {progress.total} pairs ..")
-        else:
-            bar.at(progress.done, _progress_note(progress.metrics))
+        bar.at(progress.done, _progress_note(progress.metrics))
 
     try:
         return work(config, seconds=None if minutes is None else 60 * minutes, watch=show_progress)
@@ -90,12 +90,12 @@ def _run(config: Config, minutes: float | None) -> Result:
 
 
 def _progress_note(metrics: Mapping[str, Any]) -> str:
-    metric_texts = [f"{name} {metrics[name]:.3f}" for name in ("loss", "margin") if name in metrics]
+    metric_texts = [f"{name} {metrics[name]:.3f}" for name in ("loss", "margin", "reward") if name in metrics]
     return ", ".join([*metric_texts, f"{metrics['tokens_per_second']:.0f} tokens/s"])
 
 
 def _report(config: Config, result: Result) -> int:
-    kind = "texts" if config.method == "sft" else "pairs"
+    kind = {"sft": "texts", "rft": "texts", "grpo": "tasks"}.get(config.method, "pairs")
     lines = [f"{config.method}: {result.step} of {config.max_steps} steps over {result.examples:,} {kind}"]
     if result.too_long:
         names = ", ".join(result.too_long[:_MAX_NAMED]) + (", .." if len(result.too_long) > _MAX_NAMED else "")
@@ -112,3 +112,36 @@ def _report(config: Config, result: Result) -> int:
     lines.append(f"  {'model' if config.lora_r == 0 else 'adapter':<12}{result.folder or 'not yet: call this again'}")
     print_text("\n".join(lines) + "\n")
     return 0 if result.finished else _UNFINISHED
+
+
+class MergeOptions(Options):
+    """The options of ``align merge``."""
+
+    adapter: str = argument("ADAPTER", "The folder of an adapter that `align train` wrote.", required=True)
+    output: str = text("--output", "-o", metavar="FOLDER", required=True, help="Write the model to this new folder.")
+    dtype: str = choice("--dtype", values=("bfloat16", "float16", "float32"), default="bfloat16", help="Round to this.")
+
+
+@command(MergeOptions)
+def merge(options: MergeOptions) -> int:
+    """Merge an adapter into its base and write safetensors, a configuration and a tokenizer.
+
+    Prints the commands that convert the folder to GGUF and serve it with vLLM. Exit codes: 0 written, 2 usage, or a
+    file that cannot be used.
+    """
+
+    def work() -> int:
+        from plansafe.align.training import merging  # noqa: PLC0415 - not for --help
+        from plansafe.llm.models.port import ModelError  # noqa: PLC0415 - the same
+
+        try:
+            base = merging.merge(options.adapter, options.output, options.dtype)
+        except ModelError as error:
+            return complain(error.diagnostic)
+        except OSError as error:
+            return complain(unwritable(options.output, error))
+        commands = "\n".join([f"  {line}" for line in merging.next_commands(options.output)])
+        print_text(f"{options.output}: {base} with {options.adapter}, {options.dtype}\n{commands}\n")
+        return 0
+
+    return guarded(work)

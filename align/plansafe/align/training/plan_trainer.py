@@ -1,0 +1,145 @@
+"""Our trainer: losses over pairs and texts with weights for each token (``losses.py``), on transformers' Trainer.
+
+A step does not depend on how it is divided into passes and processes: every mean is over the whole step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from plansafe.align.config import REFERENCED, TEXT_METHODS, Config
+from plansafe.align.losses import Plans
+from plansafe.align.tokens import Batch, batch_of
+from plansafe.align.training.examples import Example
+from plansafe.align.training.models import Base, Trained, parameters
+from plansafe.align.training.objective import Terms, terms_of_pairs, terms_of_texts, total
+from plansafe.align.training.run_trainer import RunTrainer
+
+
+class PlanTrainer(RunTrainer):
+    """Trains by ``sft``, ``rft``, ``safe-align``, ``prefix-dpo``, ``step-dpo`` and ``ours``."""
+
+    loss_is_scaled_for_ga = True
+    """The loss of a pass is its share of the step's; transformers does not divide it again."""
+
+    def __init__(
+        self,
+        config: Config,
+        base: Base,
+        trained: Trained,
+        args: Any,
+        data: Sequence[Example],
+        evaluation: Sequence[Example],
+    ) -> None:
+        super().__init__(
+            model=trained.model,
+            args=args,
+            data_collator=lambda examples: collate(examples, base.tokens.end),
+            train_dataset=data,
+            eval_dataset=evaluation or None,
+            compute_metrics=self._evaluation_metrics,
+        )
+        self.model_accepts_loss_kwargs = True  # older releases read this for ``loss_is_scaled_for_ga``
+        self.config = config
+        self._sums: dict[str, Any] = {}
+        self._start: dict[str, Any] = {}
+
+    def _get_num_items_in_batch(self, batch_samples: list[dict[str, Any]], device: Any) -> Any:
+        """Examples and tokens (of chosen plans) in a whole step, over all processes."""
+        completions = [batch["completion"] for batch in batch_samples]
+        pairs = sum([len(completion) for completion in completions])
+        tokens = sum([float(completion[:, 0].sum()) for completion in completions])
+        return self.accelerator.reduce(torch.tensor([pairs, tokens], dtype=torch.float32, device=device), "sum")
+
+    def compute_loss(
+        self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        """The share of a pass in the loss of its step."""
+        terms = self._terms(model, inputs)
+        loss, metrics = total(self.config, terms, *num_items_in_batch)
+        for name, value in metrics.items():
+            self._sums[name] = self._sums.get(name, 0.0) + value
+        loss = loss * self.accelerator.num_processes  # gradients are averaged over processes
+        return (loss, terms) if return_outputs else loss
+
+    def _terms(self, model: Any, inputs: dict[str, Any]) -> Terms:
+        batch = Batch(**{name: tensor.flatten(0, 1) for name, tensor in inputs.items()})
+        shape = inputs["completion"].shape
+        reference = None
+        if self.config.method in REFERENCED:  # first, because it changes the weights in place
+            with torch.no_grad(), self._weights_at_the_start():
+                reference = plan_log_probabilities(model, batch).view(shape).unbind(1)
+        plans = batch.plans(plan_log_probabilities(model, batch))
+        if self.config.method in TEXT_METHODS:
+            return terms_of_texts(plans)
+        sides = zip(*[part.view(shape).unbind(1) for part in plans], strict=True)
+        chosen, rejected = [Plans(*side) for side in sides]
+        return terms_of_pairs(self.config, chosen, rejected, reference)
+
+    @contextmanager
+    def _weights_at_the_start(self) -> Iterator[None]:
+        weights = parameters(self.accelerator.unwrap_model(self.model))
+        current = {name: weight.detach().clone() for name, weight in weights.items()}
+        try:
+            for name, weight in weights.items():
+                weight.copy_(self._start[name])
+            yield
+        finally:
+            for name, weight in weights.items():
+                weight.copy_(current[name])
+
+    def create_scheduler(self, *arguments: Any, **options: Any) -> Any:
+        """Called when the model is distributed and before a checkpoint is restored: keep the weights at the start."""
+        if self.config.method in REFERENCED:
+            weights = parameters(self.accelerator.unwrap_model(self.model))
+            self._start = {name: weight.detach().clone() for name, weight in weights.items()}
+        return super().create_scheduler(*arguments, **options)
+
+    def step_metrics(self) -> dict[str, float]:
+        """The loss and its parts, over all processes."""
+        names, values = list(self._sums), torch.stack([value.double() for value in self._sums.values()])
+        self._sums = {}
+        return dict(zip(names, self.accelerator.reduce(values, "sum").tolist(), strict=True))
+
+    def prediction_step(self, model: Any, inputs: Any, *_: Any, **__: Any) -> tuple[Any, Any, Any]:
+        """The terms of each example of a batch of evaluation, which do not depend on the batch."""
+        with torch.no_grad():
+            terms = self._terms(model, self._prepare_inputs(inputs))
+        rows = torch.stack([terms.cross_entropy, terms.tokens, *terms.means.values()], 1)
+        self._names = list(terms.means)
+        return None, rows, rows
+
+    def _evaluation_metrics(self, prediction: Any) -> dict[str, float]:
+        columns = torch.as_tensor(prediction.predictions, dtype=torch.float64).unbind(1)
+        terms = Terms(dict(zip(self._names, columns[2:], strict=True)), columns[0], columns[1])
+        _, metrics = total(self.config, terms, len(columns[0]), columns[1].sum())
+        return {name: float(value) for name, value in metrics.items()}
+
+
+def collate(examples: Sequence[Example], padding: int) -> dict[str, Any]:
+    """Tensors (examples, plans of an example, tokens) by the names of :class:`~plansafe.align.tokens.Batch`."""
+    batch = batch_of([row for example in examples for row in example.rows], padding)
+    return {name: tensor.unflatten(0, (len(examples), -1)) for name, tensor in batch._asdict().items()}
+
+
+def plan_log_probabilities(model: Any, batch: Batch) -> Any:
+    """Log-probabilities of the plans' tokens given those before them, (B, T - 1); 0 at other tokens.
+
+    Prompts have most of the tokens and a vocabulary makes logits the largest part of a small model's work, so logits
+    are computed from the first predicted token of a plan on.
+    """
+    wanted = batch.completion > 0
+    first = int(wanted.any(0).int().argmax())
+    logits = model(
+        input_ids=batch.tokens,
+        attention_mask=batch.attention,
+        use_cache=False,
+        logits_to_keep=wanted.shape[1] - first + 1,
+    ).logits
+    wide = logits[:, :-1][wanted[:, first:]].float()
+    picked = wide.gather(-1, batch.tokens[:, 1:][wanted][:, None])[:, 0] - wide.logsumexp(-1)
+    return picked.new_zeros(wanted.shape).masked_scatter(wanted, picked)
