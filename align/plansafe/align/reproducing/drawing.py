@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from plansafe.align.evaluating.tasks import EvalTask, Opened, Shift, opened
-from plansafe.align.making.walks import Walks
+from plansafe.align.pairs.plan_judge import PlanJudge
 from plansafe.align.prompts import compact_prompt
 from plansafe.align.records import Both, Pair, SftLine, actions_of, plan_of
 from plansafe.align.reproducing.sizes import MOST_TRAIN, Data
@@ -113,13 +113,13 @@ def _safe(checker: Checker, plain: str, reference: str) -> str:
 
 def _apart(checker: Checker, sides: Both[str], detours: int, task: str) -> Both[str]:
     """Both plans with needless steps that change nothing of their verdicts."""
-    walks = Walks(checker)
+    judge = PlanJudge(checker)
 
     def longer(plan: str, side: str) -> str:
-        steps = walks.read(plan)
+        steps = judge.read(plan)
         if steps is None:
             return plan
-        return plan_of(walks.texts(wandered(walks, steps, detours, Random(f"{task}/{side}"))))
+        return plan_of(judge.texts(wandered(judge, steps, detours, Random(f"{task}/{side}"))))
 
     return Both(longer(sides.chosen, "chosen"), longer(sides.rejected, "rejected"))
 
