@@ -13,13 +13,13 @@ from plansafe.align.evaluating.tasks import EvalTask, Opened, Shift, opened
 from plansafe.align.pairs.splits import split_of
 from plansafe.align.records import SftLine
 from plansafe.align.reproducing.sizes import MAX_TRAIN, Data
-from plansafe.align.stated.drawing import FIRST_HELD_OUT
+from plansafe.align.stated import drawing as stated
 from plansafe.align.tasks import AlignTask, BadOrigin, data_folder, family_of, task_of, virtualhome_origins
 from plansafe.llm.scenarios.model import Kind, Split
 from plansafe.llm.scenarios.sets.reading import load_set
 
-FIRST_TEST = MAX_TRAIN
-"""The number of the first test task of a family."""
+FIRST_TEST = {"drawn": MAX_TRAIN, "stated": stated.FIRST_TEST}
+"""The number of the first test task of a family, by source."""
 
 
 class TaskLists(NamedTuple):
@@ -46,7 +46,7 @@ def listed_tasks(data: Data) -> TaskLists:
 def _test_tasks(data: Data) -> list[EvalTask]:
     tasks = []
     for number in range(max(data.test, data.test_families, data.test_rules)):
-        place, rule = FIRST_TEST + number, FIRST_HELD_OUT + number
+        place, rule = FIRST_TEST[data.source] + number, stated.FIRST_HELD_OUT + number
         tasks += [_task(data, family, place, "test", "in") for family in data.families if number < data.test]
         tasks += [_task(data, family, place, "test", "family") for family in data.unseen if number < data.test_families]
         tasks += [_task(data, family, rule, "test", "rule") for family in data.families if number < data.test_rules]
