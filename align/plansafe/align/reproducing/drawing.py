@@ -19,7 +19,7 @@ from plansafe.align.reproducing.sizes import MOST_TRAIN, Data
 from plansafe.align.reproducing.wandering import wandered
 from plansafe.align.tasks import AlignTask
 from plansafe.align.tokens import shared_actions
-from plansafe.align.weights import Found, step_weights
+from plansafe.align.weights import Evidence, step_weights
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.tasks import load as load_task
@@ -182,7 +182,7 @@ def pair_of(item: Item, record: dict[str, Any], data: Data) -> Pair | None:
         return None
     chosen, rejected = actions_of(said["chosen"]), actions_of(said["rejected"])
     first = said["first_violation"]
-    found = Found(
+    found = Evidence(
         first,
         (said["no_return"][0], said["no_return"][1]),
         Both(*[tuple(side) for side in said["regret"]]),
