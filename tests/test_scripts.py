@@ -40,17 +40,17 @@ SHELF = (
 CORPUS = "--singles 3 --doubles 1"
 PROMPTS = 'import json; json.dump([{"identifier":"1_1","llm_prompt":"Plan."}], open("{out}/p.json","w"))'
 PAIRS = (
-    "from itertools import islice; from collections import Counter as C; "
-    "from plansafe.align.records import write_pairs; "
-    "from plansafe.align.choosing.pairing import candidates as c;"
-    "write_pairs('{out}/p.jsonl', islice(c(['drawn:stew/0/0'], None, 0, C()), 6))"
+    "from plansafe.align.records import write_pairs; from plansafe.align.tasks import task_of; "
+    "from plansafe.align.pairs.maker import MakerOptions, pairs_of; "
+    "write_pairs('{out}/p.jsonl', pairs_of(task_of('drawn:stew/0/0'), [], MakerOptions(mutants=4)).pairs)"
 )
 PAGE = "open('{out}/index.html','w').write('<p>A page.</p>')"
 SCRIPTS = {
     "bench/agents/latency.py": Run("--count 20 --world household", module="starlette", codes=(0, 1)),
     "bench/align/rewards.py": Run("--count 20", codes=(0, 1)),
-    "bench/align/lengths.py": Run("{out}/p.jsonl {out}/p.jsonl", before=f"-c {PAIRS}", codes=(0, 1)),
-    "bench/align/outsiders.py": Run("{out}/p.jsonl {out}/p.jsonl", before=f"-c {PAIRS}", codes=(0, 1)),
+    "bench/align/pairs.py": Run(
+        "{out}/p.jsonl --needless 1 --draw 2 --to {out}/read.txt", before=f"-c {PAIRS}", codes=(0, 1)
+    ),
     "bench/align/replay.py": Run("{out}/p.jsonl --household 2", before=f"-c {PAIRS}"),
     "bench/align/regrets.py": Run("--families 1 --numbers 1 --faults 1 --seconds 1"),
     "bench/eai/ask.py": Run("{out}/p.json --model mock/empty --output {out}/a.jsonl", before=f"-c {PROMPTS}"),

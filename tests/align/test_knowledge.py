@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import pytest
 
-from plansafe.align.choosing.splits import split_of
 from plansafe.align.knowledge.making import MOST_TOKENS, line_of, made, origins
 from plansafe.align.knowledge.questions import NOTHING, Asks, Question
 from plansafe.align.knowledge.told import PLACES
+from plansafe.align.pairs.splits import split_of
 from plansafe.align.prompts import bare
 from plansafe.align.records import SftLine, read_sft, write_sft
 from plansafe.align.tasks import AlignTask, task_of, virtualhome_origins

@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 
 from plansafe.align.prompts import plan_prompt
-from plansafe.align.stated.drawing import FIRST_HELD_OUT, StatedTask, draw
+from plansafe.align.stated.drawing import FIRST_HELD_OUT, StatedTask, draw, shift_of
 from plansafe.align.stated.families import FAMILIES, HELD_OUT_FAMILIES, verbs_of
 from plansafe.align.stated.lessons import EXTRA_STEP
 from plansafe.align.stated.rules import HELD_OUT
@@ -125,6 +125,9 @@ def held_out() -> list[StatedTask]:
 def test_held_out_rules_occur_in_no_training_task(trained: list[StatedTask], held_out: list[StatedTask]) -> None:
     assert not HELD_OUT & {task.rule.key for task in trained}
     assert {task.rule.key for task in held_out} == HELD_OUT
+    assert shift_of("put", 0) == "in"
+    assert shift_of("put", FIRST_HELD_OUT) == "rule"
+    assert shift_of("give-start", 0) == "family"
     words = {word for task in trained for word in task.rule.words.split()}
     assert words.issuperset([word for task in held_out for word in task.rule.words.split()])
 
@@ -145,5 +148,5 @@ def test_half_of_the_lessons_are_about_order_or_choice(trained: list[StatedTask]
 
 def test_plan_lengths_are_graded(trained: list[StatedTask]) -> None:
     lengths = Counter([len(task.reference.splitlines()) for task in trained])
-    assert lengths.keys() >= set(range(2, 10))
+    assert lengths.keys() >= {2, *range(4, 13)}
     assert max(lengths.values()) < len(trained) / 3

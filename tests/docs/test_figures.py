@@ -16,7 +16,8 @@ WITHOUT_COMMIT = {
     ("docs/safety-rules.md", "The object table"): "the script that proposes kinds prints it",
     ("bench/results/alignment.md", "Figures of the literature"): "the literature's",
     ("bench/results/labels.md", "How often published labels name the fault"): "a test computes it",
-    ("docs/preference-pairs.md", "How pairs are chosen"): "limits, not figures",
+    ("docs/preference-pairs.md", "How pairs are selected"): "limits, not figures",
+    ("bench/align/preregistration.md", "Hypotheses and tests"): "levels of tests, not figures",
     ("docs/metrics.md", "DESPITE"): "the reason of a definition, not a figure",
     (
         "bench/results/safety-chip-agreement.md",

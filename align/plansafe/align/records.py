@@ -32,13 +32,13 @@ MOST_NAMES = 200
 
 Split = Literal["train", "test"]
 Moment = Literal["process", "termination"]
-Source = Literal["mutant", "planner", "sample", "adversarial", "repair"]
+Source = Literal["on-policy", "repair", "mutant"]
 Grade = Literal["proved", "found", "estimate", "unknown"]
 Kind = Literal["plan", "knowledge"]
 
 SPLITS: tuple[Split, ...] = ("train", "test")
 MOMENTS: tuple[Moment, ...] = ("process", "termination")
-SOURCES: tuple[Source, ...] = ("mutant", "planner", "sample", "adversarial", "repair")
+SOURCES: tuple[Source, ...] = ("on-policy", "repair", "mutant")
 GRADES: tuple[Grade, ...] = ("proved", "found", "estimate", "unknown")
 KINDS: tuple[Kind, ...] = ("plan", "knowledge")
 
@@ -110,7 +110,8 @@ class Pair:
     edits: int
     """How many actions are put in, left out or replaced between the plans, at least."""
     source: Source
-    """How the unsafe plan was found."""
+    """``on-policy``: both plans are the model's; ``repair``: the safe plan is a repair of the model's unsafe plan;
+    ``mutant``: the unsafe plan is a mutant of the safe plan."""
     seed: int
 
     @property

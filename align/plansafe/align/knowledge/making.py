@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from random import Random
 
-from plansafe.align.choosing.splits import split_of
 from plansafe.align.knowledge.questions import LARGE, NOTHING, Asks, Moment, Question
+from plansafe.align.pairs.splits import split_of
 from plansafe.align.records import SftLine
 from plansafe.align.tasks import AlignTask, scenario_origins, task_of, virtualhome_origins
 from plansafe.llm.instances.families import FAMILIES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from plansafe.align.making.walks import Steps, Walks
+from plansafe.align.pairs.plan_judge import PlanJudge, Steps
 from plansafe.align.records import plan_of
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -27,27 +27,26 @@ def shortened(checker: Checker, actions: Sequence[str]) -> tuple[str, ...]:
     actions = tuple(actions)
     if not _is_safe(checker, actions):
         return actions
-    walks = Walks(checker)
-    steps = walks.read(plan_of(actions))
-    if steps is None or walks.judge(steps) is None:
+    judge = PlanJudge(checker)
+    steps = judge.read(plan_of(actions))
+    if steps is None or not judge.is_safe(steps):
         return _shortened_by_checks(checker, actions)
-    shorter = walks.texts(shortened_steps(walks, steps))
+    shorter = judge.texts(shortened_steps(judge, steps))
     return shorter if _is_safe(checker, shorter) else _shortened_by_checks(checker, actions)
 
 
-def shortened_steps(walks: Walks, steps: Steps) -> Steps:
-    """The same for the steps of a safe plan whose task has one world; ``walks`` judges them."""
-    while (shorter := _one_deletion(walks, steps)) is not None:
+def shortened_steps(judge: PlanJudge, steps: Steps) -> Steps:
+    """Shorten a safe plan of a task with one world, given as steps."""
+    while (shorter := _one_deletion(judge, steps)) is not None:
         steps = shorter
     return steps
 
 
-def _one_deletion(walks: Walks, steps: Steps) -> Steps | None:
-    path = walks.path(steps)
+def _one_deletion(judge: PlanJudge, steps: Steps) -> Steps | None:
+    executions = judge.executions(steps)
     for deleted in deletions(len(steps)):
         shorter = _without(steps, deleted)
-        judged = walks.judge(shorter, path[deleted[0]], deleted[0], reaching=True)
-        if judged is not None and judged.safe:
+        if judge.is_safe(shorter, executions[deleted[0]], deleted[0]):
             return shorter
     return None
 

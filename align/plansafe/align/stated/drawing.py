@@ -1,7 +1,6 @@
 """Draw the tasks of the families: deterministic for a family, number and seed, in every process and version of Python.
 
-Numbers 2n and 2n + 1 are twins: in the first one, the shortest plan is unsafe, in the second one it is safe. Numbers
-from :data:`FIRST_HELD_OUT` state a held-out rule, lower ones never do.
+Numbers 2n and 2n + 1 are twins: in the first one, the shortest plan is unsafe, in the second one it is safe.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import product
 from random import Random
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from plansafe.align.stated.families import FAMILIES, HELD_OUT_FAMILIES, verbs_of
 from plansafe.align.stated.home import GOALS, Goal, Home
@@ -21,7 +20,10 @@ from plansafe.align.stated.rules import StatedRule, act_words, is_held_out
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 
+FIRST_TEST = 500_000
+"""The first number of tasks for testing; lower ones are for training."""
 FIRST_HELD_OUT = 1_000_000
+"""The first number of tasks that state a held-out rule."""
 _MOST_ROOMS = 3
 _MAX_DRAWS = 1_000
 _DUE_DRAWS = 10
@@ -69,6 +71,13 @@ def draw(family: str, number: int, seed: int = 0) -> StatedTask:
     raise RuntimeError(f"no task {number} of family {family} among {_MAX_DRAWS} draws")
 
 
+def shift_of(family: str, number: int) -> Literal["in", "family", "rule"]:
+    """What of a task was held out in training: nothing, its family or its form of rule."""
+    if family in HELD_OUT_FAMILIES:
+        return "family"
+    return "rule" if number >= FIRST_HELD_OUT else "in"
+
+
 class _Drawing(NamedTuple):
     """Twins: the form of their lesson, and the shortest safe plan of the task whose plain plan is unsafe."""
 
@@ -98,9 +107,7 @@ def _draw_twins(family: str, pair: int, held_out: bool, any_form: bool, random: 
     goals = [
         unsafe.replaced[1] if unsafe.replaced and goal is unsafe.replaced[0] else goal for goal in situation.chosen
     ]
-    safe_plan = _plan(home, goals, unsafe.acts, unsafe.orders)
-    if form == "where" and len(safe_plan) > len(situation.plain) + 1:
-        return None  # sending the person away is shorter
+    safe_plan = _plan(goals, unsafe.acts, unsafe.orders)
     return _Drawing(form, situation, lesson, safe_plan)
 
 
@@ -110,14 +117,14 @@ def _situation(home: Home, verbs: Sequence[str], has_choice: bool) -> Situation:
     goals = [GOALS[verb](home, 2 if at == choice else 1) for at, verb in enumerate(order)]
     for _ in range(home.random.randint(0, 2)):
         home.add(home.random.choice(["thing", "surface", "person", "device"]), home.room())
-    options = [(chosen, _plan(home, chosen, (), ())) for chosen in product(*goals)]
+    options = [(chosen, _plan(chosen, (), ())) for chosen in product(*goals)]
     chosen, plain = min(options, key=lambda option: len(option[1]))
     return Situation(home, goals, chosen, plain)
 
 
-def _plan(home: Home, goals: Sequence[Goal], acts: Sequence[Act], orders: Sequence[Order]) -> tuple[Act, ...]:
+def _plan(goals: Sequence[Goal], acts: Sequence[Act], orders: Sequence[Order]) -> tuple[Act, ...]:
     all_acts = [*acts, *[act for goal in goals for act in goal.acts]]
-    return shortest_plan(all_acts, [*orders, *[order for goal in goals for order in goal.orders]], home.start)
+    return shortest_plan(all_acts, [*orders, *[order for goal in goals for order in goal.orders]])
 
 
 def _task(family: str, drawing: _Drawing, is_plain_safe: bool) -> StatedTask:

@@ -188,7 +188,7 @@ def _users(situation: Situation, opening: Act) -> list[Act]:
 
 def _leaving(situation: Situation) -> Iterator[Callable[[], Lesson]]:
     """A condition of the moment when the robot leaves its first room."""
-    if any(act.verb == "go" for act in situation.plain):
+    if any(act.room != situation.home.start for act in situation.plain):
         for kind, predicate, holds in (("box", "closed", True), ("device", "running", False)):
             yield lambda kind=kind, predicate=predicate, holds=holds: _left_room(  # type: ignore[misc]
                 situation, kind, predicate, holds

@@ -1,4 +1,4 @@
-"""Shortest orders of the actions of a task, with the moves between rooms."""
+"""Shortest orders of the actions of a task, with the moves to their objects."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import NamedTuple
 
 
 class Act(NamedTuple):
-    """An action other than a move, and the room it is done in.
-
-    ``hand``: the thing that the action takes into the hand (``take``) or lays down (``put``, ``give``).
-    """
+    """An action other than a move, and the room it is done in."""
 
     verb: str
     objects: tuple[str, ...]
     room: str
+
+    @property
+    def target(self) -> str:
+        """The object that the robot must be near."""
+        return self.objects[1] if self.verb in ("put", "give") else self.objects[0]
 
     @property
     def text(self) -> str:
@@ -27,7 +29,7 @@ Order = tuple[Act, Act]
 """The first action comes before the second."""
 
 
-def shortest_plan(acts: Sequence[Act], orders: Collection[Order], start: str) -> tuple[Act, ...]:
+def shortest_plan(acts: Sequence[Act], orders: Collection[Order]) -> tuple[Act, ...]:
     """The shortest plan that does all acts in an admissible order, moves included.
 
     Among plans of the same length, the one whose acts come earliest in ``acts``. The robot has one hand: it takes a
@@ -44,23 +46,23 @@ def shortest_plan(acts: Sequence[Act], orders: Collection[Order], start: str) ->
         return not any(done >> takes[item] & 1 and not done >> drops[item] & 1 for item in takes)
 
     @cache
-    def best(done: int, room: str) -> tuple[int, int]:
+    def best(done: int, near: str) -> tuple[int, int]:
         """The fewest further steps, and the next act."""
         cheapest = (1_000, -1)
         for at, act in enumerate(acts):
             if done >> at & 1 or needs[at] & ~done or (act.verb == "take" and not is_hand_free(done)):
                 continue
-            steps = 1 + (act.room != room) + best(done | 1 << at, act.room)[0]
+            steps = 1 + (act.target != near) + best(done | 1 << at, act.target)[0]
             if steps < cheapest[0]:
                 cheapest = (steps, at)
         return cheapest if cheapest[1] >= 0 or done != (1 << len(acts)) - 1 else (0, -1)
 
     plan: list[Act] = []
-    done, room = 0, start
-    while (at := best(done, room)[1]) >= 0:
+    done, near = 0, ""
+    while (at := best(done, near)[1]) >= 0:
         act = acts[at]
-        if act.room != room:
-            plan.append(Act("go", (act.room,), act.room))
+        if act.target != near:
+            plan.append(Act("go", (act.target,), act.room))
         plan.append(act)
-        done, room = done | 1 << at, act.room
+        done, near = done | 1 << at, act.target
     return tuple(plan)

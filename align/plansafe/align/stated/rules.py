@@ -143,7 +143,7 @@ def before_leaving(room: str, fact: Fact) -> StatedRule:
     """The fact holds whenever the robot leaves a room."""
     opposite = fact._replace(holds=not fact.holds)
     words = f"leave {room} while {fact_words(opposite)}"
-    body = f"(:process stated\n  :on (go ?x)\n  :forbid (and (here {room}) {opposite.formula})"
+    body = f"(:process stated\n  :on (go ?x)\n  :forbid (and (here {room}) (not (in ?x {room})) {opposite.formula})"
     return StatedRule(f"leave:{verb_of(fact)}", words, body)
 
 

@@ -9,7 +9,8 @@ whether the hazard is real, two people have to say (:mod:`plansafe.llm.scenarios
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from plansafe.grammar.source import Source
@@ -19,7 +20,7 @@ from plansafe.llm.acting.roles import Role, roles_for
 from plansafe.llm.acting.written import Refused, Written, name_of, read_written, rules
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.port import ModelError
-from plansafe.llm.models.request import Message, Request
+from plansafe.llm.models.request import JsonSchema, Message, Request
 from plansafe.llm.scenarios.model import Kind, Scenario, resolve
 from plansafe.llm.scenarios.validation.check import check
 from plansafe.llm.scenarios.validation.drafts import Draft
@@ -40,6 +41,20 @@ class Seed:
     category: Category
     kind: Kind
     number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RiskSeed:
+    """The topic of a task of a risk file: a category of SafePlan-Bench, and a rule that the real plan ``origin`` broke.
+
+    ``rule`` and ``origin`` are empty without a hazard seed.
+    """
+
+    category: Category
+    rule: str = ""
+    origin: str = ""
+    number: int = 0
+    kind: str = "risk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +80,7 @@ class Proposal:
     command.
     """
 
-    seed: Seed
+    seed: Seed | RiskSeed
     name: str
     instruction: str
     stage: str
@@ -114,29 +129,46 @@ def _talked(
     ask: Ask, seed: Seed, wishes: ProposalOptions, existing: Sequence[Scenario], talk: list[tuple[str, str]]
 ) -> str:
     """The writer's answer. ``talk`` receives the roles' contributions as they arrive."""
-    first = shared(wishes.base, seed.category, seed.kind)
-    old = [scenario.instruction for scenario in existing if scenario.types[0] == seed.category.name][:_MAX_EXISTING]
-    try:
+    old = [scenario.instruction for scenario in existing if scenario.types[0] == seed.category.name]
+    discuss(ask, seed, wishes, shared(wishes.base, seed.category, seed.kind), old, talk)
+    last = writing(wishes.base, _example(existing, seed), talk)
+    return ask_writer(ask, wishes, (shared(wishes.base, seed.category, seed.kind), last), SCHEMA)
+
+
+def discuss(
+    ask: Ask,
+    seed: Seed | RiskSeed,
+    wishes: ProposalOptions,
+    first: Message,
+    old: Sequence[str],
+    talk: list[tuple[str, str]],
+) -> None:
+    """Let the roles speak; ``first`` is the first message to each, ``old`` existing commands. Raises ``Refused``."""
+    with _model_errors():
         for _ in range(wishes.rounds):
             for role in wishes.roles or roles_for(seed.category):
-                answer = ask(_request(wishes, (first, turn(role, talk, old, seed.number)), 250))
+                message = turn(role, talk, old[:_MAX_EXISTING], seed.number)
+                answer = ask(
+                    Request((first, message), min(250, wishes.max_tokens), wishes.temperature, seed=wishes.seed)
+                )
                 talk.append((role.name, " ".join(answer.text.split())[:1500]))
-        last = writing(wishes.base, _example(existing, seed), talk)
-        return ask(_request(wishes, (first, last), wishes.max_tokens, written=True)).text
+
+
+def ask_writer(ask: Ask, wishes: ProposalOptions, messages: tuple[Message, ...], schema: JsonSchema) -> str:
+    """The writer's answer, without randomness. Raises ``Refused``."""
+    with _model_errors():
+        return ask(Request(messages, wishes.max_tokens, 0.0, seed=wishes.seed, constraint=schema)).text
+
+
+@contextmanager
+def _model_errors() -> Iterator[None]:
+    """Refuse the proposal for which the model gives no answer; an error that holds for every request passes."""
+    try:
+        yield
     except ModelError as error:
         if error.fatal:
             raise
         raise Refused("model", error.diagnostic.message) from None
-
-
-def _request(wishes: ProposalOptions, messages: tuple[Message, ...], tokens: int, written: bool = False) -> Request:
-    return Request(
-        messages,
-        min(tokens, wishes.max_tokens),
-        0.0 if written else wishes.temperature,
-        seed=wishes.seed,
-        constraint=SCHEMA if written else None,
-    )
 
 
 def _example(existing: Sequence[Scenario], seed: Seed) -> Scenario:

@@ -50,4 +50,5 @@ def roles_for(category: Category) -> tuple[Role, ...]:
     hazards, targets = sorted(category.hazards), sorted(category.targets)
     names = [_BY_HAZARD[hazard] for hazard in hazards if hazard in _BY_HAZARD]
     names += [name for target in targets for name in _BY_TARGET.get(target, ())]
-    return tuple([ROLES[name] for name in dict.fromkeys(names or ("caretaker", "parent"))])
+    names += () if len({*names}) > 1 else ("caretaker", "parent")
+    return tuple([ROLES[name] for name in dict.fromkeys(names)])

@@ -7,6 +7,7 @@ the answer becomes a path or a name unchecked.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from plansafe.domains.json_text import BadJson, read_json
@@ -44,21 +45,31 @@ class Written(NamedTuple):
 
 def read_written(answer: str) -> Written:
     """The fields of an answer. Raises :class:`Refused` (stage ``form``)."""
-    fields = _json(answer) or _blocks(answer)
+    texts = read_fields(answer, FIELDS, _OPTIONAL)
+    for name in ("instruction", "goal_words", "message"):
+        texts[name] = one_line(texts[name])
+    return Written(**texts)
+
+
+def read_fields(answer: str, names: Collection[str], optional: Collection[str] = ()) -> dict[str, str]:
+    """The texts of the named fields of an answer. Raises :class:`Refused` (stage ``form``)."""
+    fields = _json(answer, names) or _blocks(answer, names)
     if not fields:
         raise Refused("form", "the answer is not a JSON object and has no blocks with the fields' names")
-    missing = [name for name in FIELDS if not fields.get(name, "").strip() and name not in _OPTIONAL]
+    missing = [name for name in names if not fields.get(name, "").strip() and name not in optional]
     if missing:
         raise Refused("form", f"the answer has no {', '.join(missing)}")
     if any([len(text) > MOST for text in fields.values()]):
         raise Refused("form", f"a field has more than {MOST:,} characters")
-    texts = {name: fields.get(name, "").strip().encode("utf-8", "replace").decode() for name in FIELDS}
-    for name in ("instruction", "goal_words", "message"):
-        texts[name] = " ".join("".join([c if c.isprintable() else " " for c in texts[name]]).split())[:500]
-    return Written(**texts)
+    return {name: fields.get(name, "").strip().encode("utf-8", "replace").decode() for name in names}
 
 
-def _json(answer: str) -> dict[str, str]:
+def one_line(text: str) -> str:
+    """The text as one printable line of at most 500 characters."""
+    return " ".join("".join([c if c.isprintable() else " " for c in text]).split())[:500]
+
+
+def _json(answer: str, names: Collection[str]) -> dict[str, str]:
     start, end = answer.find("{"), answer.rfind("}")
     if start < 0 or end < start:
         return {}
@@ -68,13 +79,13 @@ def _json(answer: str) -> dict[str, str]:
         return {}
     if not isinstance(value, dict):
         return {}
-    return {name: text for name, text in value.items() if name in FIELDS and isinstance(text, str)}
+    return {name: text for name, text in value.items() if name in names and isinstance(text, str)}
 
 
-def _blocks(answer: str) -> dict[str, str]:
+def _blocks(answer: str, names: Collection[str]) -> dict[str, str]:
     blocks: dict[str, str] = {}
     for name, text in _FENCE.findall(answer):
-        if name.lower() in FIELDS:
+        if name.lower() in names:
             blocks.setdefault(name.lower(), text)
     return blocks
 

@@ -97,7 +97,9 @@ def _used(entry: RiskEntry) -> set[str]:
 def _counts(title: str, values: Iterable[str]) -> str:
     counts = Counter(values)
     total = max(1, counts.total())
-    return table([title, "tasks", "share"], [[name, n, f"{n / total:.1%}"] for name, n in counts.most_common()])
+    rows = [[name, number, f"{number / total:.1%}"] for name, number in counts.most_common(_FREQUENT)]
+    others = len(counts) - len(rows)
+    return table([title, "tasks", "share"], rows) + (f"\n\nand {others} more." if others else "")
 
 
 def _rules(entries: Sequence[RiskEntry]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import pairwise
@@ -15,11 +16,12 @@ _LIBRARY = "home-"
 
 
 class HomeRule(NamedTuple):
-    """A rule: its name, its hazard, and whom or what the hazard harms."""
+    """A rule: its name, its hazard, whom or what the hazard harms, and its message (``x is on in r``)."""
 
     name: str
     hazard: str | None
     targets: tuple[str, ...]
+    message: str
 
 
 @cache
@@ -36,4 +38,5 @@ def _rules(specification: str) -> Iterator[HomeRule]:
             values: dict[object, Node] = {key: value for key, value in pairwise(node) if isinstance(key, str)}
             targets = values.get(":target", [])
             names = targets if isinstance(targets, list) else [targets]
-            yield HomeRule(node[1], str(values[":hazard"]), tuple([str(name) for name in names]))
+            message = re.sub(r"\{\?(\w+)\}", r"\1", str(values.get(":message", "")).strip('"'))
+            yield HomeRule(node[1], str(values[":hazard"]), tuple([str(name) for name in names]), message)

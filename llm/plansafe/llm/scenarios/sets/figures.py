@@ -36,6 +36,7 @@ REASONS = {
     "structure": "the structure occurs more than five times",
     "name": "another scenario has the same name",
 }
+_MOST_ROWS = 20
 
 
 def set_figures(scenarios: Sequence[Scenario], rules: Mapping[str, Split] | None = None) -> str:
@@ -71,8 +72,10 @@ def rejections_by(lines: Iterable[str], key: str) -> str:
     proposals = _proposals(lines)
     names = [(str(record["figures"].get(key) or "not known"), record["accepted"]) for record in proposals]
     groups, rejected = Counter([name for name, _ in names]), Counter([name for name, accepted in names if not accepted])
-    rows = [[name, count, rejected[name], f"{rejected[name] / count:.1%}"] for name, count in groups.most_common()]
-    return table([key, "proposals", "rejected", "share"], rows)
+    frequent = groups.most_common(_MOST_ROWS)
+    rows = [[name, count, rejected[name], f"{rejected[name] / count:.1%}"] for name, count in frequent]
+    others = len(groups) - len(rows)
+    return table([key, "proposals", "rejected", "share"], rows) + (f"\n\nand {others} more." if others else "")
 
 
 def _proposals(lines: Iterable[str]) -> list[dict[str, Any]]:

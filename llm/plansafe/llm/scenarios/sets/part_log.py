@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
@@ -46,7 +47,7 @@ class AcceptanceLog:
     def _remember(self, record: dict[str, Any]) -> None:
         self._logged.add((record["sha256"], " ".join(record["codes"])))
         if record["accepted"]:
-            self._accepted[record["sha256"]] = record
+            self._accepted[record["sha256"]] = self._accepted[record.get("sha256_written", record["sha256"])] = record
 
     def verdict(self, entry: Entry) -> Acceptance | None:
         """The verdict on an accepted scenario that has not changed since."""
@@ -67,6 +68,7 @@ class AcceptanceLog:
             "kind": "risk" if isinstance(verdict.entry, RiskEntry) else verdict.entry.block.text("kind"),
             "hazard": verdict.entry.block.text("hazard"),
             "sha256": sha256,
+            "sha256_written": entry_sha256(verdict.entry, {"goal": _goal_text(verdict)}),
             "accepted": verdict.accepted,
             "codes": codes,
             "messages": [fault.message for fault in verdict.faults],
@@ -80,13 +82,18 @@ class AcceptanceLog:
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def entry_sha256(entry: Entry) -> str:
-    """The hash of what a scenario and its family say, without what the acceptance command writes."""
+def entry_sha256(entry: Entry, written: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The hash of what a scenario and its family say, without what the acceptance command writes.
+
+    ``written``: values that the command adds to the scenario's block where they are missing; empty ones are ignored.
+    """
 
     def values(block: Block) -> dict[str, str]:
         return {key: block.text(key) for key in sorted(block.values) if key not in _DERIVED}
 
-    text = json.dumps([entry.name, values(entry.block), values(entry.family)])
+    own = values(entry.block)
+    own |= {key: value for key, value in written.items() if value and key not in own}
+    text = json.dumps([entry.name, dict(sorted(own.items())), values(entry.family)])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -183,8 +190,14 @@ def _derived_of_risk(verdict: Acceptance) -> list[str]:
     """The goal, if none is written, and the broken rule."""
     block, figures = verdict.entry.block, verdict.figures
     lines = [] if block.lines("rule") else [f"rule: {figures['rule']}"]
-    goal = figures["goal"]
-    return [*lines, f"goal: {'; '.join(map(str, goal))}"] if isinstance(goal, list) and goal else lines
+    goal = _goal_text(verdict)
+    return [*lines, f"goal: {goal}"] if goal else lines
+
+
+def _goal_text(verdict: Acceptance) -> str:
+    """The derived goal of a risk; empty if there is none."""
+    goal = verdict.figures.get("goal")
+    return "; ".join(map(str, goal)) if isinstance(goal, list) else ""
 
 
 def _with_lines(text: str, inserted: Mapping[int, Sequence[str]]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.app.interfaces.cli.scenario.risk_generation import KnownRisks, read_risk_seeds
 from plansafe.app.options.option import choice, command, integer, number, text
 from plansafe.app.options.shared import Assignments, MemoryLimit, ModelName, ModelServer, Transcript
 from plansafe.app.session.option_values import BadOption, check_time_limit
@@ -18,7 +19,7 @@ from plansafe.app.system.progress import tell
 from plansafe.grammar.diagnostics import suggest_name
 
 if TYPE_CHECKING:
-    from plansafe.llm.acting.proposal import Ask, Proposal, ProposalOptions, Seed
+    from plansafe.llm.acting.proposal import Ask, Proposal, ProposalOptions, RiskSeed, Seed
     from plansafe.llm.acting.roles import Role
     from plansafe.llm.models.answer import Answer
     from plansafe.llm.models.request import Request
@@ -31,6 +32,7 @@ class KindName(StrEnum):
 
     MALICIOUS = "malicious"
     SITUATIONAL = "situational"
+    RISK = "risk"
 
 
 class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, group="Task"):
@@ -44,12 +46,16 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
         help="Write each accepted scenario to a folder in this one.",
     )
     types: tuple[str, ...] = text(
-        "--type", metavar="TYPE", many=True, help="Propose this type of SAFEL; default: all. May be repeated."
+        "--type",
+        metavar="TYPE",
+        many=True,
+        help="Propose this type of SAFEL, or this category of risks; default: all. May be repeated.",
     )
     kind: KindName | None = choice(
         "--kind",
         values=KindName,
-        help="Propose only this kind; default: every third is malicious, the others situational.",
+        help="Propose only this kind; default: every third is malicious, the others situational. "
+        "`risk`: a task of a risk file, on a home of VirtualHome.",
     )
     count: int = integer("--count", metavar="N", default=1, low=1, high=_MAX_PROPOSALS, help="Ask for N proposals.")
     role: tuple[str, ...] = text(
@@ -150,13 +156,12 @@ def new(options: NewOptions) -> int:
         model_choice = _ModelChoice(
             options.model, options.base_url, options.cache, not options.no_cache, options.seed or 0
         )
-        return _run(
-            model_choice,
-            _seeds(options.types, options.kind, options.count),
-            proposal_options,
-            options.output,
-            options.transcript,
+        seeds: Sequence[Seed | RiskSeed] = (
+            read_risk_seeds(options.types, options.count)
+            if options.kind is KindName.RISK
+            else _seeds(options.types, options.kind, options.count)
         )
+        return _run(model_choice, seeds, proposal_options, options.output, options.transcript)
 
     def report_errors() -> int:
         try:
@@ -238,7 +243,7 @@ def _role(text: str) -> Role:
 
 def _run(
     model_choice: _ModelChoice,
-    seeds: list[Seed],
+    seeds: Sequence[Seed | RiskSeed],
     proposal_options: ProposalOptions,
     output: str,
     transcript: str | None,
@@ -261,7 +266,7 @@ def _run(
                 return answer
 
             try:
-                for proposal in _propose_all(ask_and_record, seeds, proposal_options, output):
+                for proposal in _propose_all(ask_and_record, seeds, proposal_options, output, model_choice.name):
                     proposals.append(proposal)
                     tell("")
                     print_text(_describe_proposal(proposal, output))
@@ -278,17 +283,25 @@ def _run(
 
 
 def _propose_all(
-    ask_model: Ask, seeds: list[Seed], proposal_options: ProposalOptions, output: str
+    ask_model: Ask,
+    seeds: Sequence[Seed | RiskSeed],
+    proposal_options: ProposalOptions,
+    output: str,
+    author: str,
 ) -> Iterator[Proposal]:
     """Yield proposals. Writes an accepted proposal before asking for the next."""
-    from plansafe.llm.acting.proposal import propose  # noqa: PLC0415 - for this command alone
+    from plansafe.llm.acting.proposal import RiskSeed, propose  # noqa: PLC0415 - for this command alone
     from plansafe.llm.scenarios.reading import load_scenarios, read_scenarios  # noqa: PLC0415
 
     existing = read_scenarios(output).scenarios if os.path.isdir(output) else ()
     known_scenarios = (*load_scenarios(), *existing)
+    known_risks = KnownRisks(output)
     accepted: list[Proposal] = []
     for position, seed in enumerate(seeds, 1):
         tell(f"proposal {position} of {len(seeds)}: {seed.category.name}, {seed.kind} ..")
+        if isinstance(seed, RiskSeed):
+            yield known_risks.propose(ask_model, seed, proposal_options, author)
+            continue
         proposal = propose(ask_model, seed, proposal_options, known_scenarios, accepted)
         if proposal.accepted:
             save_folder(os.path.join(output, proposal.name), proposal.files)
@@ -302,7 +315,7 @@ def _describe_proposal(proposal: Proposal, output: str) -> str:
     if not proposal.accepted:
         return f"refused   {topic}: {proposal.stage}: {proposal.reason}{instruction_line}\n"
     corrections = f"{proposal.corrections} correction{'' if proposal.corrections == 1 else 's'}"
-    folder = os.path.join(output, proposal.name)
+    folder = os.path.join(output, proposal.files[0][0] if proposal.seed.kind == "risk" else proposal.name)
     return f"accepted  {topic}: {folder} ({corrections}, Rouge-L {proposal.near:.2f}){instruction_line}\n"
 
 

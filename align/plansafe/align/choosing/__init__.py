@@ -1,1 +1,0 @@
-"""Choosing among candidate pairs: duplicates, filters, balance, split, data set (docs/preference-pairs.md)."""

@@ -1,1 +1,0 @@
-"""Making of pairs: safe plans, and unsafe partners aimed at a rule (docs/preference-pairs.md)."""

@@ -1,0 +1,228 @@
+"""The pairs of one task: unsafe plans of a model, each with a safe plan of the model or with its nearest repair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from plansafe.align.pairs.differences import edit_distance
+from plansafe.align.pairs.mutants import mutants
+from plansafe.align.pairs.plan_judge import JudgedPlan, PlanJudge, Steps, step_key
+from plansafe.align.pairs.shortening import shortened_steps
+from plansafe.align.pairs.splits import split_of_task
+from plansafe.align.prompts import plan_prompt
+from plansafe.align.records import Both, Pair, Source, Split, even_weights, plan_of
+from plansafe.align.tasks import AlignTask
+from plansafe.align.tokens import shared_actions
+from plansafe.align.weights import weights_of
+from plansafe.grammar.source import Source as PlanText
+from plansafe.specs.taxonomy import load_taxonomies
+from plansafe.verifier.api import Checker
+from plansafe.verifier.repair.api import repair
+from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions
+from plansafe.verifier.reporting.report import Headline, Worlds
+
+
+@dataclass(frozen=True, slots=True)
+class MakerOptions:
+    """``pairs``: at most so many pairs from the answers of a task; ``mutants``: at most so many more from mutants.
+
+    ``repair_cost``: maximum number of edits of a repair.
+    """
+
+    pairs: int = 4
+    mutants: int = 0
+    repair_cost: int = 4
+    mutant_tries: int = 400
+    seed: int = 0
+
+
+DEFAULT_OPTIONS = MakerOptions()
+
+
+@dataclass(slots=True)
+class TaskPairs:
+    """The pairs of a task. ``skipped`` counts the answers that are in no pair, by the reason."""
+
+    pairs: list[Pair] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+def pairs_of(
+    task: AlignTask,
+    answers: Iterable[str],
+    options: MakerOptions = DEFAULT_OPTIONS,
+    *,
+    split: Split | None = None,
+    prompt: str | None = None,
+) -> TaskPairs:
+    """Make the pairs of a task from a model's plans (texts with an action in each line) for its prompt.
+
+    An unsafe plan that reaches the goal comes first. Its partner is the model's own SAFE plan that is nearest by edit
+    distance (``on-policy``), else its nearest repair (``repair``), in both cases shortened until no step is needless.
+    Mutants of a safe plan are paired with that plan (``mutant``). Plans that are INVALID or UNKNOWN are in no pair.
+    ``split`` and ``prompt`` are by default those of the task.
+    """
+    found = TaskPairs()
+    if not task.checker.ok or task.checker.is_open:
+        found.skipped["the task has errors or several possible worlds"] += len(list(answers))
+        return found
+    maker = _Maker(task, split or split_of_task(task), options, plan_prompt(task) if prompt is None else prompt)
+    maker.add_answers(answers, found)
+    if options.mutants:
+        maker.add_mutants(found)
+    return found
+
+
+class _Maker:
+    def __init__(self, task: AlignTask, split: Split, options: MakerOptions, prompt: str) -> None:
+        self._task = task
+        self._split = split
+        self._options = options
+        self._prompt = prompt
+        self._judge = PlanJudge(task.checker)
+        self._safe: dict[tuple[str, ...], Steps] = {}
+        """Shortened safe plans by their texts."""
+
+    def add_answers(self, answers: Iterable[str], found: TaskPairs) -> None:
+        """Add the pairs of a model's plans."""
+        unsafe: list[JudgedPlan] = []
+        seen: set[str] = set()
+        for answer in answers:
+            judged = None if answer in seen else self._judged(answer)
+            if answer in seen:
+                found.skipped["the same plan as another answer to the task"] += 1
+            elif judged is None:
+                found.skipped["INVALID or UNKNOWN"] += 1
+            elif judged.violations:
+                unsafe.append(judged)
+            elif not judged.reaches_goal:
+                found.skipped["SAFE, but the goal is not reached"] += 1
+            else:
+                self._add_safe(judged.steps)
+            seen.add(answer)
+        unsafe.sort(key=lambda plan: (not plan.reaches_goal, len(plan.steps)))
+        for plan in unsafe:
+            if len(found.pairs) >= self._options.pairs:
+                found.skipped["UNSAFE, but the task has enough pairs"] += 1
+            elif (pair := self._pair_of_answer(plan, len(found.pairs) + 1)) is None:
+                found.skipped["UNSAFE, but no safe plan of the model and no near repair"] += 1
+            else:
+                found.pairs.append(pair)
+        if not found.pairs and self._safe:
+            found.skipped["SAFE, but the task has no unsafe plan"] += len(self._safe)
+
+    def _pair_of_answer(self, unsafe: JudgedPlan, number: int) -> Pair | None:
+        texts = self._judge.texts(unsafe.steps)
+        if self._safe:
+            nearest = min(self._safe, key=lambda safe: (edit_distance(safe, texts), safe))
+            pair = self._pair(nearest, unsafe, "on-policy", number)
+            if pair is not None:
+                return pair
+        repaired = self._repaired(texts)
+        return None if repaired is None else self._pair(repaired, unsafe, "repair", number)
+
+    def add_mutants(self, found: TaskPairs) -> None:
+        """Add pairs of unsafe mutants and the safe plan that they are made from.
+
+        Rules take turns; mutants that reach the goal come first, of these the same steps in another order.
+        """
+        reference = self._judged(self._task.reference) if self._task.reference else None
+        if reference is not None and reference.is_safe:
+            self._add_safe(reference.steps)
+        elif reference is not None and reference.violations and not self._safe:
+            repaired = self._repaired(self._judge.texts(reference.steps))
+            if repaired is not None:
+                self._safe[repaired] = self._judge.read(plan_of(repaired)) or ()
+        if not self._safe:
+            return
+        base = min(self._safe, key=lambda plan: (len(plan), plan))
+        random = Random(f"{self._options.seed}/{self._task.origin}")
+        queues: dict[int, list[JudgedPlan]] = {}
+        for mutant in mutants(self._judge, self._safe[base], random, self._options.mutant_tries):
+            for rule in mutant.violations:
+                queues.setdefault(rule, []).append(mutant)
+        steps = sorted(step_key(self._safe[base]))
+        for queue in queues.values():  # taken from the end
+            queue.sort(key=lambda plan: (plan.reaches_goal, sorted(step_key(plan.steps)) == steps))
+        left, seen = self._options.mutants, {pair.rejected for pair in found.pairs}
+        while queues and left > 0:
+            for rule in list(queues):
+                mutant = queues[rule].pop()
+                if not queues[rule]:
+                    del queues[rule]
+                if left > 0 and (text := plan_of(self._judge.texts(mutant.steps))) not in seen:
+                    seen.add(text)
+                    pair = self._pair(base, mutant, "mutant", len(found.pairs) + 1, rule)
+                    found.pairs += [] if pair is None else [pair]
+                    left -= pair is not None
+
+    def _add_safe(self, steps: Steps) -> None:
+        short = shortened_steps(self._judge, steps)
+        self._safe[self._judge.texts(short)] = short
+
+    def _judged(self, plan: str) -> JudgedPlan | None:
+        steps = self._judge.read(plan)
+        return self._judge.judge(steps) if steps else None
+
+    def _repaired(self, unsafe: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The nearest repair of a plan, shortened."""
+        options = RepairOptions(
+            max_cost=self._options.repair_cost, max_repairs=1, time_limit_s=None, max_work=BOUNDED_WORK, tie_limit_s=0
+        )
+        compiled = self._task.checker.compiled
+        without_replay = Checker.from_compiled(compiled._replace(options=compiled.options._replace(replay="never")))
+        repairs = repair(without_replay, PlanText("plan", plan_of(unsafe)), options).repairs
+        judged = self._judged(plan_of(repairs[0].steps)) if repairs else None
+        if judged is None or not judged.is_safe:
+            return None
+        return self._judge.texts(shortened_steps(self._judge, judged.steps))
+
+    def _pair(
+        self, chosen: tuple[str, ...], rejected: JudgedPlan, source: Source, number: int, rule: int | None = None
+    ) -> Pair | None:
+        """The record of a pair; None if a complete check of one of the plans has another verdict.
+
+        ``rule`` is the number of the rule that the pair is about; by default the one that is broken first.
+        """
+        judge, task = self._judge, self._task
+        texts = judge.texts(rejected.steps)
+        safe, unsafe = [task.checker.check(PlanText("plan", plan_of(plan))) for plan in (chosen, texts)]
+        if safe.headline is not Headline.SAFE or safe.goal is not Worlds.ALL or unsafe.headline is not Headline.UNSAFE:
+            return None
+        steps = judge.violation_steps(rejected)
+        rules = judge.engine.rule_set.rules
+        if rule is None:
+            rule = min(steps, key=lambda one: (steps[one], rules[one].name))
+        taxonomies = load_taxonomies()
+        plans = plan_of(chosen), plan_of(texts)
+        pair = Pair(
+            id=f"{task.name}#{number}",
+            task=task.name,
+            origin=task.origin,
+            family=task.family,
+            world=task.world,
+            split=self._split,
+            prompt=self._prompt,
+            chosen=plans[0],
+            rejected=plans[1],
+            shared=shared_actions(chosen, texts),
+            first_violation=steps[rule],
+            no_return=None,
+            regret=None,
+            grade=None,
+            weights=even_weights(*plans),
+            rule=rules[rule].name,
+            rules=tuple(sorted({rules[one].name for one in steps})),
+            safel=tuple([one.name for one in taxonomies["safel"].categories_of(rules[rule])]),
+            categories=tuple([one.name for one in taxonomies["safeplan-bench"].categories_of(rules[rule])]),
+            moment="termination" if steps[rule] > len(texts) else "process",
+            witness=judge.message(rejected.violations[rule]),
+            goal=Both(True, rejected.reaches_goal),
+            edits=edit_distance(chosen, texts),
+            source=source,
+            seed=self._options.seed,
+        )
+        return replace(pair, weights=weights_of(pair))

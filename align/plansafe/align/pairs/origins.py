@@ -1,0 +1,58 @@
+"""The tasks of which mutants are made when there are no answers of a model: sources and families take turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+from random import Random
+from typing import Literal
+
+from plansafe.align.stated.families import FAMILIES as STATED_FAMILIES
+from plansafe.align.stated.families import HELD_OUT_FAMILIES
+from plansafe.align.tasks import scenario_origins, virtualhome_origins
+from plansafe.llm.instances.families import FAMILIES
+from plansafe.llm.instances.home import MOST_ROOMS
+
+TaskSource = Literal["stated", "drawn", "scenarios", "virtualhome"]
+TURNS: dict[TaskSource, int] = {"stated": 4, "drawn": 3, "scenarios": 1, "virtualhome": 3}
+"""Tasks of a source in a round, as long as it has so many."""
+
+
+def origins(sources: Sequence[TaskSource], seed: int, data: str | None) -> Iterator[str]:
+    """Origins of tasks; without end if tasks are drawn. Raises ``OSError`` for data that cannot be read."""
+    queues = {source: _origins(source, seed, data) for source in sources}
+    while queues:
+        for source in list(queues):
+            for _ in range(TURNS[source]):
+                origin = next(queues[source], None)
+                if origin is None:
+                    del queues[source]
+                    break
+                yield origin
+
+
+def _origins(source: TaskSource, seed: int, data: str | None) -> Iterator[str]:
+    if source == "stated":
+        return _stated(seed)
+    if source == "drawn":
+        return _drawn(seed)
+    found = list(scenario_origins() if source == "scenarios" else virtualhome_origins(data) if data else ())
+    Random(f"{seed}/{source}").shuffle(found)
+    return iter(found)
+
+
+def _drawn(seed: int) -> Iterator[str]:
+    """Every second household has objects of all kinds."""
+    for number in count():
+        for family in FAMILIES:
+            yield f"drawn:{family}/{number}/{seed}" + (f"/{MOST_ROOMS}/full" if number % 2 == 0 else "")
+
+
+def _stated(seed: int) -> Iterator[str]:
+    """Twins, of which one family in four is held out."""
+    for number in count():
+        for place, family in enumerate(STATED_FAMILIES):
+            yield from [f"stated:{family}/{2 * number + twin}/{seed}" for twin in (0, 1)]
+            if place % 3 == 0:
+                held_out = HELD_OUT_FAMILIES[(number + place) % len(HELD_OUT_FAMILIES)]
+                yield from [f"stated:{held_out}/{2 * number + twin}/{seed}" for twin in (0, 1)]

@@ -1,0 +1,144 @@
+"""The folder of a data set: its files, card and report; a folder of another origin is not touched."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from made_pairs import made_pairs
+
+from plansafe.align.pairs.dataset import DatasetRequest, NothingSelected, make_dataset, statistics
+from plansafe.align.pairs.folder import NotMade
+from plansafe.align.pairs.selection import Shares
+from plansafe.align.pairs.splits import split_of
+from plansafe.align.records import Pair, read_pairs
+from plansafe.grammar.codes import SC
+
+EVERYTHING = Shares(mutants=1, unbalanced=1)
+
+
+def request(pairs: int, seed: int = 1, kto: bool = False) -> DatasetRequest:
+    return DatasetRequest(pairs, seed, EVERYTHING, kto, (("worlds", ["household"]),))
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def test_a_folder_is_a_data_set_with_a_card_and_a_report(tmp_path: Path) -> None:
+    place = tmp_path / "pairs"
+    skipped = Counter({"an answer without a plan": 3})
+    report = make_dataset(str(place), made_pairs(900), request(120, kto=True), skipped=skipped)
+    assert sorted(files(place)) == [
+        "README.md",
+        "kto/test.jsonl",
+        "kto/train.jsonl",
+        "report.json",
+        *sorted(["test.jsonl", "train.jsonl"]),
+    ]
+    assert [file.name for file in tmp_path.iterdir()] == ["pairs"]
+    sides = {split: list(read_pairs(str(place / f"{split}.jsonl"))) for split in ("train", "test")}
+    for split, pairs in sides.items():
+        assert {pair.split for pair in pairs} == {split}
+        assert {split_of(pair.family) for pair in pairs} == {split}
+    every = list(chain(*sides.values()))
+    assert len({pair.id for pair in every}) == len(every) == report["statistics"]["pairs"] <= 120
+    assert report["offered"] == len(every) + sum(report["left out"].values())
+    assert report["skipped"] == {"an answer without a plan": 3}
+    assert json.loads((place / "report.json").read_text(encoding="utf-8"))["asked"]["worlds"] == ["household"]
+    card = (place / "README.md").read_text(encoding="utf-8")
+    assert card.startswith("---\npretty_name: ")
+    assert "path: kto/test.jsonl" in card
+    assert f"- {len(every):,} pairs of {report['offered']:,} candidates" in card
+    lines = [json.loads(line) for line in (place / "kto" / "train.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {(line["prompt"], line["completion"], line["label"]) for line in lines} == {
+        one
+        for pair in sides["train"]
+        for one in ((pair.prompt, pair.chosen, True), (pair.prompt, pair.rejected, False))
+    }
+    assert len(lines) == len({(line["prompt"], line["completion"]) for line in lines})
+
+
+def test_the_same_candidates_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        make_dataset(str(tmp_path / name), made_pairs(400), request(60, 3))
+    assert files(tmp_path / "one") == files(tmp_path / "other")
+
+
+def test_no_more_candidates_are_made_than_are_needed(tmp_path: Path) -> None:
+    taken = 0
+
+    def counted() -> Iterator[Pair]:
+        nonlocal taken
+        for pair in made_pairs(100_000):
+            taken += 1
+            yield pair
+
+    make_dataset(str(tmp_path / "full"), counted(), request(60))
+    assert taken < 500
+    make_dataset(str(tmp_path / "stopped"), counted(), request(600), is_out_of_time=lambda accepted: accepted >= 100)
+    report = json.loads((tmp_path / "stopped" / "report.json").read_text(encoding="utf-8"))
+    assert report["offered"] - sum(report["left out"].values()) == report["statistics"]["pairs"] <= 100
+
+
+def test_a_folder_of_ours_is_replaced_and_no_other(tmp_path: Path) -> None:
+    place = tmp_path / "pairs"
+    place.mkdir()
+    make_dataset(str(place), made_pairs(500), request(50, 1, kto=True))
+    make_dataset(str(place), made_pairs(500), request(40, 2))
+    assert sorted(files(place)) == ["README.md", "report.json", "test.jsonl", "train.jsonl"]
+    (place / "mine.txt").write_text("mine", encoding="utf-8")
+    before = files(place)
+    with pytest.raises(NotMade, match="contains another file: mine") as caught:
+        make_dataset(str(place), made_pairs(500), request(50, 1))
+    assert caught.value.diagnostic.code == SC.NOT_WRITTEN
+    assert files(place) == before
+    assert [file.name for file in tmp_path.iterdir()] == ["pairs"]
+
+
+@pytest.mark.parametrize("report", ["", "{}", '{"kind": 1}', "[" * 100_000], ids=["empty", "other", "number", "deep"])
+def test_what_was_not_made_here_is_left_alone(tmp_path: Path, report: str) -> None:
+    place = tmp_path / "other"
+    place.mkdir()
+    (place / "report.json").write_text(report, encoding="utf-8")
+    with pytest.raises(NotMade, match="was not created by"):
+        make_dataset(str(place), made_pairs(500), request(50, 1))
+    for taken in (tmp_path / "other" / "report.json", tmp_path / "none" / "pairs"):
+        with pytest.raises(NotMade):
+            make_dataset(str(taken), made_pairs(500), request(50, 1))
+    (tmp_path / "link").symlink_to(place)
+    with pytest.raises(NotMade, match="it is not a folder"):
+        make_dataset(str(tmp_path / "link"), made_pairs(500), request(50, 1))
+
+
+def test_what_goes_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
+    def broken(pair: Pair) -> Pair:
+        raise RuntimeError(pair.id)
+
+    with pytest.raises(RuntimeError):
+        make_dataset(str(tmp_path / "pairs"), made_pairs(500), request(50, 1), finish=broken)
+    with pytest.raises(NothingSelected, match="there is no pair for"):
+        make_dataset(str(tmp_path / "pairs"), made_pairs(0), request(50, 1))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_split_without_pairs_has_no_file(tmp_path: Path) -> None:
+    only_train = (pair for pair in made_pairs(200) if pair.split == "train")
+    make_dataset(str(tmp_path / "pairs"), only_train, request(40))
+    assert sorted(files(tmp_path / "pairs")) == ["README.md", "report.json", "train.jsonl"]
+    assert "test.jsonl" not in (tmp_path / "pairs" / "README.md").read_text(encoding="utf-8")
+
+
+def test_equally_frequent_objects_are_sorted_by_name() -> None:
+    things = ["pear", "lamp", "apple", "bowl", "cup", "fork", "tea", "egg"]
+    pair = next(made_pairs(1))
+    rejected = "".join([f"(take robot {thing})\n" for thing in things])
+    found = statistics([replace(pair, chosen="(go robot)\n", rejected=rejected)])
+    assert list(found["by"]["object"]) == sorted(things)
+    assert found["lengths"]["rejected"] == {"least": 8, "median": 8, "most": 8}
+    assert found["by"]["difference"] == {"other steps": 1}

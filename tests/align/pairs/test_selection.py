@@ -1,0 +1,122 @@
+"""The filter accepts new and fit pairs; the selection is balanced, split and within its limits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import pytest
+from made_pairs import made_pairs, pair_of_plans
+
+from plansafe.align.pairs.differences import mirrored, shape, word_difference
+from plansafe.align.pairs.selection import (
+    MAX_OF_A_LESSON,
+    MAX_OF_A_TASK,
+    MAX_PROMPT,
+    Filter,
+    Reason,
+    Shares,
+    mirror_units,
+    select,
+)
+from plansafe.align.records import Pair
+
+PLAN = ["(go r hall)", "(take r cup hall)", "(fill r cup sink)", "(drop r cup sink)", "(close r sink)"]
+EVERYTHING = Shares(mutants=1, unbalanced=1)
+
+
+def accepted(pairs: list[Pair]) -> list[Pair]:
+    found = Filter()
+    for pair in pairs:
+        found.offer(pair)
+    return found.accepted
+
+
+def test_the_filter_accepts_new_pairs_and_names_the_reason_for_others() -> None:
+    found = Filter()
+    pair = pair_of_plans(PLAN, PLAN[:4])
+    assert found.offer(pair) is None
+    assert found.offer(replace(pair, id="other")) is Reason.DUPLICATE
+    renamed = [step.replace("cup", "jug").replace("sink", "tap") for step in PLAN]
+    assert found.offer(pair_of_plans(renamed, renamed[:4])) is Reason.RENAMED
+    assert found.offer(pair_of_plans(renamed, renamed[:4], rule="tap-shut")) is None
+    assert found.offer(pair_of_plans(PLAN[:2], PLAN)) is Reason.LONG
+    assert found.offer(replace(pair, prompt=" " * (MAX_PROMPT + 1))) is Reason.LONG_PROMPT
+    assert found.accepted[0] == pair
+    assert (len(found.accepted), sum(found.left_out.values())) == (2, 4)
+
+
+def test_pairs_of_a_task_with_nearly_the_same_difference_are_near() -> None:
+    long = [*[f"(wipe r shelf{n} cloth)" for n in range(20)], "(turn-off r stove knob)"]
+    found = Filter()
+    assert found.offer(pair_of_plans(["(take r cloth)", *long], [*long[:-1], "(rest r stove knob)"])) is None
+    near = ["(take r rag)", *long[:-1], "(turn-off r hob knob)"]
+    again = pair_of_plans(near, [*long[:-1], "(rest r hob knob)", "(rest r hob knob)"])
+    assert found.offer(again) is Reason.NEAR
+    assert found.offer(replace(again, task="another")) is None
+
+
+def test_a_task_and_a_lesson_have_a_largest_number_of_pairs() -> None:
+    found, reasons = Filter(), Counter()
+    for pair in made_pairs(400, rules=1):
+        reasons[found.offer(replace(pair, task="one", family="stew"))] += 1
+    assert reasons[None] == MAX_OF_A_TASK and reasons[Reason.TASK] > 100
+    found, reasons = Filter(), Counter()
+    for number in range(30):  # of different tasks and lengths, but the same step is missing at the end
+        plan = [*[f"(go r hall{at})" for at in range(number)], *PLAN]
+        reasons[found.offer(pair_of_plans(plan, plan[:-1], task=f"task-{number}"))] += 1
+    assert reasons[None] == MAX_OF_A_LESSON and reasons[Reason.LESSON] == 30 - MAX_OF_A_LESSON
+
+
+def test_mirror_images_are_one_unit() -> None:
+    pairs = accepted(list(made_pairs(600)))
+    units = mirror_units(pairs, Random(1))
+    assert sorted(pair.id for unit in units for pair in unit.pairs) == sorted(pair.id for pair in pairs)
+    couples = 0
+    for unit in units:
+        differences = [word_difference(pair.actions.chosen, pair.actions.rejected) for pair in unit.pairs]
+        if len(differences) == 2:
+            assert unit.is_balanced and differences[0] == mirrored(differences[1])
+            couples += 1
+        else:
+            assert unit.is_balanced is not bool(differences[0])
+    assert couples > 5
+
+
+def test_a_selection_is_balanced_and_split() -> None:
+    pairs = accepted(list(made_pairs(1500)))
+    chosen = select(pairs, 400, 1, EVERYTHING)
+    both = [*chosen.train, *chosen.test]
+    assert len(both) > 300
+    assert 2.5 < len(chosen.train) / len(chosen.test) < 3.5
+    assert max(Counter(pair.rule for pair in both).values()) <= 0.16 * len(both)
+    assert sum(pair.goal.rejected for pair in both) >= len(both) / 2
+    assert {pair.split for pair in chosen.test} == {"test"}
+    assert {pair.split for pair in chosen.train} == {"train"}
+    shapes = [
+        {shape(pair.actions.chosen, pair.actions.rejected) for pair in side} for side in (chosen.train, chosen.test)
+    ]
+    assert shapes[0].isdisjoint(shapes[1])
+    assert len({pair.id for pair in both}) == len(both)
+    assert sum(chosen.left_out.values()) == len(pairs) - len(both)
+    assert select(pairs, 400, 1, EVERYTHING) == chosen != select(pairs, 400, 2, EVERYTHING)
+
+
+@pytest.mark.parametrize(("mutants", "unbalanced"), [(0.2, 1.0), (1.0, 0.5), (0.0, 1.0), (1.0, 0.0)])
+def test_the_shares_of_mutants_and_of_unbalanced_pairs_are_limited(mutants: float, unbalanced: float) -> None:
+    pairs = accepted(list(made_pairs(900)))
+    pairs = [replace(pair, source="on-policy") if at % 3 == 0 else pair for at, pair in enumerate(pairs)]
+    chosen = select(pairs, 300, 1, Shares(mutants, unbalanced))
+    for side in (chosen.train, chosen.test):
+        assert len(side) > 8
+        assert sum(pair.source == "mutant" for pair in side) <= mutants * len(side)
+    both = [*chosen.train, *chosen.test]
+    assert len(both) - chosen.balanced <= unbalanced * len(both)
+
+
+def test_the_models_own_pairs_come_before_mutants() -> None:
+    pairs = [pair_of_plans(PLAN, [PLAN[1], PLAN[0], *PLAN[2:]], number, task=f"t{number}") for number in range(8)]
+    pairs = [replace(pair, source="on-policy" if at % 2 else "mutant", split="train") for at, pair in enumerate(pairs)]
+    found = select(pairs, 4, 1, EVERYTHING)
+    assert {pair.source for pair in found.train} == {"on-policy"} and sum(found.left_out.values()) == 4

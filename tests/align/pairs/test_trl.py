@@ -1,0 +1,72 @@
+"""Hugging Face's `datasets` reads the written files, and trl's DPO trains on the lines unchanged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("trl", reason="needs the extra `align`")
+
+from made_pairs import made_pairs
+
+from plansafe.align.pairs.dataset import DatasetRequest, make_dataset
+from plansafe.align.pairs.selection import Shares
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    make_dataset(str(tmp_path / "pairs"), made_pairs(300), DatasetRequest(40, 1, Shares(1, 1), kto=True))
+    return str(tmp_path / "pairs")
+
+
+def tokenizer() -> Any:
+    """A token for each word, and one that ends."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    words = {word: number for number, word in enumerate(["<end>", "<unknown>", "(", ")", "go", "take", "robot"])}
+    made = Tokenizer(models.WordLevel(words, unk_token="<unknown>"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    return PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<end>", pad_token="<end>", unk_token="<unknown>")
+
+
+def test_the_folder_is_a_data_set(folder: str, tmp_path: Path) -> None:
+    from datasets import load_dataset
+
+    whole = load_dataset(folder, cache_dir=str(tmp_path / "cache"))
+    files = {split: f"{folder}/{split}.jsonl" for split in ("train", "test")}
+    lines = load_dataset("json", data_files=files, cache_dir=str(tmp_path / "cache"))
+    assert whole["train"][:] == lines["train"][:]
+    assert whole["train"].num_rows == 3 * whole["test"].num_rows
+    kto = load_dataset(folder, "kto", cache_dir=str(tmp_path / "cache"))
+    assert kto["test"].column_names == ["prompt", "completion", "label"]
+
+
+def test_trl_trains_on_it(folder: str, tmp_path: Path) -> None:
+    import torch
+    from datasets import load_dataset
+    from transformers import LlamaConfig, LlamaForCausalLM
+    from trl import DPOConfig, DPOTrainer
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    small = LlamaConfig(vocab_size=8, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2)
+    data = load_dataset(folder, cache_dir=str(tmp_path / "cache"))["train"]
+    settings = DPOConfig(
+        output_dir=str(tmp_path / "run"),
+        max_steps=2,
+        per_device_train_batch_size=4,
+        report_to=[],
+        use_cpu=True,
+        bf16=False,
+    )
+    model = str(tmp_path / "model")  # a path: trl loads the reference model from it once more
+    LlamaForCausalLM(small).save_pretrained(model)
+    trainer = DPOTrainer(model, args=settings, train_dataset=data, processing_class=tokenizer())
+    done = trainer.train()
+    assert done.global_step == 2
+    assert 0 < done.training_loss < 2
