@@ -231,7 +231,9 @@ def test_what_does_not_fit_is_refused(found: Evidence) -> None:
         step_weights(*STOVE, found)
 
 
-@pytest.mark.parametrize("change", [{"floor": 0.0}, {"before_violation": -0.1}, {"prefix": 1.1}, {"common": float("nan")}])
+@pytest.mark.parametrize(
+    "change", [{"floor": 0.0}, {"before_violation": -0.1}, {"prefix": 1.1}, {"common": float("nan")}]
+)
 def test_constants_are_checked(change: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="constants"):
         Shape(**change)
