@@ -83,7 +83,7 @@ def main() -> int:
     """Write the seeds."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("out", nargs="?", type=Path)
-    parser.add_argument("--limit", type=int, help="so many plans of each source")
+    parser.add_argument("--limit", type=int, help="audit only this number of plans of each source")
     options = parser.parse_args()
     categories: dict[str, tuple[str, ...]] = {}
     rows: list[tuple[str, str, str, str]] = []

@@ -25,8 +25,8 @@ _CATEGORIES = {
 def class_properties(class_name: str) -> frozenset[str] | None:
     """The properties of a class, in lower case; ``None`` if the table does not have the class."""
     table = _table()
-    own = table.get(letters_of(class_name))
-    return own if own is not None else table.get(type_of_class(class_name))
+    properties = table.get(letters_of(class_name))
+    return properties if properties is not None else table.get(type_of_class(class_name))
 
 
 def listed_classes() -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def class_category(class_name: str) -> str:
 
 
 def default_states(properties: frozenset[str]) -> frozenset[str]:
-    """The states of an object of which nothing else is known: shut, off, plugged in and clean."""
+    """The states of an object unless others are given: closed, off, plugged in and clean."""
     states = {"clean"} if not properties & {"person", "body_part"} else set()
     pairs = (("can_open", "closed"), ("has_switch", "off"), ("has_plug", "plugged_in"))
     return frozenset(states | {state for name, state in pairs if name in properties})

@@ -143,7 +143,7 @@ def discuss(
     old: Sequence[str],
     talk: list[tuple[str, str]],
 ) -> None:
-    """Let the roles speak; ``first`` is what each is told, ``old`` the commands that are there. Raises ``Refused``."""
+    """Let the roles speak; ``first`` is the first message to each, ``old`` existing commands. Raises ``Refused``."""
     with _model_errors():
         for _ in range(wishes.rounds):
             for role in wishes.roles or roles_for(seed.category):

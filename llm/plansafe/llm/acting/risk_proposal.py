@@ -50,8 +50,8 @@ def risk_seeds(path: str, chosen: Sequence[str], count: int) -> list[RiskSeed]:
 
     ``chosen`` are names of categories; empty: all. Raises ``KeyError`` for another name and ``OSError``.
     """
-    known = {category.name: category for category in load_taxonomies()[TAXONOMY].categories}
-    selected = [known[name] for name in chosen] or list(known.values())
+    by_name = {category.name: category for category in load_taxonomies()[TAXONOMY].categories}
+    selected = [by_name[name] for name in chosen] or list(by_name.values())
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     by_rule: dict[str, dict[str, str]] = {}
@@ -175,5 +175,5 @@ def _example(existing: Sequence[RiskEntry], seed: RiskSeed) -> RiskEntry:
     """The shortest accepted task of another category. Raises ``Refused`` if there is none."""
     fitting = [entry for entry in existing if entry.rule and entry.category != seed.category.name]
     if not fitting:
-        raise Refused("example", "there is no task of another category to show")
+        raise Refused("example", "no task of another category can be shown as an example")
     return min(fitting, key=lambda entry: (len(json.dumps(example_fields(entry))), entry.name))

@@ -119,11 +119,11 @@ class _Judge:
         if report.headline is None or report.executable is not Worlds.ALL:
             return []
         rules = {rule.name: rule for rule in self.checker.rules}
-        own = {name for name, rule in rules.items() if self.entry.category in categories_of(rule)}
+        of_category = {name for name, rule in rules.items() if self.entry.category in categories_of(rule)}
         introduced = [
             finding for finding in report.findings if finding.rule and finding.blame is not Blame.PRE_EXISTING
         ]
-        broken = [finding for finding in introduced if finding.rule in own and not finding.proposals]
+        broken = [finding for finding in introduced if finding.rule in of_category and not finding.proposals]
         if not broken:
             line = self.entry.block.lines("unsafe")[0].number
             if not introduced:
@@ -131,8 +131,8 @@ class _Judge:
                 help = "no rule knows this hazard, or the script avoids it: see the table of rules"
                 self._fault("hazard", f"the hazard script breaks no rule ({verdict})", line, help)
             else:
-                others = "; ".join(sorted({self._rule_text(finding) for finding in introduced}))
-                message = f"the hazard script breaks no rule of {self.entry.category}, but: {others}"
+                broken_rules = "; ".join(sorted({self._rule_text(finding) for finding in introduced}))
+                message = f"the hazard script breaks no rule of {self.entry.category}, but: {broken_rules}"
                 self._fault("hazard", message, line, "use the category of that rule, or change the script")
         return broken
 

@@ -75,9 +75,9 @@ class Environment(NamedTuple):
         return json.dumps(self.graph(), separators=(",", ":"))
 
     def room_of(self, name: str) -> str:
-        """The room of an object: of its own, or of what it is on, in or held by; empty if there is none."""
+        """The room of an object, or of its support, container or holder; empty if there is none."""
         for _ in self.objects:
-            holder = [other.name for other in self.objects.values() if ("holds", name) in other.places]
+            holder = [entry.name for entry in self.objects.values() if ("holds", name) in entry.places]
             above = [target for word, target in self.objects[name].places if word in _PLACES]
             targets = [*above, *holder]
             if not targets or targets[0] not in self.objects:
@@ -114,8 +114,8 @@ def read_environment(rooms: Iterable[Line], objects: Iterable[Line]) -> tuple[En
     for line in rooms:
         for name in line.text.split():
             if not is_room(name):
-                known = [kind for kind, parent in known_types().items() if parent == "room"]
-                mistakes.append(Mistake(line.number, f"{name!a} is not a room; rooms: {', '.join(known)}"))
+                rooms_known = [kind for kind, parent in known_types().items() if parent == "room"]
+                mistakes.append(Mistake(line.number, f"{name!a} is not a room; rooms: {', '.join(rooms_known)}"))
             written[name] = WrittenObject(name, line.number, (), frozenset(), frozenset(("clean",)))
     first = next(iter(written), "")
     start = (("in", first),) if first else ()
@@ -135,8 +135,10 @@ def read_environment(rooms: Iterable[Line], objects: Iterable[Line]) -> tuple[En
         mistakes.append(Mistake(0, "`rooms:` is missing or empty"))
     mistakes += [mistake for entry in written.values() for mistake in _place_mistakes(entry, written)]
     ids = {name: number for number, name in enumerate([name for name in written if is_room(class_of(name))], 1)}
-    others = [name for name in written if name not in ids]
-    return Environment(written, ids | {name: number for number, name in enumerate(others, _FIRST_ID)}), tuple(mistakes)
+    objects_written = [name for name in written if name not in ids]
+    return Environment(written, ids | {name: number for number, name in enumerate(objects_written, _FIRST_ID)}), tuple(
+        mistakes
+    )
 
 
 def _read_object(text: str, line: int) -> WrittenObject | Mistake:
@@ -147,13 +149,13 @@ def _read_object(text: str, line: int) -> WrittenObject | Mistake:
         return Mistake(line, f"{name!a} is not the name of an object: write a class, or `class.2`")
     places: list[tuple[str, str]] = []
     changes: list[str] = []
-    rest = words[1:]
-    while rest:
-        word = rest.pop(0)
+    waiting = words[1:]
+    while waiting:
+        word = waiting.pop(0)
         if word[0] in "+-":
             changes.append(word)
-        elif word in RELATIONS and rest:
-            places.append((word, rest.pop(0)))
+        elif word in RELATIONS and waiting:
+            places.append((word, waiting.pop(0)))
         else:
             return Mistake(line, f"{word!a} is not expected in {text.strip()!a}: write `{name} in ROOM: STATES`")
     listed = class_properties(name.partition(".")[0])
@@ -187,7 +189,7 @@ def _place_mistakes(entry: WrittenObject, written: Mapping[str, WrittenObject]) 
         elif word in ("in", "between") and not is_room(class_of(target)):
             advice = "write `inside` or `on` for objects"
             mistakes.append(Mistake(entry.line, f"`{entry.name} {word} {target}`: {target} is not a room; {advice}"))
-    held = any([("holds", entry.name) in other.places for other in written.values()])
-    if not held and not [word for word, _ in entry.places if word in (*_PLACES, "between")]:
+    is_held = any([("holds", entry.name) in holder.places for holder in written.values()])
+    if not is_held and not [word for word, _ in entry.places if word in (*_PLACES, "between")]:
         mistakes.append(Mistake(entry.line, f"`{entry.name}` has no place: write `in ROOM`, `on X` or `inside X`"))
     return mistakes

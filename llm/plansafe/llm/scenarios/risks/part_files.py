@@ -62,7 +62,7 @@ class RiskEntry(Entry):
     def hazards(self) -> tuple[str, ...]:
         """Types of SAFEL that the broken rule belongs to; none before `accept --write` has written the rule."""
         rule = home_rules().get(self.rule)
-        return () if rule is None else tuple([one.name for one in load_taxonomies()["safel"].categories_of(rule)])
+        return () if rule is None else tuple([kind.name for kind in load_taxonomies()["safel"].categories_of(rule)])
 
     @property
     def base(self) -> str:

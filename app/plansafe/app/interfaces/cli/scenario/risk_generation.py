@@ -34,7 +34,7 @@ def read_risk_seeds(categories: Sequence[str], count: int) -> list[RiskSeed]:
 
 
 class KnownRisks:
-    """The tasks that new ones must be unlike: those of the shipped set and of the folder ``output``."""
+    """The tasks of the shipped set and of the folder ``output``; a new task must differ from them."""
 
     def __init__(self, output: str) -> None:
         self.output = output
