@@ -32,7 +32,7 @@ help:
 	@echo "make bench-worlds  measure verdicts over worlds"
 	@echo "make align-test  the tests of training, with torch in an environment of their own, and the reproduction of size tiny"
 	@echo "make ray-test  the tests of runs on Ray and of Parquet, with both in an environment of their own"
-	@echo "make reproduce SIZE=tiny|small|paper-.. [MODEL=gguf/FILE]  data, SFT, preference runs, tables: nine minutes a call"
+	@echo "make reproduce SIZE=tiny|study|sweep|small|paper-.. [MODEL=gguf/FILE]  data, SFT, preference runs, tables: nine minutes a call"
 	@echo "make build   source distribution, then wheel, then import it in a clean environment"
 	@echo "make vscode  the extension for Visual Studio Code, with its tests; needs npm"
 	@echo "make recipes  the action, the recipes, the hooks and the Dockerfile, by linters and schemas"

@@ -62,6 +62,8 @@ def test_a_script_of_virtualhome_comes_with_its_graph_and_its_goal() -> None:
         "drawn:tidy/1/0/6",
         "scenario:../../../etc",
         "scenario:no-such-thing",
+        "scenario:no-such-set/x",
+        "scenario:embodyguard-like/no-such-thing",
         "scenario:",
         "virtualhome:../x#1_1",
         "virtualhome:1_1#/etc/passwd",

@@ -27,6 +27,7 @@ from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.instances.home import MOST_ROOMS
 from plansafe.llm.scenarios.model import Scenario, resolve
 from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios
+from plansafe.llm.scenarios.sets.reading import SHIPPED_SETS, load_set
 from plansafe.specs import default_specs, spec_path
 from plansafe.verifier.api import Checker, Options
 
@@ -36,12 +37,12 @@ MOST_BYTES = 50_000_000
 FOLDER = "eai-virtualhome"
 _DRAWN = re.compile(r"drawn:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})(?:/([1-5])(/full)?)?", re.ASCII)
 _STATED = re.compile(r"stated:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
-_SCENARIO = re.compile(r"scenario:([a-z0-9][a-z0-9-]{0,99})", re.ASCII)
+_SCENARIO = re.compile(r"scenario:(?:([a-z-]{1,40})/)?([a-z0-9][a-z0-9-]{0,99})", re.ASCII)
 _VIRTUALHOME = re.compile(r"virtualhome:([0-9]{1,6}_[0-9]{1,3})#([0-9]{1,6}_[0-9]{1,3})", re.ASCII)
 _CASE = re.compile(r"[0-9]{1,6}_[0-9]{1,3}", re.ASCII)
 _FORMS = (
     "stated:FAMILY/NUMBER/SEED, drawn:FAMILY/NUMBER/SEED, drawn:FAMILY/NUMBER/SEED/ROOMS, this with /full, "
-    "scenario:NAME or virtualhome:GRAPH#SCRIPT"
+    "scenario:NAME, scenario:SET/NAME or virtualhome:GRAPH#SCRIPT"
 )
 
 
@@ -81,7 +82,8 @@ def task_of(origin: str, data: str | None = None) -> AlignTask:
 
     ``drawn:FAMILY/NUMBER/SEED`` is a household task (:func:`plansafe.llm.instances.drawn.draw`), with ``/ROOMS`` behind
     it one with at most so many rooms beside the kitchen; ``stated:FAMILY/NUMBER/SEED`` a task with a stated rule
-    (:func:`plansafe.align.stated.drawing.draw`); ``scenario:NAME`` a shipped scenario;
+    (:func:`plansafe.align.stated.drawing.draw`); ``scenario:NAME`` a shipped scenario,
+    ``scenario:SET/NAME`` one of a shipped set;
     ``virtualhome:GRAPH#SCRIPT`` a script of VirtualHome in a graph, both by the numbers that the Embodied Agent
     Interface gives them, with the goal that it annotates, judged by what the plan itself brings about, without
     the kernel, which would take seconds for a plan in such a scene.
@@ -92,7 +94,7 @@ def task_of(origin: str, data: str | None = None) -> AlignTask:
     if match := _STATED.fullmatch(origin):
         return _stated(origin, match[1], int(match[2]), int(match[3]))
     if match := _SCENARIO.fullmatch(origin):
-        return _scenario(origin, match[1])
+        return _scenario(origin, match[1], match[2])
     if match := _VIRTUALHOME.fullmatch(origin):
         return _virtualhome(origin, match[1], match[2], data)
     raise BadOrigin(f"unknown form of origin: {origin[:100]!a}", f"write {_FORMS}")
@@ -126,7 +128,7 @@ def family_of(origin: str, data: str | None = None) -> str:
     if match := _DRAWN.fullmatch(origin) or _STATED.fullmatch(origin):
         return match[1]
     if match := _SCENARIO.fullmatch(origin):
-        return _read_scenario(match[1]).family
+        return _read_scenario(match[1], match[2]).family
     if (match := _VIRTUALHOME.fullmatch(origin)) and data is not None:
         return _named(_activities(data).get(match[2], ""))
     raise BadOrigin(f"unknown form of origin: {origin[:100]!a}", f"write {_FORMS}")
@@ -158,13 +160,21 @@ def _stated(origin: str, family: str, number: int, seed: int) -> AlignTask:
     return AlignTask(name, family, "stated", made.words, made.checker(), origin, made.reference)
 
 
-def _scenario(origin: str, name: str) -> AlignTask:
-    one = _read_scenario(name)
-    safe = "" if one.safe is None else one.safe.text
-    return AlignTask(one.name, one.family, one.base, one.instruction, one.checker(), origin, _plain(safe))
+def _scenario(origin: str, set_name: str | None, name: str) -> AlignTask:
+    scenario = _read_scenario(set_name, name)
+    safe = "" if scenario.safe is None else scenario.safe.text
+    checker = scenario.checker()
+    return AlignTask(scenario.name, scenario.family, scenario.base, scenario.instruction, checker, origin, _plain(safe))
 
 
-def _read_scenario(name: str) -> Scenario:
+def _read_scenario(set_name: str | None, name: str) -> Scenario:
+    if set_name is not None:
+        if set_name not in SHIPPED_SETS:
+            raise BadOrigin(f"unknown set of scenarios {set_name!a}", suggest_name(set_name, SHIPPED_SETS))
+        scenarios = _set(set_name)
+        if name not in scenarios:
+            raise BadOrigin(f"unknown scenario {name!a} of {set_name}", suggest_name(name, list(scenarios)))
+        return scenarios[name]
     folder = os.path.join(SHIPPED, name)
     found = read_scenarios(folder).scenarios if os.path.isdir(folder) else ()
     if len(found) != 1:
@@ -217,6 +227,12 @@ def _named(activity: str) -> str:
 def _plain(plan: str) -> str:
     """A plan with a newline behind each action, and no other line."""
     return "".join([f"{line.strip()}\n" for line in plan.splitlines() if line.strip() and line.strip()[0] != ";"])
+
+
+@lru_cache(maxsize=4)
+def _set(name: str) -> dict[str, Scenario]:
+    """The scenarios of a shipped set by name; reading them takes seconds."""
+    return {scenario.name: scenario for scenario in load_set(name)}
 
 
 @lru_cache(maxsize=4)

@@ -86,27 +86,59 @@ def test_a_model_in_memory_writes_whole_plans(model: TorchModel) -> None:
     assert not inner.training
 
 
-def test_a_run_of_a_model_goes_on_where_it_was_cut(tmp_path: Path) -> None:
-    base_model(tmp_path / "base")
+def _model_and_tasks(folder: Path) -> list[str]:
+    """The arguments of `align eval` for a model and three tasks."""
+    base_model(folder / "base")
     origins = [("tidy-0", "drawn:tidy/0/0"), ("wash-up-0", "drawn:wash-up/0/0"), ("stew-0", "drawn:stew/0/0")]
     lines = [
         {"id": name, "origin": origin, "family": name[:-2], "world": "household", "prompt": f"{name}\nPlan:\n"}
         for name, origin in origins
     ]
-    (tmp_path / "tasks.jsonl").write_text("".join([json.dumps(line) + "\n" for line in lines]), encoding="utf-8")
-    file = tmp_path / "run.jsonl"
+    (folder / "tasks.jsonl").write_text("".join([json.dumps(line) + "\n" for line in lines]), encoding="utf-8")
+    arguments = ["eval", folder / "tasks.jsonl", "-m", f"hf/{folder / 'base'}", "--dtype", "float32"]
+    return [*[str(argument) for argument in arguments], "--max-tokens", "30"]
 
-    def call(*more: str) -> None:
-        asked = ["eval", tmp_path / "tasks.jsonl", "-m", f"hf/{tmp_path / 'base'}", "-o", file, "--dtype", "float32"]
-        arguments = [str(argument) for argument in asked]
-        done = safecheck("align", *arguments, "--max-tokens", "30", *more, cwd=".")
-        assert done.returncode == 0, done.stderr
 
-    call()
+def _eval(arguments: list[str], output: Path, *more: str) -> list[tuple[str, int, str]]:
+    done = safecheck("align", *arguments, "-o", str(output), *more, cwd=".")
+    assert done.returncode == 0, done.stderr
+    if not output.exists():
+        return []
+    records = [json.loads(line) for line in output.read_bytes().splitlines()[1:]]
+    return [(record["id"], record["sample"], record["answer"]) for record in records]
+
+
+@pytest.mark.parametrize("more", [(), ("--samples", "3", "--temperature", "0.8", "--seed", "5")])
+def test_two_processes_give_the_answers_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    arguments = _model_and_tasks(tmp_path)
+    alone = _eval(arguments, tmp_path / "alone.jsonl", *more)
+    assert len(alone) == (9 if more else 3)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    shared = []
+    for rank in ("0", "1"):
+        monkeypatch.setenv("RANK", rank)
+        shared.append(_eval(arguments, tmp_path / "shared.jsonl", *more))
+    assert shared == [[], alone]
+    assert (tmp_path / "shared.md").exists()
+
+
+def test_samples_need_a_temperature(tmp_path: Path) -> None:
+    arguments = _model_and_tasks(tmp_path)
+    for more, message in (
+        (("--samples", "2"), "needs --temperature"),
+        (("--temperature", "1", "--decode", "shield"), "--decode free"),
+    ):
+        done = safecheck("align", *arguments, "-o", str(tmp_path / "run.jsonl"), *more, cwd=".")
+        assert done.returncode == 2 and message in done.stderr
+
+
+def test_a_run_of_a_model_goes_on_where_it_was_cut(tmp_path: Path) -> None:
+    arguments, file = _model_and_tasks(tmp_path), tmp_path / "run.jsonl"
+    answers = _eval(arguments, file)
     whole = file.read_bytes()
-    said = [json.loads(line)["answer"] for line in whole.splitlines()[1:]]
-    assert all([len(text) > 5 for text in said])
+    assert all([len(text) > 5 for _, _, text in answers])
     for size in (len(whole.splitlines()[0]) + 20, len(whole) - 30):
         file.write_bytes(whole[:size])
-        call("--batch", "2")
-        assert [json.loads(line)["answer"] for line in file.read_bytes().splitlines()[1:]] == said
+        assert _eval(arguments, file, "--batch", "2") == answers

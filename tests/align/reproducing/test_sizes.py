@@ -8,24 +8,43 @@ import pytest
 
 from plansafe.align.config import BadConfig
 from plansafe.align.reproducing.sizes import FOLDER, names, read_size
+from plansafe.align.reproducing.task_sets import listed_tasks
 
 TINY = (Path(FOLDER) / "tiny.toml").read_text()
 
 
-def test_the_papers_models_have_their_lambdas_and_methods() -> None:
-    assert {"tiny", "small", "methods", "detours", "paper-llama-3.1-8b", "paper-llama-3-8b", "paper-mistral-7b"} <= set(
-        names()
-    )
-    for name in names():
-        if name.startswith("paper-"):
-            size = read_size(name)
-            configs = [size.training(run, model="hf/x", data=["x"], output="x") for run in size.runs]
-            assert {c.factor for c in configs if c.method == "safe-align"} == {0.0, 0.25, 0.5, 0.75, 1.0}
-            assert {c.method for c in configs} == {"safe-align", "dpo", "prefix-dpo", "simpo", "step-dpo", "ours"}
-            assert {c.weights for c in configs if c.method == "ours"} == {"record", "random", "divergence"}
+METHODS = {"rft", "dpo", "simpo", "safe-align", "step-dpo", "ours", "grpo"}
+LAMBDAS = {number / 10 for number in range(11)}
 
 
-@pytest.mark.parametrize("name", names())
+def test_the_papers_models_have_their_lambdas_methods_and_baselines() -> None:
+    paper = {"paper-llama-3.1-8b", "paper-llama-3-8b", "paper-mistral-7b"}
+    assert {"tiny", "small", "study", "sweep", *paper} == set(names())
+    for name in paper:
+        size = read_size(name)
+        configs = [size.training(run, model="hf/x", data=["x"], output="x") for run in size.runs]
+        assert {c.factor for c in configs if c.method == "safe-align"} == LAMBDAS
+        assert {c.method for c in configs} == METHODS | {"prefix-dpo", "sft"}
+        assert {c.weights for c in configs if c.method == "ours"} == {"record", "random"}
+        assert {prompt.name for prompt in size.prompts} >= {"few-shot", "llm-planner", "safety-prompt"}
+        assert "world-model" in {run.name for run in size.runs}
+        assert size.data.source == "set" and size.data.virtualhome
+
+
+def test_the_study_has_all_methods_at_equal_verifier_calls() -> None:
+    study, sweep = read_size("study"), read_size("sweep")
+    configs = [study.training(run, model="hf/x", data=["x"], output="x") for run in study.runs]
+    assert {c.method for c in configs} == METHODS
+    assert len(study.seeds) >= 5 and len(sweep.seeds) >= 2
+    assert {study.verifier_calls(run) for run in study.runs} == {sweep.verifier_calls(run) for run in sweep.runs}
+    tests = listed_tasks(study.data).test
+    assert len([task for task in tests if task.shift == "in"]) >= 280 and len(tests) >= 400
+    assert {task.shift for task in tests} == {"in", "family", "rule"}
+    assert {run.keys["lambda"] for run in sweep.runs} == LAMBDAS
+    assert (study.data, study.sampling, study.sft) == (sweep.data, sweep.sampling, sweep.sft)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if not name.startswith("paper-")])
 def test_families_that_are_tested_alone_are_not_trained_on(name: str) -> None:
     data = read_size(name).data
     assert data.unseen
@@ -39,13 +58,18 @@ def test_a_model_can_be_named() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("rooms = 1", "room = 1", "`room` is not a known key"),
-        ("rooms = 1", "rooms = 0", "`rooms` must be a whole number"),
-        ("rooms = 1", "rooms = true", "`rooms` must be a whole number"),
-        ('"wipe"', '"wype"', "not a family"),
-        ('unseen = ["bring-along"]', 'unseen = ["wipe"]', "families that are not in `unseen`"),
-        ("safe_share = 1.0", "safe_share = 2", "`safe_share` must be"),
-        ("seeds = [0, 1, 2]", "seeds = []", "`seeds` must be"),
+        ("test = ", "tests = ", "`tests` is not a known key"),
+        ("train = 30", "train = 0", "`train` must be a whole number"),
+        ("train = 30", "train = true", "`train` must be a whole number"),
+        ('"put-start"', '"put-strat"', "not a family"),
+        ('unseen = ["give-start"]', 'unseen = ["put-start"]', "families that are not in `unseen`"),
+        ("temperature = 1.0", "temperature = 0", "`temperature` must be"),
+        ('grade = "estimate"', 'grade = "best"', "`grade` must be"),
+        ('source = "stated"', 'source = "dreamt"', "`source` must be"),
+        ('treatment = "ours"', 'treatment = "theirs"', "`treatment` must be"),
+        ("samples = 4", "sample = 4", "`sample` is not a known key"),
+        ("permute_labels = true", 'data = "tasks"', "equal numbers of verifier calls"),
+        ("seeds = [0, 1]", "seeds = []", "`seeds` must be"),
         ('base = "random"', "", "`base` needs"),
         ('name = "ours"', 'name = "../ours"', "`runs` needs"),
         ('name = "ours"', 'name = "permuted"', "is repeated"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.align.reproducing import tiny
+from plansafe.align.reproducing import tiny_model as tiny
 
 PLAN = "(go robot kitchen living-room)\n(take robot pan stove kitchen)\n"
 PROMPT = "hard-wired heats: stove\non stove: pan\npower stove = 3500\nTask: Warm up the pie, Ben's, now.\nPlan:\n"

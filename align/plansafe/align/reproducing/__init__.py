@@ -1,1 +1,1 @@
-"""Reproduction: data, SFT, preference runs by method and seed, tables and plots, in stages that resume."""
+"""Reproduction of the experiments: tasks, SFT, rounds of sampling, pairs and training, evaluation, report."""

@@ -1,4 +1,4 @@
-"""``python -m plansafe.align.reproducing SIZE -o FOLDER``: one call, or many of them, until all is done."""
+"""``python -m plansafe.align.reproducing SIZE -o FOLDER``: one call, or several calls, until everything is done."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from plansafe.align.config import BadConfig
+from plansafe.align.reproducing.estimates import SPEEDS, estimates, table
 from plansafe.align.reproducing.running import PAGE, REPORT, NotReproduced, reproduce
 from plansafe.align.reproducing.sizes import names, read_size
 from plansafe.align.training.folder import BadTraining
@@ -14,30 +15,38 @@ NOT_DONE = 3
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit codes: 0 all is done, 2 it cannot be done, 3 the time was over before the end: the same call goes on."""
-    parser = argparse.ArgumentParser(prog="plansafe.align.reproducing", description="Data, SFT, preferences, tables.")
-    parser.add_argument("size", metavar="SIZE", help=f"{', '.join(names())}, or a TOML file of yours")
-    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="where all is kept")
-    parser.add_argument("--model", metavar="NAME", help="another base: hf/FOLDER, gguf/FILE or random")
-    parser.add_argument("--jobs", type=int, default=2, choices=range(1, 65), metavar="N", help="processes: 2")
-    parser.add_argument("--minutes", type=float, metavar="N", help="stop behind so many, to go on later")
-    given = parser.parse_args(arguments)
+    """Exit codes: 0 everything is done, 2 it cannot be done, 3 the time was over: the same call continues."""
+    parser = argparse.ArgumentParser(
+        prog="plansafe.align.reproducing", description="Tasks, SFT, rounds of pairs and training, evaluation, report."
+    )
+    parser.add_argument("size", metavar="SIZE", help=f"{', '.join(names())}, or a TOML file")
+    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="write everything to this folder")
+    parser.add_argument("--model", metavar="NAME", help="use another base: hf/FOLDER, gguf/FILE or random")
+    parser.add_argument("--jobs", type=int, default=2, choices=range(1, 65), metavar="N", help="run N processes (2)")
+    parser.add_argument("--minutes", type=float, metavar="N", help="stop after N minutes; the same call continues")
+    parser.add_argument("--dry-run", action="store_true", help="print the units with estimated time and memory")
+    parser.add_argument("--device", choices=sorted(SPEEDS), default="cpu", help="estimate for this device (cpu)")
+    options = parser.parse_args(arguments)
     try:
-        size = read_size(given.size, given.model)
-        seconds = None if given.minutes is None else 60 * given.minutes
-        done = reproduce(size, given.output, given.jobs, seconds, _say)
-    except BadConfig as refused:
-        return _refused(refused.diagnostics[0].message)
-    except BadTraining as refused:
-        return _refused(refused.diagnostic.message)
+        size = read_size(options.size, options.model)
+        if options.dry_run:
+            _say(table(estimates(size, options.device, options.output), options.jobs, options.device))
+            return 0
+        seconds = None if options.minutes is None else 60 * options.minutes
+        done = reproduce(size, options.output, options.jobs, seconds, _say)
+    except BadConfig as error:
+        return _refused(error.diagnostics[0].message)
+    except BadTraining as error:
+        return _refused(error.diagnostic.message)
     except (NotReproduced, OSError) as error:
         return _refused(str(error))
-    _say(f"{given.output}: {REPORT}, {PAGE}" if done else "not done yet: the same call goes on")
+    _say(f"{options.output}: {REPORT}, {PAGE}" if done else "not done yet: the same call continues")
     return 0 if done else NOT_DONE
 
 
-def _say(line: str) -> None:
-    print(ascii(line)[1:-1], flush=True)
+def _say(text: str) -> None:
+    for line in text.split("\n"):
+        print(ascii(line)[1:-1], flush=True)
 
 
 def _refused(message: str) -> int:

@@ -1,20 +1,22 @@
-"""All stages one after the other, the units of each in several processes, until all is done or the time is over."""
+"""All stages in order, the units of each in several processes, until everything is done or the time is over."""
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from typing import Any
 
 from plansafe.align.config import BadConfig
 from plansafe.align.evaluating.comparing import comparison, grouped
 from plansafe.align.evaluating.plots import NoPlots, plots
 from plansafe.align.records import BadRecords
-from plansafe.align.reproducing.report import evaluations, report
+from plansafe.align.reproducing.report import complete_seeds, evaluations, report
 from plansafe.align.reproducing.sizes import Size
-from plansafe.align.reproducing.stages import Place, Say, Unit, stages, work
+from plansafe.align.reproducing.stages import TIMES, Place, Say, Unit, stages, work
 from plansafe.align.training.folder import BadTraining, replace
 from plansafe.llm.bench.markdown import markdown
 from plansafe.llm.bench.page import page
@@ -26,43 +28,47 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 class NotReproduced(Exception):
-    """A unit that cannot be done; the text says which, and why."""
+    """A unit cannot be done; the text names it and the reason."""
 
 
 def reproduce(size: Size, folder: str, jobs: int, seconds: float | None = None, say: Say = print) -> bool:
-    """Do what is left of a reproduction; whether all is done. ``seconds``: stop behind so much time, to go on later.
+    """Do the units of a reproduction that are not done; whether all are. ``seconds``: stop after this time.
 
-    ``jobs`` processes of one thread each. Raises :class:`NotReproduced`, ``OSError``, and
-    :class:`~plansafe.align.training.folder.BadTraining` for a folder that is another reproduction's.
+    ``jobs`` processes of one thread each; on a machine with GPUs, process i has GPU i. The report is written for the
+    complete seeds. Raises :class:`NotReproduced`, ``OSError``, and
+    :class:`~plansafe.align.training.folder.BadTraining` for a folder of another size.
     """
     begun = time.monotonic()
     ends = None if seconds is None else begun + seconds
     place = Place(folder, size)
     for name in _THREADS:
         os.environ[name] = "1"  # of the processes that are started
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+    context = get_context("spawn")
+    done = True
+    with ProcessPoolExecutor(jobs, context, _take_gpu, (context.Value("i", 0), jobs)) as pool:
         for stage in stages(size):
-            waiting = [(unit, pool.submit(_unit, folder, size, unit, ends)) for unit in stage]
-            done = True
-            for unit, future in waiting:
-                finished, said, refusal = future.result()
+            futures = [(unit, pool.submit(_unit, folder, size, unit, ends)) for unit in stage]
+            for unit, future in futures:
+                finished, messages, refusal, spent = future.result()
                 if refusal:
                     raise NotReproduced(f"{unit}: {refusal}")
                 done = done and finished
-                for line in said:
-                    say(line)
+                for message in messages:
+                    say(message)
+                _add_time(place, unit, spent)
                 say(f"{unit}: {'done' if finished else 'not done yet'} ({time.monotonic() - begun:.0f} s)")
             if not done:
-                return False
-    write_tables(place)
-    return True
+                break
+    if complete_seeds(place):
+        write_tables(place)
+    return done
 
 
 def write_tables(place: Place) -> None:
-    """Write the report, and all tables and plots of the evaluations, of a reproduction whose stages are done."""
-    found, runs = report(place), evaluations(place)
-    replace(place.at(REPORT), markdown(found))
-    replace(place.at(PAGE), page(found))
+    """Write the report, and all tables and plots, of the seeds whose evaluations are complete."""
+    study, runs = report(place), evaluations(place)
+    replace(place.at(REPORT), markdown(study))
+    replace(place.at(PAGE), page(study))
     replace(place.at(METHODS), markdown(comparison(runs, "sft")))
     try:
         drawings = plots(grouped(runs))
@@ -72,13 +78,41 @@ def write_tables(place: Place) -> None:
         replace(place.at(f"{name}.svg"), drawing)
 
 
-def _unit(folder: str, size: Size, unit: Unit, ends: float | None) -> tuple[bool, list[str], str]:
-    """Whether the unit is done, what there is to say, and why it cannot be done, if so: these errors do not travel."""
-    said: list[str] = []
-    add: Callable[[str], None] = said.append
+def _take_gpu(counter: Any, jobs: int) -> None:
+    """Give each process a GPU of its own, if there are several processes and GPUs are named."""
+    with counter.get_lock():
+        number = counter.value
+        counter.value += 1
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    devices = [name for name in visible.split(",") if name] or _gpus()
+    if jobs > 1 and devices:
+        os.environ["CUDA_VISIBLE_DEVICES"] = devices[number % len(devices)]
+
+
+def _gpus() -> list[str]:
+    """The numbers of this machine's NVIDIA GPUs, without loading CUDA."""
+    folder = "/proc/driver/nvidia/gpus"
+    return [str(number) for number in range(len(os.listdir(folder)))] if os.path.isdir(folder) else []
+
+
+def _add_time(place: Place, unit: Unit, seconds: float) -> None:
+    if seconds >= 1:  # others were done before
+        with open(place.at(TIMES), "a", encoding="ascii") as file:
+            file.write(json.dumps({"unit": list(unit), "seconds": round(seconds, 1)}) + "\n")
+
+
+def _unit(folder: str, size: Size, unit: Unit, ends: float | None) -> tuple[bool, list[str], str, float]:
+    """Whether the unit is done, its messages, the reason if it cannot be done, and its seconds."""
+    begun = time.monotonic()
+    messages: list[str] = []
+    add: Callable[[str], None] = messages.append
+    refusal, done = "", False
     try:
-        return work(Place(folder, size), unit, ends, add), said, ""
-    except (BadConfig, ModelError) as refused:
-        return False, said, refused.diagnostics[0].message if isinstance(refused, BadConfig) else str(refused)
-    except (BadRecords, BadRun, BadTraining) as refused:
-        return False, said, refused.diagnostic.message
+        done = work(Place(folder, size), unit, ends, add)
+    except BadConfig as error:
+        refusal = error.diagnostics[0].message
+    except ModelError as error:
+        refusal = str(error)
+    except (BadRecords, BadRun, BadTraining) as error:
+        refusal = error.diagnostic.message
+    return done, messages, refusal, time.monotonic() - begun

@@ -1,49 +1,55 @@
-"""The stages of a reproduction in a folder: drawing, data, SFT, preference runs, evaluations, the report.
+"""The units of a reproduction in a folder: tasks, SFT, rounds of sampling, pairs and training, evaluations.
 
-Every unit of a stage can be stopped at any moment and goes on where it was; one that is done is not done again. Units
-of a stage do not depend on each other, so that several processes may take them.
+Every unit can be stopped at any moment and continues where it was; a finished unit is not repeated. Units of a stage do
+not depend on each other, so that several processes may take them. All stages of a seed come before the next
+seed, so that a stopped reproduction has complete seeds.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from plansafe.align.config import Config
 from plansafe.align.evaluating.running import Method, evaluate
-from plansafe.align.evaluating.tasks import EvalTask
-from plansafe.align.records import SftLine, read_sft, write_pairs, write_sft
-from plansafe.align.reproducing import drawing, tiny
-from plansafe.align.reproducing.drawing import Item, items
+from plansafe.align.evaluating.tasks import EvalTask, of_sft
+from plansafe.align.records import json_of, read_sft, write_lines, write_sft
+from plansafe.align.reproducing import tiny_model
+from plansafe.align.reproducing.prompting import with_prompting
 from plansafe.align.reproducing.sizes import RANDOM, Run, Size
+from plansafe.align.reproducing.task_sets import compiled_task, listed_tasks, open_task, sft_line, with_prompts
 from plansafe.align.training.folder import bad_run, replace
 from plansafe.grammar.shallow_json import loads
-from plansafe.llm.bench.run_file import RunFile, read_run
+from plansafe.llm.bench.run_file import RunFile
 from plansafe.llm.models.request import canonical
 
-SHARDS = 4
-"""Files that tasks are drawn into, each by one process."""
-SIZE, SFT, PAIRS = "size.json", "sft.jsonl", "pairs.jsonl"
+SIZE, KNOWLEDGE, TIMES = "size.json", "knowledge.jsonl", "times.jsonl"
+SFT, SAMPLED, TEST = "tasks-sft.jsonl", "tasks-sampled.jsonl", "tasks-test.jsonl"
+"""The tasks of each part; those for SFT and sampling as lines for SFT."""
+KNOWLEDGE_LINES = 8_000
 _SUITE = "align-reproduction"
 
 Say = Callable[[str], None]
 
 
 class Unit(NamedTuple):
-    """A piece of a stage: ``draw`` (a shard), ``data``, ``base`` (a model made), ``train``, or ``eval``.
+    """A part of a stage: ``tasks``, ``knowledge``, ``base``, ``train``, ``sample``, ``pairs`` or ``eval``.
 
-    ``run`` is the name of a preference run, ``sft``, or for evaluations also ``base``.
+    ``run`` is the name of a run, ``sft``, or for evaluations also ``base`` or the name of a prompt.
     """
 
     kind: str
-    number: int = 0
+    seed: int = 0
     run: str = ""
+    round: int = 0
 
     def __str__(self) -> str:
-        return " ".join([self.kind, *([self.run] if self.run else []), str(self.number)])
+        words = [self.kind, self.run, f"seed {self.seed}", f"round {self.round}" if self.round else ""]
+        return " ".join([word for word in words if word])
 
 
 class _TimeOver(Exception):
@@ -51,60 +57,83 @@ class _TimeOver(Exception):
 
 
 class Place:
-    """The folder of a reproduction. Raises :class:`~plansafe.align.training.folder.BadTraining` for another's."""
+    """The folder of a reproduction. Raises :class:`~plansafe.align.training.folder.BadTraining` for another size's."""
 
     def __init__(self, folder: str, size: Size) -> None:
         self.folder = folder
         self.size = size
         os.makedirs(folder, exist_ok=True)
-        said = canonical(asdict(size))
+        text = canonical(asdict(size) | {"seeds": None}) + "\n"  # seeds may be added later
         path = self.at(SIZE)
         if not os.path.exists(path):
-            replace(path, said + "\n")
+            replace(path, text)
         with open(path, encoding="ascii") as file:
-            if file.read() != said + "\n":
+            if file.read() != text:
                 raise bad_run(path, "it contains a reproduction of another size", "name another folder")
 
     def at(self, *names: str) -> str:
         """A path in the folder."""
         return os.path.join(self.folder, *names)
 
-    def trained(self, seed: int, run: str) -> str:
-        """The folder of a training run."""
-        return self.at(f"seed-{seed}", run)
+    def trained(self, seed: int, run: str, number: int = 0) -> str:
+        """The folder of a training run: of a round, or without a number of the last round, of SFT or of the base."""
+        last = number in (0, self.size.sampling.rounds)
+        return self.at(f"seed-{seed}", run if last else f"{run}-round-{number}")
+
+    def samples(self, seed: int, run: str, number: int) -> str:
+        """The file of the answers of a round; all runs share the answers of the SFT model in the first one."""
+        return self.at(f"seed-{seed}", f"samples-{'sft' if number == 1 else f'{run}-round-{number}'}.jsonl")
+
+    def pairs(self, seed: int, run: str, number: int) -> str:
+        """The file of the pairs of a round."""
+        return self.samples(seed, run, number).replace("samples-", "pairs-")
 
     def evaluation(self, seed: int, run: str) -> str:
         """The file of an evaluation."""
         return self.at(f"eval-{run}-{seed}.jsonl")
 
-    def drawn(self) -> Iterator[tuple[Item, dict[str, Any]]]:
-        """All tasks with their records, in the order of :func:`~plansafe.align.reproducing.drawing.items`."""
-        every = items(self.size.data)
-        shards = [read_run(self.at(f"drawn-{number}.jsonl")).records for number in range(SHARDS)]
-        for place, item in enumerate(every):
-            yield item, shards[place % SHARDS][place // SHARDS]
+    def tasks(self, part: str) -> list[EvalTask]:
+        """The tasks of a part (``SFT``, ``SAMPLED`` or ``TEST``) with their prompts and references."""
+        if part != TEST:
+            return list(of_sft(read_sft(self.at(part))))
+        with open(self.at(TEST), encoding="ascii") as file:
+            return [EvalTask(*loads(line)) for line in file]
 
-    def header(self, number: int) -> dict[str, Any]:
-        """What a file of drawn tasks begins with."""
-        return {"suite": _SUITE, "data": asdict(self.size.data), "shard": [number, SHARDS]}
+    def is_evaluated(self, seed: int, run: str) -> bool:
+        """Whether an evaluation is complete."""
+        path = self.evaluation(seed, run)
+        return os.path.exists(path) and _line_count(path) == len(self.tasks(TEST)) + 1
+
+
+def evaluated_runs(size: Size) -> list[str]:
+    """The runs that are evaluated, in the order of the tables."""
+    untrained = [] if size.base == RANDOM else ["base", *[prompt.name for prompt in size.prompts]]
+    return [*untrained, "sft", *[run.name for run in size.runs]]
 
 
 def stages(size: Size) -> list[list[Unit]]:
     """The stages in order, each with its units."""
-    base = ["base"] if size.base != RANDOM else []
-    runs = [run.name for run in size.runs]
-    return [
-        [Unit("draw", number) for number in range(SHARDS)],
-        [Unit("data")],
-        [Unit("base", seed) for seed in size.seeds] if size.base == RANDOM else [],
-        [Unit("train", seed, "sft") for seed in size.seeds],
-        [Unit("train", seed, run) for run in runs for seed in size.seeds],
-        [Unit("eval", seed, run) for run in [*base, "sft", *runs] for seed in size.seeds],
-    ]
+    units = [[Unit("tasks")]]
+    if any([run.data == "knowledge" for run in size.runs]):
+        units.append([Unit("knowledge")])
+    for seed in size.seeds:
+        if size.base == RANDOM:
+            units.append([Unit("base", seed)])
+        units.append([Unit("train", seed, "sft")])
+        for number in range(1, size.sampling.rounds + 1):
+            sampled = [run.name for run in size.runs if run.data in ("pairs", "answers")]
+            authors = ["sft"] if number == 1 else sampled
+            units.append([Unit("sample", seed, run, number) for run in authors])
+            paired = authors if number == 1 else [run.name for run in size.runs if run.data == "pairs"]
+            units.append([Unit("pairs", seed, run, number) for run in paired])
+            without_samples = [run.name for run in size.runs if number == 1 and run.name not in sampled]
+            units.append([Unit("train", seed, run, number) for run in [*sampled, *without_samples]])
+        units.append([Unit("eval", seed, run) for run in evaluated_runs(size)])
+    return [stage for stage in units if stage]
 
 
 def work(place: Place, unit: Unit, ends: float | None = None, say: Say = lambda _: None) -> bool:
-    """Do a unit, or go on with it; whether it is done. ``ends``: the time (monotonic) at which to stop.
+    """Do a unit, or continue it; whether it is done. ``ends``: the time (monotonic) at which to stop.
 
     Raises what training and evaluation raise.
     """
@@ -112,14 +141,18 @@ def work(place: Place, unit: Unit, ends: float | None = None, say: Say = lambda 
         return False
     try:
         match unit.kind:
-            case "draw":
-                return _draw(place, unit.number, ends)
-            case "data":
-                return _data(place, say)
+            case "tasks":
+                return _tasks(place, say)
+            case "knowledge":
+                return _knowledge(place)
             case "base":
-                return _base(place, unit.number)
+                return _base(place, unit.seed)
             case "train":
                 return _train(place, unit, ends, say)
+            case "sample":
+                return _sample(place, unit, ends)
+            case "pairs":
+                return _pairs(place, unit, ends, say)
             case "eval":
                 return _evaluate(place, unit, ends)
     except _TimeOver:
@@ -132,61 +165,69 @@ def _watch(ends: float | None) -> None:
         raise _TimeOver
 
 
-def _draw(place: Place, number: int, ends: float | None) -> bool:
-    data = place.size.data
-    mine = items(data)[number::SHARDS]
-    with RunFile(place.at(f"drawn-{number}.jsonl"), place.header(number)) as file:
-        for _ in file.complete([item.origin for item in mine], lambda at: drawing.drawn(mine[at], data)):
-            _watch(ends)
+def _tasks(place: Place, say: Say) -> bool:
+    if os.path.exists(place.at(SFT)):
+        return True
+    sft, sampled, test = [list(with_prompts(part)) for part in listed_tasks(place.size.data)]
+    replace(place.at(TEST), "".join([canonical(list(task)) + "\n" for task in test]))
+    write_sft(place.at(SAMPLED), [sft_line(task) for task in sampled])
+    write_sft(place.at(SFT), [sft_line(task) for task in sft])  # written last: it marks the unit as done
+    say(f"{len(sft)} tasks for SFT, {len(sampled)} for sampling, {len(test)} for testing")
     return True
 
 
-def _data(place: Place, say: Say) -> bool:
-    data = place.size.data
-    if os.path.exists(place.at(SFT)):
-        return True
-    texts: list[SftLine] = []
-    pairs = []
-    for item, record in place.drawn():
-        if not item.test:
-            texts += drawing.texts_of(item, record, data)
-            pair = drawing.pair_of(item, record, data)
-            pairs += [pair] if pair is not None else []
-    write_pairs(place.at(PAIRS), pairs)
-    write_sft(place.at(SFT), texts)  # the last, as it says that this is done
-    say(f"{len(texts)} texts, {len(pairs)} pairs")
+def _knowledge(place: Place) -> bool:
+    from plansafe.align.knowledge.making import made, origins  # noqa: PLC0415 - only for one baseline
+    from plansafe.align.tasks import data_folder  # noqa: PLC0415
+
+    if not os.path.exists(place.at(KNOWLEDGE)):
+        selected = origins(12, place.size.data.seed, data_folder())
+        lines = made(selected, KNOWLEDGE_LINES, place.size.data.seed, data_folder())
+        write_sft(place.at(KNOWLEDGE), [line for _, line in lines])
     return True
 
 
 def _base(place: Place, seed: int) -> bool:
-    """A model with random weights. Its words are those of training, and of the prompts and plans of tests.
-
-    Nothing else is known of tests: who cannot spell a name cannot plan with it, and names are no secret.
-    """
-    texts = [text for line in read_sft(place.at(SFT)) for text in (line.prompt, line.completion)]
-    texts += [record[key] for item, record in place.drawn() if item.test for key in ("prompt", "reference")]
-    tiny.make(place.trained(seed, "base"), tiny.vocabulary(texts), seed)
+    """Make a model with random weights. Its tokens are the words of all prompts and references, also of test tasks."""
+    tasks = [*place.tasks(SFT), *place.tasks(SAMPLED), *place.tasks(TEST)]
+    texts = [text for task in tasks for text in (task.prompt, task.reference)]
+    tiny_model.make(place.trained(seed, "base"), tiny_model.vocabulary(texts), seed)
     return True
 
 
-def configuration(place: Place, seed: int, run: str) -> Config:
-    """The training run of a name and a seed."""
+# -- rounds -----------------------------------------------------------------------------------------------------------
+
+
+def configuration(place: Place, seed: int, run: str, number: int = 0) -> Config:
+    """The training of a run in a round (``sft``: before the rounds). Each starts from the model of the round before."""
     size = place.size
-    which = _run(size, run)
+    which = run_of(size, run)
+    number = number or size.sampling.rounds
     base = size.base if size.base != RANDOM else f"hf/{place.trained(seed, 'base')}"
-    values: dict[str, Any] = {"output": place.trained(seed, run), "seed": seed, "threads": 1}
-    values["data"] = [place.at(SFT if which is None else PAIRS)]
-    values["model"] = base
-    if which is not None:
-        before = size.training(None, model=base, data=["x"], output="x")
-        if before.lora_r == 0:
-            values["model"] = f"hf/{place.trained(seed, 'sft')}/model"
+    values: dict[str, Any] = {"seed": seed, "threads": 1, "model": base}
+    if which is None:
+        return size.training(None, data=[place.at(SFT)], output=place.trained(seed, "sft"), **values)
+    rounds = 1 if which.data in ("tasks", "knowledge") else number
+    values["output"] = place.trained(seed, run, 0 if which.data in ("tasks", "knowledge") else number)
+    values["data"] = [
+        {
+            "pairs": place.pairs(seed, run, rounds),
+            "answers": place.samples(seed, run, rounds),
+            "tasks": place.at(SAMPLED),
+            "knowledge": place.at(KNOWLEDGE),
+        }[which.data]
+    ]
+    before = place.trained(seed, "sft") if rounds == 1 else place.trained(seed, run, rounds - 1)
+    if which.data != "knowledge":
+        if size.training(None, model=base, data=["x"], output="x").lora_r == 0:
+            values["model"] = f"hf/{before}/model"
         else:
-            values["adapter"] = f"{place.trained(seed, 'sft')}/adapter"
+            values["adapter"] = f"{before}/adapter"
     return size.training(which, **values)
 
 
-def _run(size: Size, name: str) -> Run | None:
+def run_of(size: Size, name: str) -> Run | None:
+    """The run of a name; ``None`` for SFT."""
     return None if name == "sft" else next(run for run in size.runs if run.name == name)
 
 
@@ -194,67 +235,146 @@ def _train(place: Place, unit: Unit, ends: float | None, say: Say) -> bool:
     from plansafe.align.training.trainer import train  # noqa: PLC0415 - imports torch's helpers
 
     left = None if ends is None else max(ends - time.monotonic(), 0.0)
-    found = train(configuration(place, unit.number, unit.run), seconds=left)
-    last = found.metrics[-1] if found.metrics else {}
-    told = ", ".join([f"{name} {last[name]:.3f}" for name in ("loss", "margin", "accuracy") if name in last])
-    say(f"{unit}: step {found.step}, {told}; {found.examples} examples, {len(found.too_long)} too long")
-    return found.finished
+    result = train(configuration(place, unit.seed, unit.run, unit.round), seconds=left)
+    last = result.metrics[-1] if result.metrics else {}
+    values = ", ".join([f"{name} {last[name]:.3f}" for name in ("loss", "margin", "accuracy") if name in last])
+    say(f"{unit}: step {result.step}, {values}; {result.examples} examples, {len(result.too_long)} too long")
+    return result.finished
+
+
+def _sample(place: Place, unit: Unit, ends: float | None) -> bool:
+    """Several plans of the model of the round before for each task to sample."""
+    sampling, tasks = place.size.sampling, place.tasks(SAMPLED)
+    path = place.samples(unit.seed, unit.run, unit.round)
+    if os.path.exists(path) and _line_count(path) == len(tasks) * sampling.samples + 1:
+        return True
+    before = 0 if unit.round == 1 else unit.round - 1
+    writer = _writer(place, unit.seed, unit.run, before, sampling.temperature, 1000 * unit.round + unit.seed)
+    evaluate(
+        writer,
+        tasks,
+        output=path,
+        method=Method(unit.run, None, unit.seed),
+        settings={"temperature": sampling.temperature},
+        samples=sampling.samples,
+        batch=place.size.batch,
+        opens=open_task,
+        step=lambda: _watch(ends),
+    )
+    return True
+
+
+def _pairs(place: Place, unit: Unit, ends: float | None, say: Say) -> bool:
+    """The pairs of a round. A record holds the pairs of one task, so that the unit can be continued."""
+    from plansafe.align.pairs.answers import read_answers  # noqa: PLC0415 - loads the engine
+
+    path = place.pairs(unit.seed, unit.run, unit.round)
+    if os.path.exists(path):
+        return True
+    plans = read_answers([place.samples(unit.seed, unit.run, unit.round)]).plans
+    tasks = place.tasks(SAMPLED)
+    header = {"suite": _SUITE, "unit": str(unit), "sampling": asdict(place.size.sampling)}
+    with RunFile(f"{path}.tasks", header) as file:
+        for _ in file.complete([task.id for task in tasks], lambda number: _pairs_of(place, tasks[number], plans)):
+            _watch(ends)
+        records = file.records
+    lines = [line for record in records for line in record["pairs"]]
+    skipped: Counter[str] = Counter()
+    for record in records:
+        skipped.update(record["skipped"])
+    write_lines(path, lines)
+    sources = Counter([str(loads(line)["source"]) for line in lines])
+    say(f"{unit}: {len(lines)} pairs ({_counts(sources)}); no pair: {_counts(skipped)}")
+    return True
+
+
+def _pairs_of(place: Place, task: EvalTask, plans: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    from plansafe.align.pairs.maker import MakerOptions, pairs_of  # noqa: PLC0415 - loads the engine
+    from plansafe.align.pairs.regret import with_regret  # noqa: PLC0415
+    from plansafe.verifier.diagnose.regrets import Grade, RegretCalculator  # noqa: PLC0415
+
+    sampling = place.size.sampling
+    options = MakerOptions(sampling.pairs, sampling.mutants, seed=place.size.data.seed)
+    compiled = compiled_task(task.origin)
+    result = pairs_of(compiled, plans.get(task.origin, ()), options, prompt=task.prompt)
+    pairs = result.pairs
+    if sampling.grade != "none" and pairs:
+        calculator = RegretCalculator(compiled.checker)
+        pairs = [with_regret(pair, calculator, Grade(sampling.grade)) for pair in pairs]
+    return {"pairs": [json_of(pair) for pair in pairs], "skipped": dict(result.skipped)}
+
+
+def _counts(counter: Counter[str]) -> str:
+    return ", ".join([f"{count} {name}" for name, count in sorted(counter.items())]) or "none"
+
+
+# -- evaluation -------------------------------------------------------------------------------------------------------
 
 
 def _evaluate(place: Place, unit: Unit, ends: float | None) -> bool:
-    tests = [(item, record) for item, record in place.drawn() if item.test]
-    known = {item.origin: (item, record) for item, record in tests}
-    tasks = [drawing.eval_task(item, record) for item, record in tests]
-    path, size = place.evaluation(unit.number, unit.run), place.size
-    if os.path.exists(path) and _lines(path) == len(tasks) + 1:
+    if place.is_evaluated(unit.seed, unit.run):
         return True
-    from plansafe.align.evaluating.model_writers import Decoding, Local, best_device  # noqa: PLC0415 - where a model answers
-
-    def opens(task: EvalTask) -> Any:
-        return drawing.opened_task(*known[task.origin])
-
-    model, tokenizer, identity = _answering(place, unit)
-    writer = Local(model.to(best_device()), tokenizer, unit.run, identity, Decoding(size.most_tokens))
-    method = _method(place, unit)
-    evaluate(writer, tasks, output=path, method=method, batch=size.batch, opens=opens, step=lambda: _watch(ends))
+    tasks = place.tasks(TEST)
+    prompt = next((prompt for prompt in place.size.prompts if prompt.name == unit.run), None)
+    if prompt is not None:
+        tasks = with_prompting(tasks, place.tasks(SFT), prompt, unit.seed)
+    evaluate(
+        _writer(place, unit.seed, "base" if prompt is not None else unit.run),
+        tasks,
+        output=place.evaluation(unit.seed, unit.run),
+        method=_method(place, unit),
+        batch=place.size.batch,
+        opens=open_task,
+        step=lambda: _watch(ends),
+    )
     return True
 
 
 def _method(place: Place, unit: Unit) -> Method:
-    """What tables call the run: those of one method over lambda are one curve."""
-    if unit.run not in ("base", "sft"):
-        config = configuration(place, unit.number, unit.run)
+    """The name in tables: the runs of one method over lambda are one curve."""
+    if unit.run in [run.name for run in place.size.runs]:
+        config = configuration(place, unit.seed, unit.run)
         if config.method in ("safe-align", "prefix-dpo"):
-            return Method(config.method, config.factor, unit.number)
-    return Method(unit.run, None, unit.number)
+            return Method(config.method, config.factor, unit.seed)
+    return Method(unit.run, None, unit.seed)
 
 
-def _lines(path: str) -> int:
+def _line_count(path: str) -> int:
     with open(path, "rb") as file:
         return sum([line.endswith(b"\n") for line in file])
 
 
-def _answering(place: Place, unit: Unit) -> tuple[Any, Any, str]:
-    """The model of a run with its adapter merged into it, its tokenizer, and the sum of its weights."""
-    from plansafe.align.training import models  # noqa: PLC0415 - as above
+def _writer(
+    place: Place, seed: int, run: str, number: int = 0, temperature: float = 0.0, sampling_seed: int = 0
+) -> Any:
+    """The model of a run as a writer, on the best device, with its adapter merged into it."""
+    from plansafe.align.evaluating.model_writers import Decoding, Local, best_device  # noqa: PLC0415 - loads torch
+    from plansafe.align.training import models  # noqa: PLC0415
     from plansafe.llm.models.adapter import file_sum  # noqa: PLC0415
 
-    seed, run = unit.number, unit.run
-    config = configuration(place, seed, "sft" if run == "base" else run)
-    whole = config.lora_r == 0
-    name = config.model if run == "base" else f"hf/{place.trained(seed, run)}/{'model' if whole else 'adapter'}"
-    asked = place.size.training(
+    config = configuration(place, seed, "sft" if run == "base" else run, number)
+    is_whole = config.lora_r == 0
+    folder = place.trained(seed, run, number)
+    name = config.model if run == "base" else f"hf/{folder}/{'model' if is_whole else 'adapter'}"
+    loading = place.size.training(
         None, model=name, data=list(config.data), output=config.output, dtype=config.dtype, threads=config.threads
     )
-    base = models.opened(asked, os.environ)
-    trained = models.loaded(asked, base)
-    model = trained.model if whole else trained.model.merge_and_unload()
-    weights = "model/model.safetensors" if whole else "adapter/adapter_model.safetensors"
-    identity = base.sha256 if run == "base" else file_sum(os.path.join(place.trained(seed, run), weights))
-    return model, base.tokens.inner, identity
+    base = models.opened(loading, os.environ)
+    trained = models.loaded(loading, base)
+    model = trained.model if is_whole else trained.model.merge_and_unload()
+    weights = "model/model.safetensors" if is_whole else "adapter/adapter_model.safetensors"
+    identity = base.sha256 if run == "base" else file_sum(os.path.join(folder, weights))
+    decoding = Decoding(place.size.max_tokens, temperature, sampling_seed)
+    return Local(model.to(best_device()), base.tokens.inner, run, identity, decoding)
 
 
 def loss_curve(place: Place, seed: int, run: str) -> list[dict[str, Any]]:
-    """The metrics of a training run, a step each."""
+    """The metrics of a training run, one record per step."""
     with open(os.path.join(place.trained(seed, run), "metrics.jsonl"), encoding="ascii") as file:
         return [loads(line) for line in file]
+
+
+def pair_sources(place: Place, seed: int) -> Counter[str]:
+    """The number of pairs of the first round by their source."""
+    with open(place.pairs(seed, "sft", 1), encoding="ascii") as file:
+        return Counter([loads(line)["source"] for line in file])

@@ -1,7 +1,7 @@
 """A model that is trained from nothing within a minute: a small Llama with random weights, and words as its tokens.
 
-It is no language model. It learns the tasks of a few families well enough that SFT, preference losses, evaluation and
-their traps can be seen to work on a machine without weights.
+It is not a language model. It learns the tasks of a few families, so that SFT, preference losses and evaluation can be
+tested on a machine without weights.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 PATTERN = r"\([^\s()]+|\)\n|\n?[ ]?[^\s():,=]+|[ ]?[():,=]|\n"
-"""A token: a parenthesis with its action, one with the newline behind it, or a name with what stands before it."""
+"""A token: ``(`` with the action, ``)`` with the newline after it, or a name with the character before it."""
 PADDING, END, UNKNOWN = "<pad>", "<end>", "<unknown>"
 LAYERS, WIDTH, HEAD = 3, 128, 32
 MOST_PLACES = 512
@@ -30,7 +30,7 @@ def pieces(text: str) -> list[str]:
 
 
 def vocabulary(texts: Iterable[str]) -> list[str]:
-    """All tokens of some texts, sorted, behind the special ones."""
+    """All tokens of some texts, sorted, after the special tokens."""
     return [PADDING, END, UNKNOWN, *sorted({piece for text in texts for piece in pieces(text)})]
 
 
