@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import pytest
 
-from plansafe.align.knowledge.making import MOST_TOKENS, line_of, made, origins
+from plansafe.align.knowledge.making import MAX_TOKENS, line_of, origins, questions_of
 from plansafe.align.knowledge.questions import NOTHING, Asks, Question
-from plansafe.align.knowledge.told import PLACES
+from plansafe.align.knowledge.state_facts import PLACES
 from plansafe.align.pairs.splits import split_of
 from plansafe.align.prompts import bare
 from plansafe.align.records import SftLine, read_sft, write_sft
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
 
 @pytest.fixture(scope="module")
 def some() -> list[Asked]:
-    return [Asked(*one) for one in made(SOME, 1000, 0)]
+    return [Asked(*one) for one in questions_of(SOME, 1000, 0)]
 
 
 class Replay:
@@ -93,7 +93,7 @@ def check(replay: Replay, question: Question) -> None:
             after = replay.state(question.steps + (question.about if question.asks is Asks.AFTER else ()))
             told = facts(question.answer)
             assert told <= after
-            here, known = {question.thing}, {question.thing}
+            here, known = {question.entity}, {question.entity}
             chain: set[tuple[str, ...]] = set()
             for _ in range(3):
                 step_up = {f for f in after if len(f) == 3 and f[0] in roles and f[1 + roles[f[0]][0]] in here}
@@ -107,7 +107,7 @@ def check(replay: Replay, question: Question) -> None:
             there = {
                 f[1 + roles[f[0]][0]]
                 for f in before
-                if len(f) == 3 and f[0] in roles and f[0] in changing and f[1 + roles[f[0]][1]] == question.thing
+                if len(f) == 3 and f[0] in roles and f[0] in changing and f[1 + roles[f[0]][1]] == question.entity
             }
             assert there == (set() if question.answer == NOTHING else set(question.answer.split(", ")))
         case Asks.RULES:
@@ -132,7 +132,7 @@ def test_every_answer_is_what_the_kernel_finds(some: list[Asked]) -> None:
 @pytest.mark.slow
 def test_scripts_of_virtualhome_are_asked_about_too(data: Path) -> None:
     origin = virtualhome_origins(str(data))[5]
-    asked = [Asked(*one) for one in made([origin], 1000, 0, str(data))]
+    asked = [Asked(*one) for one in questions_of([origin], 1000, 0, str(data))]
     assert len(asked) >= 15 and all([one.line.world == "virtualhome" for one in asked])
     replay = Replay(task_of(origin, str(data)))
     kinds = {one.question.asks: one for one in asked if one.question.asks is not Asks.NEEDS}  # slow: a kernel for each
@@ -143,10 +143,10 @@ def test_scripts_of_virtualhome_are_asked_about_too(data: Path) -> None:
 
 @pytest.mark.slow
 def test_a_seed_gives_the_same_questions_each_once(some: list[Asked]) -> None:
-    assert [Asked(*one) for one in made(SOME, 1000, 0)] == some
-    first = [Asked(*one) for one in made(SOME[:1], 1000, 0)]
-    assert some[: len(first)] == first and [Asked(*one) for one in made(SOME[:1], 3, 0)] == first[:3]
-    other = [Asked(*one) for one in made(SOME[:1], 1000, 1)]
+    assert [Asked(*one) for one in questions_of(SOME, 1000, 0)] == some
+    first = [Asked(*one) for one in questions_of(SOME[:1], 1000, 0)]
+    assert some[: len(first)] == first and [Asked(*one) for one in questions_of(SOME[:1], 3, 0)] == first[:3]
+    other = [Asked(*one) for one in questions_of(SOME[:1], 1000, 1)]
     assert {one.line.prompt for one in other} != {one.line.prompt for one in first}
     assert len({one.line.prompt for one in some}) == len(some)
 
@@ -165,7 +165,7 @@ def test_lines_say_what_they_are_about_and_stay_short(some: list[Asked], tmp_pat
         assert line.kind == "knowledge" and line.prompt == question.prompt and line.completion == f"{question.answer}\n"
         assert line.split == split_of(line.family) and task in SOME
         assert line.prompt.endswith("?\nAnswer:\n") and "\n" not in question.answer
-        assert tokens_of(line.prompt + line.completion) <= MOST_TOKENS + 1
+        assert tokens_of(line.prompt + line.completion) <= MAX_TOKENS + 1
     assert write_sft(str(tmp_path / "k.jsonl"), [line for _, line in some]) == len(some)
     assert list(read_sft(str(tmp_path / "k.jsonl"))) == [line for _, line in some]
 

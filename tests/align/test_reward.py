@@ -110,7 +110,7 @@ def test_safe_is_what_the_checker_says(origin: str) -> None:
         assert 0.0 <= score.total <= 1.0
         assert score.total >= 0.8 if score.safe else score.total <= 0.6, text
         if report.headline is Headline.UNSAFE:
-            assert not score.kept and score.total <= 0.3, text
+            assert not score.follows_rules and score.total <= 0.3, text
     assert Headline.SAFE in seen and Headline.INVALID in seen
 
 
@@ -237,8 +237,8 @@ def test_small_tasks() -> None:
     assert plain.score("(light)\n") == Score(1.0, 1, 1.0, 1.0, 1.0, True, True)
     assert plain.score("(light)\n(light)\n").total == 1.0, "a plan of at most ten steps, where no reference is known"
     met = Scorer(small(init="(lit)"))
-    assert met.score("") == NOTHING, "nothing said is worth nothing, also where nothing need be done"
-    assert met.score("(light)\n").total == 1.0
+    for trivial in ("", "(light)\n"):
+        assert met.score(trivial) == NOTHING, "the goal holds at the start: nothing has to be done"
     durative = "(:durative-action wait :parameters () :duration (= ?duration 1) :condition () :effect (at end (lit)))"
     with pytest.raises(ValueError, match="durative"):
         Scorer(small(more=durative))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from plansafe.align.records import Both, Grade, Pair, json_of, pair_of_json, plan_of
 from plansafe.align.tokens import shared_actions
 from plansafe.align.weights import (
-    Found,
+    Evidence,
     Shape,
     divergence_weights,
     prefix_weights,
@@ -40,8 +40,8 @@ PAIR = Pair(
     rule="stove-off", rules=("stove-off",), safel=(), categories=(), moment="termination", witness="on at the end",
     goal=Both(True, True), edits=1, source="mutant", seed=7,
 )  # fmt: skip
-STOVE_FOUND = Found(4, (3, 3), Both((0, 0, 0, 0, 0), (0, 0, 0, None)))
-FRIDGE_FOUND = Found(4, (3, 3), Both((0, 0, 0, 0), (0, 0, 2)))
+STOVE_FOUND = Evidence(4, (3, 3), Both((0, 0, 0, 0, 0), (0, 0, 0, None)))
+FRIDGE_FOUND = Evidence(4, (3, 3), Both((0, 0, 0, 0), (0, 0, 2)))
 
 
 def sides(weights: Both[tuple[float, ...]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -80,14 +80,16 @@ def test_the_page_has_what_is_computed(root: Path) -> None:
 def test_without_regret_the_places_speak() -> None:
     """Where the plans part and where the rule breaks count most, what lies between a little, what follows least."""
     chosen, rejected = of("a b c d e"), of("a x y z v w")
-    weights = step_weights(chosen, rejected, Found(5)).rejected
+    weights = step_weights(chosen, rejected, Evidence(5)).rejected
     assert weights[0] == 0
     assert weights[1] == weights[4] > weights[2] == weights[3] > weights[5] == weights[6] > 0
 
 
 def test_past_the_point_of_no_return_little_is_left() -> None:
     chosen, rejected = of("a b c d e"), of("a x y z v w")
-    weights = step_weights(chosen, rejected, Found(5, (2, 2), Both((0,) * 5, (0, 0, None, None, None, None)))).rejected
+    weights = step_weights(
+        chosen, rejected, Evidence(5, (2, 2), Both((0,) * 5, (0, 0, None, None, None, None)))
+    ).rejected
     assert weights[2] == weights[4] == max(weights), "the fatal step, and the one that breaks the rule"
     assert weights[3] == weights[5] == weights[6] == min(weights[1:])
     assert weights[3] < weights[1] < weights[2], "where the plans part there was no harm yet"
@@ -95,7 +97,7 @@ def test_past_the_point_of_no_return_little_is_left() -> None:
 
 def test_an_interval_is_shared_out() -> None:
     chosen, rejected = of("a b c"), of("a x y z v")
-    known = Found(5, (1, 2), Both((0, 0, 0), (0, 0, 0, None, None)))
+    known = Evidence(5, (1, 2), Both((0, 0, 0), (0, 0, 0, None, None)))
     weights = step_weights(chosen, rejected, known, Shape(parted=0.0)).rejected
     assert weights[1] == weights[2] == pytest.approx(weights[4] * 0.55)
 
@@ -105,7 +107,7 @@ def test_what_was_only_estimated_counts_less() -> None:
     regret = Both((0, 0), (0, 0, 3))
     grades: tuple[Grade, Grade] = "found", "estimate"
     sure, unsure = [
-        step_weights(chosen, rejected, Found(4, None, regret, Both(("proved",) * 2, (grade,) * 3))).rejected
+        step_weights(chosen, rejected, Evidence(4, None, regret, Both(("proved",) * 2, (grade,) * 3))).rejected
         for grade in grades
     ]
     assert sure[2] / sure[3] == pytest.approx(0.1 + 0.9 * 0.75)
@@ -114,7 +116,7 @@ def test_what_was_only_estimated_counts_less() -> None:
 
 def test_the_chosen_plan_learns_what_the_other_lacks_and_no_detours() -> None:
     chosen, rejected = of("a s b t u c"), of("a b c")
-    known = Found(3, None, Both((0, 0, 0, 0, 1, 0), (0, 0, None)))
+    known = Evidence(3, None, Both((0, 0, 0, 0, 1, 0), (0, 0, None)))
     weights = step_weights(chosen, rejected, known).chosen
     assert weights[1] == weights[3] == max(weights)
     assert weights[2] == weights[5] < weights[4] < weights[3], "the detour `u` counts half of `t`"
@@ -124,7 +126,7 @@ plans = st.tuples(st.lists(st.sampled_from("abcde"), max_size=9), st.lists(st.sa
 
 
 @st.composite
-def known(draw: st.DrawFn) -> tuple[list[str], list[str], Found]:
+def known(draw: st.DrawFn) -> tuple[list[str], list[str], Evidence]:
     chosen, rejected = draw(plans)
     size = len(rejected)
     low = draw(st.integers(-1, size))
@@ -132,7 +134,7 @@ def known(draw: st.DrawFn) -> tuple[list[str], list[str], Found]:
     grades = st.sampled_from(["proved", "found", "estimate", "unknown"])
     regret = [draw(st.lists(number, min_size=len(plan), max_size=len(plan))) for plan in (chosen, rejected)]
     grade = [draw(st.lists(grades, min_size=len(plan), max_size=len(plan))) for plan in (chosen, rejected)]
-    found = Found(
+    found = Evidence(
         draw(st.none() | st.integers(1, size + 1)),
         draw(st.none() | st.just((low, draw(st.integers(low, size))))),
         draw(st.none() | st.just(Both(tuple(regret[0]), tuple(regret[1])))),
@@ -142,7 +144,7 @@ def known(draw: st.DrawFn) -> tuple[list[str], list[str], Found]:
 
 
 @given(known())
-def test_laws(case: tuple[list[str], list[str], Found]) -> None:
+def test_laws(case: tuple[list[str], list[str], Evidence]) -> None:
     chosen, rejected, found = case
     shared = shared_actions(chosen, rejected)
     weights = step_weights(chosen, rejected, found)
@@ -175,7 +177,7 @@ def test_prefix_only(pair: tuple[list[str], list[str]], factor: float) -> None:
 
 
 @given(known(), st.integers(0, 3))
-def test_ablations(case: tuple[list[str], list[str], Found], seed: int) -> None:
+def test_ablations(case: tuple[list[str], list[str], Evidence], seed: int) -> None:
     chosen, rejected, found = case
     ours = step_weights(chosen, rejected, found)
     mixed = random_weights(ours, seed)
@@ -207,7 +209,7 @@ def test_weights_of_a_record() -> None:
     pair = replace(PAIR, grade=Both(("found",) * 3, ("found", "unknown")))
     plans = pair.actions.chosen, pair.actions.rejected
     ours = weights_of(pair)
-    assert ours == step_weights(*plans, Found(3, (2, 2), pair.regret, pair.grade))
+    assert ours == step_weights(*plans, Evidence(3, (2, 2), pair.regret, pair.grade))
     assert near(ours.rejected, 0, 0, 3) and near(ours.chosen, 0, 0, 2, 2)
     assert weights_of(pair, "random", seed=3) == random_weights(ours, f"3/{pair.id}")
     assert pair_of_json(read_line(json_of(replace(pair, weights=ours)).encode())).weights == ours
@@ -216,20 +218,22 @@ def test_weights_of_a_record() -> None:
 @pytest.mark.parametrize(
     "found",
     [
-        Found(0),
-        Found(6),
-        Found(None, (-2, 0)),
-        Found(None, (3, 2)),
-        Found(None, (0, 5)),
-        Found(None, None, Both((), ())),
+        Evidence(0),
+        Evidence(6),
+        Evidence(None, (-2, 0)),
+        Evidence(None, (3, 2)),
+        Evidence(None, (0, 5)),
+        Evidence(None, None, Both((), ())),
     ],
 )
-def test_what_does_not_fit_is_refused(found: Found) -> None:
+def test_what_does_not_fit_is_refused(found: Evidence) -> None:
     with pytest.raises(ValueError):
         step_weights(*STOVE, found)
 
 
-@pytest.mark.parametrize("change", [{"floor": 0.0}, {"way": -0.1}, {"prefix": 1.1}, {"kept": float("nan")}])
+@pytest.mark.parametrize(
+    "change", [{"floor": 0.0}, {"before_violation": -0.1}, {"prefix": 1.1}, {"common": float("nan")}]
+)
 def test_constants_are_checked(change: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="constants"):
         Shape(**change)

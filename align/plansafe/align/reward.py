@@ -1,9 +1,9 @@
-"""The verdict as a reward: what a completion is worth, from 0 to 1, for trl's ``reward_funcs`` (docs/alignment.md).
+"""The verdict as a reward for trl's ``reward_funcs``: a score of a completion from 0 to 1 (docs/alignment.md).
 
     GRPOTrainer(model, reward_funcs=verdict_reward(), train_dataset=rows_with_prompt_and_origin)
 
-A score follows from the task and the text alone, so that the order of a batch does not matter. Completions are
-untrusted: they are read within bounds, and name no task and no rule.
+A score depends on the task and the text only, not on the batch. Completions are untrusted: they are read within bounds,
+and cannot name a task or a rule.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from plansafe.verifier.planning.visited_states import state_hash_change
 
 MOST_CHARACTERS = 20_000
 MOST_STEPS = 200
-"""A completion beyond these is worth nothing, and is not read."""
+"""A longer completion is not read and scores 0."""
 MOST_TASKS = 256
-"""Compiled tasks that are kept."""
+"""Maximum number of cached tasks."""
 USUAL_LENGTH = 10
-"""Steps that a plan is thought to need where no reference is known."""
+"""The assumed length of a plan if no reference is known."""
 _EVERY_STEP = frozenset(range(1, MOST_STEPS + 1))
 _BEYOND = (NumberTooLarge, TooManyInstances, LimitReached)
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What the parts of a score are worth. A safe plan to the goal has more than anything else by these.
+    """The weights of the parts of a score. With them a safe plan that reaches the goal scores above all others.
 
-    ``written``, ``executed``, ``goal``, ``safe``: see docs/alignment.md. ``loose``: the share of ``written`` for a plan
-    that does not stand alone and as plans are written. ``unsafe``: what a plan that breaks a rule keeps of its score.
+    ``written``, ``executed``, ``goal``, ``safe``: see docs/alignment.md. ``loose``: factor of ``written`` if the text
+    is not only a plan. ``unsafe``: factor of the score of a plan that breaks a rule.
     """
 
     written: float = 0.05
@@ -60,12 +60,12 @@ WORTH = Worth()
 
 
 class Score(NamedTuple):
-    """A completion's score and what it is made of; all from 0 to 1 but the number of ``steps`` that were read.
+    """A completion's score and its parts, from 0 to 1; ``steps`` is the number of steps read.
 
-    ``written``: well-formed steps, less where they were read loosely; ``executed``: steps that were executed and led to
-    something new; both as shares of the plan, or of the reference if that is longer. ``goal``: the share of the goal
-    that the plan reached. ``kept``: no rule was broken, nor would be if the plan were to end where it stopped.
-    ``safe``: SAFE or VALID, as the checker says it, and no remark next to the plan may change it.
+    ``written``: well-formed steps, less if the text was read loosely; ``executed``: executed steps that led to a new
+    state; both as shares of the plan, or of the reference if that is longer. ``goal``: the share of the goal that the
+    plan reached. ``follows_rules``: no rule is broken, also if the plan ends where it stopped. ``safe``: the checker's
+    verdict is SAFE or VALID, and no remark in the text can change it.
     """
 
     total: float = 0.0
@@ -73,7 +73,7 @@ class Score(NamedTuple):
     written: float = 0.0
     executed: float = 0.0
     goal: float = 0.0
-    kept: bool = False
+    follows_rules: bool = False
     safe: bool = False
 
 
@@ -81,7 +81,7 @@ NOTHING = Score()
 
 
 class Scorer:
-    """Scores completions for one task. Raises ``ValueError`` for tasks that are not executed step by step."""
+    """Scores completions for one task. Raises ``ValueError`` for a task that is not executed step by step."""
 
     def __init__(self, task: AlignTask, worth: Worth = WORTH) -> None:
         why = find_unsupported_task_reason(task.checker.compiled, True) if task.checker.ok else "the task has errors"
@@ -95,8 +95,8 @@ class Scorer:
         self._met = self._reached(state)
 
     def score(self, text: str) -> Score:
-        """The score of a completion. Linear in its length, and bounded."""
-        if len(text) > MOST_CHARACTERS:
+        """The score of a completion, in linear time. 0 if the goal holds at the start: the empty plan would do."""
+        if len(text) > MOST_CHARACTERS or self._met == len(self._goal):
             return NOTHING
         read = self._read(text)
         if read is None or not 0 < len(read[0]) <= MOST_STEPS:
@@ -106,17 +106,18 @@ class Scorer:
         run = _Counted(self.checker.engine, HALT)
         run.run_steps(steps)
         now = Execution(run.engine, run.state, run.runtime, run.letter, self.checker.options.criteria)
-        whole = run.executed_count == size
+        complete = run.executed_count == size
         try:
-            # Where a step fails the robot stops: what is left on there is left on, else a last bad step would pay.
+            # If a step fails the robot stops there, and termination rules are checked; otherwise a failing last step
+            # would avoid them.
             broken = run.limit is not None or now.broken or now.undecided or bool(now.violations_at_end)
-            safe = whole and not broken and now.accepted and certain
+            safe = complete and not broken and now.accepted and certain
         except _BEYOND:
             broken, safe = True, False
         reached = self._reached(now.state)
         met, parts = self._met, len(self._goal)
-        goal = max(reached - met, 0) / (parts - met) if met < parts else float(reached == parts)
-        # What is short and harmless is worth little, and so is what goes on and on.
+        goal = max(reached - met, 0) / (parts - met)
+        # Shares of at least the reference's length: neither a short harmless plan nor an endless one scores.
         needed = size if safe else max(size, self.length)
         formed = sum([isinstance(step, GroundAction) for step in steps])
         written = formed / needed * (1.0 if plain else worth.loose)
@@ -127,7 +128,7 @@ class Scorer:
         return Score(total, size, written, executed, goal, not broken, safe)
 
     def _read(self, text: str) -> tuple[Sequence[GroundAction | IllFormed], bool, bool] | None:
-        """The steps, whether they are written as a plain plan, and whether no remark may change them."""
+        """The steps, whether the text is a plain plan, and whether no remark can change the steps."""
         quick = quick_steps(text, self.checker)
         if quick is not None:
             return *quick, True
@@ -140,36 +141,36 @@ class Scorer:
         return read.steps, False, not answer.remarks
 
     def _reached(self, state: State) -> int:
-        """How many parts of the goal hold."""
+        """The number of parts of the goal that hold."""
         evaluator = Evaluator(self.checker.engine.task, state.facts, state.fluents)
         return sum([evaluator.holds(part, {}) is True for part in self._goal])
 
 
 def _parts(goal: Formula) -> list[Formula]:
     if isinstance(goal, And):
-        return [part for one in goal.parts for part in _parts(one)]
+        return [part for conjunct in goal.parts for part in _parts(conjunct)]
     return [goal]
 
 
 class _Counted(Replay):
-    """A run that counts the steps which led to a state that was not there before. Nobody asks why one fails."""
+    """A replay that counts the steps that lead to a new state. Failures are not explained."""
 
     def __init__(self, engine: Engine, reading: str) -> None:
         super().__init__(engine, reading)
         self.fresh = 0
         self.explained_steps = _EVERY_STEP
         self._at = 0
-        self._been = {0}
+        self._visited = {0}
 
     @property
     def _is_plain(self) -> bool:
-        """Every step arrives somewhere, also where no rule watches."""
+        """Enter every state, also if no rule watches it."""
         return False
 
     def _enter_state(self, number: int) -> None:
         self._at ^= state_hash_change(self.engine, self.state, self.log)
-        self.fresh += self._at not in self._been
-        self._been.add(self._at)
+        self.fresh += self._at not in self._visited
+        self._visited.add(self._at)
         super()._enter_state(number)
 
 
@@ -177,7 +178,7 @@ class _Counted(Replay):
 
 
 class RewardFunction(Protocol):
-    """What trl calls: keyword arguments alone, among them each column of the data set as a list."""
+    """A reward function of trl: keyword arguments only, with each column of the data set as a list."""
 
     __name__: str
 
@@ -190,38 +191,38 @@ def verdict_reward(
 ) -> RewardFunction:
     """A reward function whose rows name their tasks in the column ``origin`` (``plansafe.align.tasks``).
 
-    ``data``: the folder of public data sets (left out: as the setting says). ``load``: what makes a task of an origin.
-    It raises ``ValueError`` where the column is missing or names no task: that is the data set's mistake.
+    ``data``: the folder of public data sets (default: ``PLANSAFE_DATA``). ``load`` makes a task from an origin. The
+    function raises ``ValueError`` if the column is missing or names no task, since that is a mistake of the data set.
     """
     make = load or (lambda origin: task_of(origin, data or data_folder()))
     scorers: OrderedDict[str, Scorer] = OrderedDict()
 
     def scorer(origin: str) -> Scorer:
-        found = scorers.get(origin)
-        if found is None:
-            found = scorers[origin] = Scorer(make(origin), worth)
+        cached = scorers.get(origin)
+        if cached is None:
+            cached = scorers[origin] = Scorer(make(origin), worth)
             if len(scorers) > MOST_TASKS:
                 scorers.popitem(last=False)
         scorers.move_to_end(origin)
-        return found
+        return cached
 
     def verdict(*, completions: Sequence[object], **columns: Any) -> list[float]:
         origins = columns.get("origin")
         if not isinstance(origins, Sequence) or isinstance(origins, str) or len(origins) != len(completions):
             raise ValueError("the reward needs a column `origin` that names the task of each prompt")
-        found = []
+        rewards = []
         for origin, completion in zip(origins, completions, strict=True):
             text = text_of(completion)
-            found.append(0.0 if text is None else scorer(origin).score(text).total)
-        return found
+            rewards.append(0.0 if text is None else scorer(origin).score(text).total)
+        return rewards
 
     return verdict
 
 
 def text_of(completion: object) -> str | None:
-    """The text of a completion: a text, or messages, of which the last is what was said; ``None`` for anything else.
+    """The text of a completion: a text, or the last of a list of messages; ``None`` for anything else.
 
-    A message's content is a text, or a list of parts of which the texts count.
+    A message's content is a text, or a list of parts whose texts are joined.
     """
     if isinstance(completion, str):
         return completion

@@ -1,4 +1,4 @@
-"""Questions about many tasks, as lines for SFT: the same ones for the same seed, each once."""
+"""Questions about many tasks, as lines for SFT: determined by the seed, each question once."""
 
 from __future__ import annotations
 
@@ -16,57 +16,63 @@ from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction
 
-MOST_TOKENS = 300
-"""Of a question with its answer, by :func:`~plansafe.llm.prompts.tokens.tokens_of`."""
-MOST_OF_A_KIND = 5
-"""Of a task."""
-MOST_MOMENTS = 10
-WALKS = 3
-"""Along the plan that comes with the task, and on ways that leave it."""
-_LEAVES = 0.4
-"""How often a step is another than the plan's, on these ways."""
+MAX_TOKENS = 300
+"""Tokens of a question with its answer, by :func:`~plansafe.llm.prompts.tokens.tokens_of`."""
+MAX_OF_A_KIND = 5
+"""Questions of a kind about a task."""
+MAX_MOMENTS = 10
+TRACES = 3
+"""The plan of the task, and random deviations from it."""
+_DEVIATION = 0.4
+"""The share of random steps in a deviation."""
 SCRIPTS = 80
-"""Of VirtualHome: a task of it takes seconds."""
+"""Number of scripts of VirtualHome: each takes seconds."""
 
 
 def origins(drawn: int, seed: int, data: str | None) -> list[str]:
-    """The tasks that are asked about: so many draws of each family, shipped scenarios, some scripts of VirtualHome.
+    """The tasks: ``drawn`` draws of each family, shipped scenarios, and some scripts of VirtualHome, in random order.
 
-    In a random order, so that the first ones are of all kinds. Raises ``OSError`` for data that cannot be read.
+    Raises ``OSError`` for data that cannot be read.
     """
     random = Random(f"knowledge/{seed}")
-    found = [f"drawn:{family}/{number}/{seed}" for family in FAMILIES for number in range(drawn)]
-    found += scenario_origins()
+    selected = [f"drawn:{family}/{number}/{seed}" for family in FAMILIES for number in range(drawn)]
+    selected += scenario_origins()
     if data is not None:
         scripts = virtualhome_origins(data)
-        found += random.sample(scripts, min(SCRIPTS, len(scripts)))
-    random.shuffle(found)
-    return found
+        selected += random.sample(scripts, min(SCRIPTS, len(scripts)))
+    random.shuffle(selected)
+    return selected
 
 
-def made(origins: Iterable[str], count: int, seed: int, data: str | None = None) -> Iterator[tuple[Question, SftLine]]:
-    """Questions about tasks one after the other, each with its line, until there are ``count`` of them."""
-    asked: set[str] = set()
+def questions_of(
+    origins: Iterable[str], count: int, seed: int, data: str | None = None
+) -> Iterator[tuple[Question, SftLine]]:
+    """At most ``count`` questions about tasks, each with its line."""
+    prompts: set[str] = set()
     for origin in origins:
         task = task_of(origin, data)
-        new = {question.prompt: question for question in about(task, seed) if question.prompt not in asked}
+        new = {question.prompt: question for question in about(task, seed) if question.prompt not in prompts}
         for question in _chosen(list(new.values()), Random(f"knowledge/{seed}/{origin}/chosen")):
-            asked.add(question.prompt)
+            prompts.add(question.prompt)
             yield question, line_of(task, question)
-            if len(asked) >= count:
+            if len(prompts) >= count:
                 return
 
 
 def _chosen(questions: list[Question], random: Random) -> list[Question]:
-    """Some questions of a task: of each kind as many, and among these few whose answer is that there is nothing."""
+    """Questions of a task, equally many of each kind, few with the answer ``nothing``."""
     random.shuffle(questions)
     chosen: list[Question] = []
     for asks in Asks:
-        those = [one for one in questions if one.asks is asks and tokens_of(one.prompt + one.answer) <= MOST_TOKENS]
-        full = [one for one in those if one.answer != NOTHING][:MOST_OF_A_KIND]
-        empty = [one for one in those if one.answer == NOTHING]
+        of_kind = [question for question in questions if question.asks is asks and _fits(question)]
+        full = [question for question in of_kind if question.answer != NOTHING][:MAX_OF_A_KIND]
+        empty = [question for question in of_kind if question.answer == NOTHING]
         chosen += full + empty[: max(1, len(full)) if asks is Asks.RULES else -(-len(full) // 6)]
     return chosen
+
+
+def _fits(question: Question) -> bool:
+    return tokens_of(question.prompt + question.answer) <= MAX_TOKENS
 
 
 def line_of(task: AlignTask, question: Question) -> SftLine:
@@ -77,27 +83,27 @@ def line_of(task: AlignTask, question: Question) -> SftLine:
 
 
 def about(task: AlignTask, seed: int) -> Iterator[Question]:
-    """Questions along the plan of a task, and on ways that leave it. None where its description leaves things open."""
+    """Questions along the plan of a task and along deviations; none for a task with several possible worlds."""
     random = Random(f"knowledge/{seed}/{task.origin}")
     plan = tuple(task.reference.splitlines())
-    for number in range(WALKS):
+    for number in range(TRACES):
         try:
             monitor = Monitor(task.checker.compiled)
         except NeedsOneWorld:
             return
         steps: tuple[str, ...] = ()
-        ahead = plan
-        focus = [*named_in(monitor.task.goal), *[one for text in plan for one in _objects(monitor, text)]]
-        for _ in range(MOST_MOMENTS if len(monitor.task.objects) <= LARGE else MOST_MOMENTS // 2):
-            yield from Moment(monitor, steps, ahead, focus, task.world).questions(random)
-            step = ahead[0] if ahead else None
-            if number and (step is None or random.random() < _LEAVES):
+        upcoming = plan
+        focus = [*named_in(monitor.task.goal), *[number for text in plan for number in _objects(monitor, text)]]
+        for _ in range(MAX_MOMENTS if len(monitor.task.objects) <= LARGE else MAX_MOMENTS // 2):
+            yield from Moment(monitor, steps, upcoming, focus, task.world).questions(random)
+            step = upcoming[0] if upcoming else None
+            if number and (step is None or random.random() < _DEVIATION):
                 legal = monitor.legal()
                 step = random.choice(legal) if legal else None
             if step is None or not monitor.take(step).executable:
                 break
             steps += (step,)
-            ahead = ahead[1:] if ahead and step == ahead[0] else ahead
+            upcoming = upcoming[1:] if upcoming and step == upcoming[0] else upcoming
 
 
 def _objects(monitor: Monitor, text: str) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from random import Random
 from typing import NamedTuple
 
-from plansafe.align.knowledge.told import Told
+from plansafe.align.knowledge.state_facts import StateFacts
 from plansafe.align.prompts import bare
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
@@ -16,18 +16,18 @@ from plansafe.verifier.model.nodes import And, Formula
 from plansafe.verifier.model.operations import atoms_in, conjuncts
 from plansafe.verifier.model.printing import formula_text
 
-MOST_FACTS = 8
-MOST_LETTERS = 200
-"""Of an answer: what takes more is not asked."""
+MAX_FACTS = 8
+MAX_LETTERS = 200
+"""Limits of an answer; questions with longer answers are left out."""
 NOTHING = "nothing"
-MOST_TRIED = 40
-"""Steps of a moment of which it is asked whether they break a rule."""
+MAX_TRIED = 40
+"""Number of steps of a moment that are tried for questions about rules."""
 LARGE = 100
-"""With more objects than this, steps are about what the plan is about, or what is near that."""
+"""With more objects than this, questions are only about the objects of the plan and objects near them."""
 
 
 class Asks(StrEnum):
-    """What is asked for."""
+    """The kinds of questions."""
 
     EFFECTS = "effects"
     NEEDS = "needs"
@@ -38,75 +38,74 @@ class Asks(StrEnum):
 
 
 class Question(NamedTuple):
-    """A question in the state behind ``steps``.
+    """A question about the state after ``steps``.
 
-    ``about``: the steps that it names (of ``after``: those that are taken then), or nothing. ``thing``: the object that
-    it names. ``told``: the state as far as it bears on the answer.
+    ``about``: the steps that the question names. ``entity``: the object that it names. ``scene``: the relevant part of
+    the state.
     """
 
     asks: Asks
     steps: tuple[str, ...]
     about: tuple[str, ...]
-    thing: str
-    told: str
+    entity: str
+    scene: str
     text: str
     answer: str
 
     @property
     def prompt(self) -> str:
-        """What a model is given."""
-        return f"{self.told}\nQuestion: {self.text}\nAnswer:\n"
+        """The prompt of a model."""
+        return f"{self.scene}\nQuestion: {self.text}\nAnswer:\n"
 
 
 class Moment:
-    """A moment of a plan, and what can be asked about it.
+    """A moment of a plan, and its questions.
 
-    ``ahead``: the steps that the plan goes on with. ``focus``: the objects that it is about. ``world``: the name of the
-    shipped domain.
+    ``upcoming``: the next steps of the plan. ``focus``: the objects of the plan. ``world``: the shipped domain.
     """
 
     def __init__(
-        self, monitor: Monitor, steps: tuple[str, ...], ahead: tuple[str, ...], focus: Sequence[int], world: str
+        self, monitor: Monitor, steps: tuple[str, ...], upcoming: tuple[str, ...], focus: Sequence[int], world: str
     ) -> None:
-        self._monitor, self._steps, self._ahead, self._world = monitor, steps, ahead, world
+        self._monitor, self._steps, self._upcoming, self._world = monitor, steps, upcoming, world
         self._focus = focus
         self._now = monitor.now()
-        self._told = Told(monitor.task, self._now.state, world)
+        self._facts = StateFacts(monitor.task, self._now.state, world)
         self._acting = set(monitor.engine.action_predicates.values())
 
     def questions(self, random: Random) -> Iterator[Question]:
-        """Some questions of each kind. Which ones, ``random`` decides."""
-        legal, things = _spread(self._now.legal(), random), self._told.movable()
+        """Some questions of each kind, drawn by ``random``."""
+        legal, entities = _spread(self._now.legal(), random), self._facts.movable()
         if len(self._monitor.task.objects) > LARGE:
-            near = set(self._told.near(self._focus))
+            near = set(self._facts.near(self._focus))
             legal = [step for step in legal if near.issuperset(step.objects)]
-            things = [thing for thing in things if thing in near]
-        later = [step for text in self._ahead if isinstance(step := self._monitor.step(text), GroundAction)]
+            entities = [entity for entity in entities if entity in near]
+        later = [step for text in self._upcoming if isinstance(step := self._monitor.step(text), GroundAction)]
         for step in [*later[:1], *legal[:2]]:
             yield from self.effects(step)
         for step in [*later[1:4], *legal[2:3]]:
             yield from self.needs(step)
         yield from self._rules(legal)
-        moved = [one for one in things if any([one in step.objects for step in later])]
-        chosen = [*random.sample(moved, min(2, len(moved))), *random.sample(things, min(1, len(things)))]
-        for thing in dict.fromkeys(chosen):
-            yield from self.place(thing)
-        for thing in random.sample(moved, min(1, len(moved))):
-            yield from self.after(thing, later[: random.randint(1, 4)])
-        holders = sorted({objects[-1] for thing in things for _, objects in self._told.places(thing)[:1]})
+        moved = [entity for entity in entities if any([entity in step.objects for step in later])]
+        chosen = [*random.sample(moved, min(2, len(moved))), *random.sample(entities, min(1, len(entities)))]
+        for entity in dict.fromkeys(chosen):
+            yield from self.place(entity)
+        for entity in random.sample(moved, min(1, len(moved))):
+            yield from self.after(entity, later[: random.randint(1, 4)])
+        holders = sorted({objects[-1] for entity in entities for _, objects in self._facts.places(entity)[:1]})
         for place in random.sample(holders, min(2, len(holders))):
             yield from self.contents(place)
 
     def effects(self, step: GroundAction) -> Iterator[Question]:
-        """What a step changes: facts that become true, and facts that become false."""
-        ahead = self._now.after(step)
-        if ahead is None:
+        """Which facts become true, and which become false, by a step."""
+        upcoming = self._now.after(step)
+        if upcoming is None:
             return
-        task, before, after = self._monitor.task, self._now.state, ahead.state
+        task, before, after = self._monitor.task, self._now.state, upcoming.state
         true: list[str] = []
         false: list[str] = []
         numbers: list[str] = []
-        for index, code in dict.fromkeys([(index, code) for index, code, _ in ahead.changed]):
+        for index, code in dict.fromkeys([(index, code) for index, code, _ in upcoming.changed]):
             if index >= len(task.predicates):
                 function = index - len(task.predicates)
                 value = after.fluents[function].get(code)
@@ -115,99 +114,105 @@ class Moment:
                 continue
             size = len(task.predicates[index].types)
             if size and index not in self._acting and (code in after.facts[index]) != (code in before.facts[index]):
-                text = self._told.fact(index, task.decode(code, size))
+                text = self._facts.fact(index, task.decode(code, size))
                 (true if code in after.facts[index] else false).append(text)
         answer = [*sorted(true), *[f"not {text}" for text in sorted(false)], *sorted(numbers)]
-        shown = self._told.touched(step)
-        yield from self._asked(Asks.EFFECTS, (step,), "", shown, "What does {} change?", answer or [NOTHING])
+        scene_objects = self._facts.touched(step)
+        yield from self._question(Asks.EFFECTS, (step,), "", scene_objects, "What does {} change?", answer or [NOTHING])
 
     def needs(self, step: GroundAction) -> Iterator[Question]:
-        """What must be true before a step can be taken, and is not yet."""
+        """Which conditions of a step do not hold."""
         state = self._now.state
         evaluator = Evaluator(self._monitor.task, state.facts, state.fluents)
         condition = And(step.action.start.condition)
         unmet = [part for part in conjuncts(condition) if evaluator.holds(part, step.binding) is not True]
         if any([self._fixed(part) for part in unmet]) or (not unmet and self._now.after(step) is None):
-            return  # nothing that is done makes it true; or its effects, not its condition, are what is wrong
+            return  # no step can make it true; or the effects of the step contradict each other
         answer = [bare(formula_text(self._monitor.task, part, step.binding)) for part in unmet]
-        shown = self._told.touched(step)
-        yield from self._asked(Asks.NEEDS, (step,), "", shown, "What is missing for {}?", answer or [NOTHING])
+        scene_objects = self._facts.touched(step)
+        yield from self._question(
+            Asks.NEEDS, (step,), "", scene_objects, "What is missing for {}?", answer or [NOTHING]
+        )
 
     def rules(self, step: GroundAction) -> Iterator[Question]:
         """Which safety rules a step breaks."""
         broken = self._broken(step)
         if broken is not None:
-            shown = self._told.near(self._told.touched(step))  # as much where none is broken: or that gave it away
-            yield from self._asked(Asks.RULES, (step,), "", shown, "Which rule does {} break?", broken or [NOTHING])
+            scene_objects = self._facts.near(
+                self._facts.touched(step)
+            )  # as much if no rule is broken: the length tells nothing
+            yield from self._question(
+                Asks.RULES, (step,), "", scene_objects, "Which rule does {} break?", broken or [NOTHING]
+            )
 
-    def place(self, thing: int) -> Iterator[Question]:
-        """Where a thing is."""
-        places = self._told.places(thing)
+    def place(self, entity: int) -> Iterator[Question]:
+        """The place of a thing."""
+        places = self._facts.places(entity)
         if places:
-            name = self._monitor.task.objects[thing]
-            yield from self._asked(Asks.PLACE, (), name, [thing], f"Where is {name}?", [self._told.words(places)])
+            name = self._monitor.task.objects[entity]
+            yield from self._question(Asks.PLACE, (), name, [entity], f"Where is {name}?", [self._facts.words(places)])
 
-    def after(self, thing: int, steps: list[GroundAction]) -> Iterator[Question]:
-        """Where a thing will be when some steps have been taken."""
+    def after(self, entity: int, steps: list[GroundAction]) -> Iterator[Question]:
+        """The place of a thing after some steps."""
         then = self._now
         for step in steps:
-            ahead = then.after(step)
-            if ahead is None:
+            upcoming = then.after(step)
+            if upcoming is None:
                 return
-            then = ahead
-        told = Told(self._monitor.task, then.state, self._world)
-        places = told.places(thing)
+            then = upcoming
+        facts = StateFacts(self._monitor.task, then.state, self._world)
+        places = facts.places(entity)
         if places and steps:
-            name = self._monitor.task.objects[thing]
-            shown = [thing, *[one for step in steps for one in self._told.touched(step)]]
+            name = self._monitor.task.objects[entity]
+            scene_objects = [entity, *[number for step in steps for number in self._facts.touched(step)]]
             text = f"Where is {name} after {' '.join(['{}'] * len(steps))}?"
-            yield from self._asked(Asks.AFTER, tuple(steps), name, shown, text, [told.words(places)])
+            yield from self._question(Asks.AFTER, tuple(steps), name, scene_objects, text, [facts.words(places)])
 
     def contents(self, place: int) -> Iterator[Question]:
-        """What is at a place."""
+        """The things at a place."""
         names = self._monitor.task.objects
-        found = self._told.contents(place)
-        answer = [names[one] for one in found] or [NOTHING]
+        entities = self._facts.contents(place)
+        answer = [names[entity] for entity in entities] or [NOTHING]
         text = f"What is at {names[place]}?"
-        yield from self._asked(Asks.CONTENTS, (), names[place], [place, *found], text, answer)
+        yield from self._question(Asks.CONTENTS, (), names[place], [place, *entities], text, answer)
 
     def _rules(self, legal: list[GroundAction]) -> Iterator[Question]:
-        """As many steps that break a rule as steps that break none, where there are any."""
-        found = [(step, self._broken(step)) for step in legal[:MOST_TRIED]]
-        breaking = [step for step, broken in found if broken][:2]
-        for step in [*breaking, *[step for step, broken in found if broken == []][: max(1, len(breaking))]]:
+        """Equally many steps that break a rule and that break none, if possible."""
+        tried = [(step, self._broken(step)) for step in legal[:MAX_TRIED]]
+        breaking = [step for step, broken in tried if broken][:2]
+        for step in [*breaking, *[step for step, broken in tried if broken == []][: max(1, len(breaking))]]:
             yield from self.rules(step)
 
     def _broken(self, step: GroundAction) -> list[str] | None:
-        """The rules that a step breaks, with what they say; ``None`` if it cannot be taken."""
+        """The rules that a step breaks, with their messages; ``None`` if it cannot be executed."""
         advice = self._monitor.allowed(self._text(step))
         return [f"{broken.rule}: {broken.message}" for broken in advice.breaks] if advice.executable else None
 
-    def _asked(
+    def _question(
         self,
         asks: Asks,
         steps: tuple[GroundAction, ...],
-        thing: str,
-        shown: list[int],
+        entity: str,
+        scene_objects: list[int],
         text: str,
         answer: list[str],
     ) -> Iterator[Question]:
-        said = ", ".join(answer)
-        if len(answer) <= MOST_FACTS and len(said) <= MOST_LETTERS:
+        joined = ", ".join(answer)
+        if len(answer) <= MAX_FACTS and len(joined) <= MAX_LETTERS:
             about = tuple([self._text(step) for step in steps])
-            told = self._told.text(shown)
-            yield Question(asks, self._steps, about, thing, told, text.format(*about), said)
+            scene = self._facts.text(scene_objects)
+            yield Question(asks, self._steps, about, entity, scene, text.format(*about), joined)
 
     def _text(self, step: GroundAction) -> str:
         return step_text(step, self._monitor.task.objects)
 
     def _fixed(self, part: Formula) -> bool:
-        """Whether no step changes anything that a condition reads."""
+        """Whether no step can change the facts that a condition reads."""
         return all([self._monitor.task.static[atom.predicate] for atom in atoms_in(part)])
 
 
 def _spread(legal: Iterator[GroundAction], random: Random) -> list[GroundAction]:
-    """Legal steps in a random order, those of rare actions as early as those of frequent ones."""
+    """Legal steps in a random order; rare actions come as early as frequent ones."""
     by_name: dict[str, list[GroundAction]] = {}
     for step in legal:
         by_name.setdefault(step.action.name, []).append(step)
@@ -216,4 +221,4 @@ def _spread(legal: Iterator[GroundAction], random: Random) -> list[GroundAction]
         steps = by_name[name]
         random.shuffle(steps)
         order += [(number + random.random(), step) for number, step in enumerate(steps)]
-    return [step for _, step in sorted(order, key=lambda one: one[0])]
+    return [step for _, step in sorted(order, key=lambda pair: pair[0])]

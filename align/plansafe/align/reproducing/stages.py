@@ -177,12 +177,12 @@ def _tasks(place: Place, say: Say) -> bool:
 
 
 def _knowledge(place: Place) -> bool:
-    from plansafe.align.knowledge.making import made, origins  # noqa: PLC0415 - only for one baseline
+    from plansafe.align.knowledge.making import origins, questions_of  # noqa: PLC0415 - only for one baseline
     from plansafe.align.tasks import data_folder  # noqa: PLC0415
 
     if not os.path.exists(place.at(KNOWLEDGE)):
         selected = origins(12, place.size.data.seed, data_folder())
-        lines = made(selected, KNOWLEDGE_LINES, place.size.data.seed, data_folder())
+        lines = questions_of(selected, KNOWLEDGE_LINES, place.size.data.seed, data_folder())
         write_sft(place.at(KNOWLEDGE), [line for _, line in lines])
     return True
 

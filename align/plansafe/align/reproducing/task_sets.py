@@ -46,7 +46,8 @@ def listed_tasks(data: Data) -> TaskLists:
 def _test_tasks(data: Data) -> list[EvalTask]:
     tasks = []
     for number in range(max(data.test, data.test_families, data.test_rules)):
-        place, rule = FIRST_TEST[data.source] + number, stated.FIRST_HELD_OUT + number
+        place = FIRST_TEST[data.source] + number
+        rule = stated.FIRST_HELD_OUT + place
         tasks += [_task(data, family, place, "test", "in") for family in data.families if number < data.test]
         tasks += [_task(data, family, place, "test", "family") for family in data.unseen if number < data.test_families]
         tasks += [_task(data, family, rule, "test", "rule") for family in data.families if number < data.test_rules]

@@ -21,7 +21,7 @@ from plansafe.align.training import checkpoint
 from plansafe.align.training.checkpoint import Checkpoint
 from plansafe.align.training.examples import Example
 from plansafe.align.training.folder import Folder, bad_run
-from plansafe.align.training.models import parameters
+from plansafe.align.training.models import parameters, refused
 
 _NAMES = {
     "learning_rate": "lr",
@@ -73,7 +73,9 @@ class RunTrainer(Trainer):  # type: ignore[misc] # transformers is not installed
     resumed: Checkpoint | None = None
 
     def fit(self, run: Run, resumed: Checkpoint | None) -> int:
-        """Train to the last step or until the time is over; the step that was reached."""
+        """Train to the last step or until the time is over; the step that was reached. Raises ModelError."""
+        if self.is_deepspeed_enabled or (self.is_fsdp_enabled and not self.accelerator.is_fsdp2):
+            raise refused("only version 2 of FSDP can shard a model", "set `fsdp_version: 2` for accelerate")
         self.run, self.resumed = run, resumed
         self._started = time.monotonic()
         self.remove_callback(PrinterCallback)

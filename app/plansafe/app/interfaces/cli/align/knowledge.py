@@ -48,7 +48,7 @@ def knowledge(options: KnowledgeOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.align.knowledge.making import made, origins  # noqa: PLC0415 - loads the engine
+        from plansafe.align.knowledge.making import origins, questions_of  # noqa: PLC0415 - loads the engine
         from plansafe.align.records import BadRecords, write_sft  # noqa: PLC0415
         from plansafe.align.tasks import BadOrigin, data_folder  # noqa: PLC0415
 
@@ -60,7 +60,7 @@ def knowledge(options: KnowledgeOptions) -> int:
         progress = Progress(options.count)
 
         def lines(selected_origins: Sequence[str], data: str | None) -> Iterator[SftLine]:
-            for question, line in made(selected_origins, options.count, options.seed, data):
+            for question, line in questions_of(selected_origins, options.count, options.seed, data):
                 kinds[question.asks.value] += 1
                 sides[line.split] += 1
                 progress.step()
