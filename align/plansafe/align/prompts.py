@@ -56,19 +56,10 @@ class _Scene(NamedTuple):
 
 def plan_prompt(task: PlanTask, most_tokens: int = MOST_TOKENS) -> str:
     """The prompt for a plan. One task gives one text; longer than ``most_tokens`` only if its core is."""
-    return _fitted(task, most_tokens, True)
-
-
-def compact_prompt(task: PlanTask, most_tokens: int = 280) -> str:
-    """The prompt without actions and rules."""
-    return _fitted(task, most_tokens, False)
-
-
-def _fitted(task: PlanTask, most_tokens: int, has_rules: bool) -> str:
     compiled = task.checker.compiled
     names = {predicate: name for (_, name), predicate in compiled.engine.action_predicates.items()}
     scene = _Scene(task.words, compiled.engine.task, compiled.rules, names, _tuples(compiled.engine.task))
-    text = _text(scene, range(len(scene.task.objects)), has_rules)
+    text = _text(scene, range(len(scene.task.objects)))
     if tokens_of(text) <= most_tokens:
         return text
     by_relevance = relevance(compiled, task.words)
@@ -76,24 +67,25 @@ def _fitted(task: PlanTask, most_tokens: int, has_rules: bool) -> str:
     low, high = len(by_relevance.core), len(order)
     while low < high:
         middle = (low + high + 1) // 2
-        if tokens_of(_text(scene, order[:middle], has_rules)) <= most_tokens:
+        if tokens_of(_text(scene, order[:middle])) <= most_tokens:
             low = middle
         else:
             high = middle - 1
-    return _text(scene, order[:low], has_rules)
+    return _text(scene, order[:low])
 
 
-def _text(scene: _Scene, objects: Iterable[int], has_rules: bool) -> str:
+def _text(scene: _Scene, objects: Iterable[int]) -> str:
     """The prompt with some of the objects, and the actions and rules that can be about them."""
     task, included = scene.task, frozenset(objects)
     part = Crop(included, included, frozenset())
     goal = ", ".join([bare(formula_text(task, condition, {})) for condition in task.goal])
     lines = [
-        *(["Actions:", *_actions(task, included)] if has_rules else []),
+        "Actions:",
+        *_actions(task, included),
         *_object_lines(task, part),
         *_facts(task, part, scene.tuples),
         *_numbers(task, part),
-        *(_rules(scene, included) if has_rules else []),
+        *_rules(scene, included),
         f"Task: {scene.words}",
         f"Goal: {goal}",
     ]

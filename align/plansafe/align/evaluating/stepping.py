@@ -1,4 +1,4 @@
-"""Plans built step by step, under a shield or a guide, by a model that was trained on compact prompts.
+"""Plans built step by step, under a shield or a guide, by a model that was trained on the prompts of `prompts.py`.
 
 The model is asked for the next line after the prompt and the previous lines, as in training; greedy decoding chooses
 among the allowed lines. ``llm/decoding/stepwise.py`` decides which lines are allowed and which choices are excluded, as
