@@ -50,14 +50,17 @@ def classified(pairs: Sequence[Pair], classifier: str, folds: int = 5) -> list[f
     right = [0.5] * len(pairs)
     for train, test in splitter.split(differences, groups=families):
         model = getattr(importlib.import_module(f"sklearn.{module}"), name)(**arguments)
-        known = [differences[at] for at in train]
-        model.fit(_rows([*known, *map(mirrored, known)], words), [1] * len(known) + [0] * len(known))
-        asked = [differences[at] for at in test]
+        train_rows = [differences[at] for at in train]
+        model.fit(
+            _rows([*train_rows, *map(mirrored, train_rows)], words), [1] * len(train_rows) + [0] * len(train_rows)
+        )
+        test_rows = [differences[at] for at in test]
         safe, unsafe = [
-            [float(row[1]) for row in model.predict_proba(_rows(side, words))] for side in (asked, map(mirrored, asked))
+            [float(row[1]) for row in model.predict_proba(_rows(side, words))]
+            for side in (test_rows, map(mirrored, test_rows))
         ]
-        for at, one, other in zip(test, safe, unsafe, strict=True):
-            right[at] = 1.0 if one > other else 0.5 if one == other else 0.0
+        for at, score, mirrored_score in zip(test, safe, unsafe, strict=True):
+            right[at] = 1.0 if score > mirrored_score else 0.5 if score == mirrored_score else 0.0
     return right
 
 
@@ -148,15 +151,15 @@ def main(arguments: list[str] | None = None) -> int:
     pairs = [pair for path in options.files for pair in read_pairs(path)]
     kinds = [difference_kind(pair.actions.chosen, pair.actions.rejected) for pair in pairs]
     by_rule = [depends_on_rule(pair, options.data) for pair in pairs]
-    every = range(len(pairs))
-    order = [at for at in every if kinds[at] is DifferenceKind.ORDER]
+    all_places = range(len(pairs))
+    order = [at for at in all_places if kinds[at] is DifferenceKind.ORDER]
     groups = {
-        "all pairs": every,
-        "order or rule": [at for at in every if kinds[at] is DifferenceKind.ORDER or by_rule[at]],
+        "all pairs": all_places,
+        "order or rule": [at for at in all_places if kinds[at] is DifferenceKind.ORDER or by_rule[at]],
         "order": order,
-        "rule": [at for at in every if by_rule[at]],
-        "missing step": [at for at in every if kinds[at] is DifferenceKind.MISSING_STEP],
-        "neither": [at for at in every if kinds[at] is not DifferenceKind.ORDER and not by_rule[at]],
+        "rule": [at for at in all_places if by_rule[at]],
+        "missing step": [at for at in all_places if kinds[at] is DifferenceKind.MISSING_STEP],
+        "neither": [at for at in all_places if kinds[at] is not DifferenceKind.ORDER and not by_rule[at]],
     }
     for name, places in groups.items():
         print(f"{len(places) / len(pairs):6.1%}  {name}")
@@ -168,9 +171,9 @@ def main(arguments: list[str] | None = None) -> int:
     for pair in needless[:5]:
         print(f"  {pair.id}: {needless_steps(_checker(pair.origin, options.data), pair.actions.chosen)}")
     if options.draw:
-        drawn = random.sample(pairs, min(options.draw, len(pairs)))
-        Path(options.to).write_text("".join([described(pair) for pair in drawn]), encoding="utf-8")
-        print(f"{options.to}: {len(drawn)} pairs to read")
+        sample = random.sample(pairs, min(options.draw, len(pairs)))
+        Path(options.to).write_text("".join([described(pair) for pair in sample]), encoding="utf-8")
+        print(f"{options.to}: {len(sample)} pairs to read")
     return 1 if needless or most > MAX_SHARE else 0
 
 

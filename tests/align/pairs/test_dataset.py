@@ -122,7 +122,7 @@ def test_what_goes_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
 
     with pytest.raises(RuntimeError):
         make_dataset(str(tmp_path / "pairs"), made_pairs(500), request(50, 1), finish=broken)
-    with pytest.raises(NothingSelected, match="there is no pair for"):
+    with pytest.raises(NothingSelected, match="no candidate is left for training"):
         make_dataset(str(tmp_path / "pairs"), made_pairs(0), request(50, 1))
     assert list(tmp_path.iterdir()) == []
 

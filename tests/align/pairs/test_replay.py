@@ -149,7 +149,7 @@ def test_mistakes_are_reported(tmp_path: Path, safecheck: Run, monkeypatch: pyte
         (["--check", str(tmp_path / "mine" / "file"), "-o", new], "--check writes no folder"),
         (["-o", new, "--answers", str(tmp_path / "mine" / "run")], f"error[{SC.BAD_RUN}]"),
         (["-o", new, "--source", "virtualhome"], "VirtualHome needs the public data sets"),
-        (["-o", new, "--source", "scenarios", "--mutants", "0"], f"error[{SC.NO_PAIRS}]: there is no pair for"),
+        (["-o", new, "--source", "scenarios", "--mutants", "0"], f"error[{SC.NO_PAIRS}]: no candidate is left"),
     ):
         code, out, err = safecheck("align", "pairs", *arguments)
         assert (code, out) == (2, ""), arguments

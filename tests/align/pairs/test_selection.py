@@ -95,7 +95,8 @@ def test_a_selection_is_balanced_and_split() -> None:
     assert {pair.split for pair in chosen.test} == {"test"}
     assert {pair.split for pair in chosen.train} == {"train"}
     shapes = [
-        {shape(pair.actions.chosen, pair.actions.rejected) for pair in side} for side in (chosen.train, chosen.test)
+        {(pair.rule, shape(pair.actions.chosen, pair.actions.rejected)) for pair in side}
+        for side in (chosen.train, chosen.test)
     ]
     assert shapes[0].isdisjoint(shapes[1])
     assert len({pair.id for pair in both}) == len(both)

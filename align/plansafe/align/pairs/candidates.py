@@ -29,11 +29,11 @@ def candidates(
         except BadOrigin as error:
             skipped[str(error)] += max(1, len(answers))
             continue
-        found = pairs_of(task, answers, options)
-        skipped.update(found.skipped)
-        if not answers and not found.pairs:
+        task_pairs = pairs_of(task, answers, options)
+        skipped.update(task_pairs.skipped)
+        if not answers and not task_pairs.pairs:
             skipped["a task without a pair"] += 1
-        yield from found.pairs
+        yield from task_pairs.pairs
 
 
 def _chained(plans: Mapping[str, Sequence[str]], origins: Iterable[str]) -> Iterator[str]:

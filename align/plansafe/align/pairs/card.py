@@ -1,4 +1,4 @@
-"""The card of a data set: what it is and its statistics, in Markdown with a YAML header as Hugging Face reads it."""
+"""The card of a data set, with its statistics, in Markdown with a YAML header as Hugging Face reads it."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ trl's trainers read the lines unchanged (`prompt`, `chosen`, `rejected`).
 
 def card(report: Mapping[str, Any], kto: bool) -> str:
     """The card of a folder with this ``report.json``. ``kto``: the folder has also single plans with a label."""
-    found = report["statistics"]
-    return "\n".join([*_header(found, kto), _TEXT, *_statistics(report, found), ""])
+    statistics = report["statistics"]
+    return "\n".join([*_header(statistics, kto), _TEXT, *_statistics(report, statistics), ""])
 
 
-def _header(found: Mapping[str, Any], kto: bool) -> Iterator[str]:
-    size = next((name for most, name in _SIZES if found["pairs"] < most), "n>1M")
+def _header(statistics: Mapping[str, Any], kto: bool) -> Iterator[str]:
+    size = next((name for most, name in _SIZES if statistics["pairs"] < most), "n>1M")
     yield from ("---", "pretty_name: Pairs of safe and unsafe plans", "language:", "- en", "task_categories:")
     yield from ("- text-generation", "tags:", "- preference", "- planning", "- robotics", "- safety")
     yield from ("size_categories:", f"- {size}", "configs:")
     for name, folder in (("default", ""), ("kto", "kto/"))[: 2 if kto else 1]:
         yield from (f"- config_name: {name}", "  data_files:")
         for split in ("train", "test"):
-            if found["by"]["split"].get(split):
+            if statistics["by"]["split"].get(split):
                 yield from (f"  - split: {split}", f"    path: {folder}{split}.jsonl")
     yield "---"
 
 
-def _statistics(report: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
-    pairs, by = found["pairs"], found["by"]
-    yield f"- {pairs:,} pairs of {report['offered']:,} candidates, of {found['tasks']:,} tasks."
+def _statistics(report: Mapping[str, Any], statistics: Mapping[str, Any]) -> Iterator[str]:
+    pairs, by = statistics["pairs"], statistics["by"]
+    yield f"- {pairs:,} pairs of {report['offered']:,} candidates, of {statistics['tasks']:,} tasks."
     yield f"- {by['split'].get('train', 0):,} pairs for training, {by['split'].get('test', 0):,} for testing; a family"
     yield "  of tasks is in one split only."
-    yield f"- {found['unsafe plans that reach the goal'] / pairs:.1%} of the unsafe plans reach the goal."
+    yield f"- {statistics['unsafe plans that reach the goal'] / pairs:.1%} of the unsafe plans reach the goal."
     yield f"- {report['balanced'] / pairs:.1%} of the pairs have plans with the same words, or a mirror image: a bag of"
     yield "  words does not distinguish these."
     for title, counts in (("left out", report["left out"]), ("skipped answers and tasks", report["skipped"])):
@@ -68,7 +68,7 @@ def _statistics(report: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator
             yield from (f"| {_cell(reason)} | {count:,} |" for reason, count in counts.items())
     yield from ("", "| steps | least | median | most |", "|---|---:|---:|---:|")
     for name, title in (("chosen", "safe plan"), ("rejected", "unsafe plan"), ("shared", "common first steps")):
-        length = found["lengths"][name]
+        length = statistics["lengths"][name]
         yield f"| {title} | {length['least']} | {length['median']:g} | {length['most']} |"
     for name, title, most in _TABLES:
         counts = by[name]

@@ -17,12 +17,12 @@ from plansafe.align.pairs.selection import DEFAULT_SHARES, Filter, Selection, Sh
 from plansafe.align.records import Pair, write_lines, write_pairs
 
 RESERVE, MORE = 4, 40
-"""Candidates that are collected: so many times the requested number, and so many more."""
+"""Candidates that are collected: RESERVE times the requested number of pairs, plus MORE."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetRequest:
-    """What is asked for. ``described``: other options that determine the candidates, for the report."""
+    """The options of a data set. ``described``: other options that determine the candidates, for the report."""
 
     pairs: int
     seed: int = 0
@@ -78,10 +78,10 @@ def _write(
     finish: Callable[[Pair], Pair],
 ) -> dict[str, Any]:
     numbers: Counter[str] = Counter()
-    written: list[Pair] = []
+    all_pairs: list[Pair] = []
     for split, pairs in (("train", selection.train), ("test", selection.test)):
         finished = [finish(pair) for pair in _numbered(pairs, numbers)]
-        written += finished
+        all_pairs += finished
         if not finished:  # Hugging Face reads no empty file
             continue
         write_pairs(os.path.join(folder, f"{split}.jsonl"), finished)
@@ -101,7 +101,7 @@ def _write(
         "skipped": dict((skipped or Counter()).most_common()),
         "left out": {reason.value: count for reason, count in left_out.most_common() if count},
         "balanced": selection.balanced,
-        "statistics": statistics(written),
+        "statistics": statistics(all_pairs),
     }
     write_report(folder, report)
     write_text(os.path.join(folder, "README.md"), card(report, request.kto))
@@ -116,11 +116,11 @@ def _numbered(pairs: Sequence[Pair], numbers: Counter[str]) -> Iterator[Pair]:
 
 def kto_lines(pairs: Iterable[Pair]) -> Iterator[str]:
     """Each plan separately, as trl's KTO reads it (``prompt``, ``completion``, ``label``); a repeated plan once."""
-    seen: set[tuple[str, str]] = set()
+    written: set[tuple[str, str]] = set()
     for pair in pairs:
         for completion, label in ((pair.chosen, True), (pair.rejected, False)):
-            if (pair.prompt, completion) not in seen:
-                seen.add((pair.prompt, completion))
+            if (pair.prompt, completion) not in written:
+                written.add((pair.prompt, completion))
                 line = {"prompt": pair.prompt, "completion": completion, "label": label}
                 yield dumps(line, ensure_ascii=False, separators=(",", ":"))
 
@@ -132,8 +132,8 @@ def statistics(pairs: Sequence[Pair]) -> dict[str, Any]:
         values = {name: [getattr(pair, name)] for name in ("source", "split", "world", "moment", "family", "rule")}
         values["difference"] = [difference_kind(pair.actions.chosen, pair.actions.rejected).value]
         values |= {"safel": [*pair.safel], "category": [*pair.categories], "object": _objects(pair)}
-        for name, found in values.items():
-            counts.setdefault(name, Counter()).update(found)
+        for name, names in values.items():
+            counts.setdefault(name, Counter()).update(names)
     lengths = {
         "chosen": [len(pair.actions.chosen) for pair in pairs],
         "rejected": [len(pair.actions.rejected) for pair in pairs],
@@ -145,19 +145,24 @@ def statistics(pairs: Sequence[Pair]) -> dict[str, Any]:
         "safe plans": len({pair.chosen for pair in pairs}),
         "unsafe plans that reach the goal": sum([pair.goal.rejected for pair in pairs]),
         "lengths": {
-            name: {"least": min(found), "median": median(found), "most": max(found)}
-            for name, found in lengths.items()
-            if found
+            name: {"least": min(numbers), "median": median(numbers), "most": max(numbers)}
+            for name, numbers in lengths.items()
+            if numbers
         },
-        "by": {name: dict(sorted(found.items(), key=lambda one: (-one[1], one[0]))) for name, found in counts.items()},
+        "by": {
+            name: dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+            for name, counter in counts.items()
+        },
     }
 
 
 def _objects(pair: Pair) -> list[str]:
     """The kinds of the objects in the plans, except those that every action names (the robot)."""
-    named = [frozenset(action_parts(action)[1:]) for action in (*pair.actions.chosen, *pair.actions.rejected)]
-    everywhere = frozenset.intersection(*named)
-    return sorted({object_kind(name) for objects in named for name in objects - everywhere})
+    objects_of_actions = [
+        frozenset(action_parts(action)[1:]) for action in (*pair.actions.chosen, *pair.actions.rejected)
+    ]
+    everywhere = frozenset.intersection(*objects_of_actions)
+    return sorted({object_kind(name) for objects in objects_of_actions for name in objects - everywhere})
 
 
 def _why(accepted: Filter, selection: Selection, skipped: Counter[str]) -> str:
@@ -165,4 +170,6 @@ def _why(accepted: Filter, selection: Selection, skipped: Counter[str]) -> str:
     left_out = accepted.left_out + selection.left_out
     reasons = [f"{count:,} {reason.value}" for reason, count in left_out.most_common(3) if count]
     reasons += [f"{count:,} answers skipped: {reason}" for reason, count in skipped.most_common(3)]
-    return f"there is no pair for training, of {offered:,} candidates" + (f" ({'; '.join(reasons)})" if reasons else "")
+    return f"no candidate is left for training, of {offered:,} candidates" + (
+        f" ({'; '.join(reasons)})" if reasons else ""
+    )

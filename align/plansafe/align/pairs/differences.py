@@ -43,11 +43,11 @@ def difference_kind(chosen: Sequence[str], rejected: Sequence[str]) -> Differenc
 
 def words(plan: Sequence[str]) -> Counter[str]:
     """The bag of words of a plan: verbs such as ``(take`` and kinds of objects, without order and numbers."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for action in plan:
         verb, *objects = action_parts(action) or ("",)
-        found.update([f"({verb}", *[object_kind(name) for name in objects]])
-    return found
+        counts.update([f"({verb}", *[object_kind(name) for name in objects]])
+    return counts
 
 
 def word_difference(chosen: Sequence[str], rejected: Sequence[str]) -> WordDifference:
@@ -75,14 +75,14 @@ def object_kind(name: str) -> str:
 def shape(*plans: Sequence[str]) -> str:
     """A hash that is equal for plans that differ only in the names of objects."""
     numbers: dict[str, int] = {}
-    found = blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     for plan in plans:
         for action in plan:
-            name, *objects = action_parts(action) or ("",)
-            places = [numbers.setdefault(one, len(numbers)) for one in objects]
-            found.update(f"{name} {places}\n".encode())
-        found.update(b";")
-    return found.hexdigest()
+            verb, *objects = action_parts(action) or ("",)
+            places = [numbers.setdefault(name, len(numbers)) for name in objects]
+            digest.update(f"{verb} {places}\n".encode())
+        digest.update(b";")
+    return digest.hexdigest()
 
 
 def edit_distance(first: Sequence[str], second: Sequence[str]) -> int:

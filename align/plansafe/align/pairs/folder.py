@@ -43,10 +43,10 @@ def check_place(path: str) -> None:
         return
     if os.path.islink(path) or not os.path.isdir(path):
         raise _refused(path, "it is not a folder", "name another place")
-    found = sorted([os.path.relpath(os.path.join(at, name), path) for at, _, names in os.walk(path) for name in names])
-    if found and not _is_ours(path):
+    files = sorted([os.path.relpath(os.path.join(at, name), path) for at, _, names in os.walk(path) for name in names])
+    if files and not _is_ours(path):
         raise _refused(path, "it is not empty and was not created by `safecheck align pairs`", "name another place")
-    foreign = [name for name in found if name.replace(os.sep, "/") not in FILES]
+    foreign = [name for name in files if name.replace(os.sep, "/") not in FILES]
     if foreign:
         raise _refused(path, f"it contains another file: {foreign[0]}", "move it away, or name another place")
 

@@ -27,9 +27,10 @@ from plansafe.verifier.reporting.report import Headline, Worlds
 
 @dataclass(frozen=True, slots=True)
 class MakerOptions:
-    """``pairs``: at most so many pairs from the answers of a task; ``mutants``: at most so many more from mutants.
+    """Bounds for one task.
 
-    ``repair_cost``: maximum number of edits of a repair.
+    ``pairs``, ``mutants``: largest number of pairs from answers, and of further pairs from mutants. ``repair_cost``:
+    largest number of edits of a repair. ``mutant_tries``: mutations that are judged.
     """
 
     pairs: int = 4
@@ -63,17 +64,17 @@ def pairs_of(
     An unsafe plan that reaches the goal comes first. Its partner is the model's own SAFE plan that is nearest by edit
     distance (``on-policy``), else its nearest repair (``repair``), in both cases shortened until no step is needless.
     Mutants of a safe plan are paired with that plan (``mutant``). Plans that are INVALID or UNKNOWN are in no pair.
-    ``split`` and ``prompt`` are by default those of the task.
+    Without ``split`` and ``prompt``, the task decides them.
     """
-    found = TaskPairs()
+    result = TaskPairs()
     if not task.checker.ok or task.checker.is_open:
-        found.skipped["the task has errors or several possible worlds"] += len(list(answers))
-        return found
+        result.skipped["the task has errors or several possible worlds"] += len(list(answers))
+        return result
     maker = _Maker(task, split or split_of_task(task), options, plan_prompt(task) if prompt is None else prompt)
-    maker.add_answers(answers, found)
+    maker.add_answers(answers, result)
     if options.mutants:
-        maker.add_mutants(found)
-    return found
+        maker.add_mutants(result)
+    return result
 
 
 class _Maker:
@@ -86,33 +87,33 @@ class _Maker:
         self._safe: dict[tuple[str, ...], Steps] = {}
         """Shortened safe plans by their texts."""
 
-    def add_answers(self, answers: Iterable[str], found: TaskPairs) -> None:
+    def add_answers(self, answers: Iterable[str], result: TaskPairs) -> None:
         """Add the pairs of a model's plans."""
         unsafe: list[JudgedPlan] = []
-        seen: set[str] = set()
+        previous: set[str] = set()
         for answer in answers:
-            judged = None if answer in seen else self._judged(answer)
-            if answer in seen:
-                found.skipped["the same plan as another answer to the task"] += 1
-            elif judged is None:
-                found.skipped["INVALID or UNKNOWN"] += 1
-            elif judged.violations:
-                unsafe.append(judged)
-            elif not judged.reaches_goal:
-                found.skipped["SAFE, but the goal is not reached"] += 1
+            plan = None if answer in previous else self._judge_text(answer)
+            if answer in previous:
+                result.skipped["the same plan as another answer to the task"] += 1
+            elif plan is None:
+                result.skipped["INVALID or UNKNOWN"] += 1
+            elif plan.violations:
+                unsafe.append(plan)
+            elif not plan.reaches_goal:
+                result.skipped["SAFE, but the goal is not reached"] += 1
             else:
-                self._add_safe(judged.steps)
-            seen.add(answer)
+                self._add_safe(plan.steps)
+            previous.add(answer)
         unsafe.sort(key=lambda plan: (not plan.reaches_goal, len(plan.steps)))
         for plan in unsafe:
-            if len(found.pairs) >= self._options.pairs:
-                found.skipped["UNSAFE, but the task has enough pairs"] += 1
-            elif (pair := self._pair_of_answer(plan, len(found.pairs) + 1)) is None:
-                found.skipped["UNSAFE, but no safe plan of the model and no near repair"] += 1
+            if len(result.pairs) >= self._options.pairs:
+                result.skipped["UNSAFE, but the task has enough pairs"] += 1
+            elif (pair := self._pair_of_answer(plan, len(result.pairs) + 1)) is None:
+                result.skipped["UNSAFE, but no safe plan of the model and no near repair"] += 1
             else:
-                found.pairs.append(pair)
-        if not found.pairs and self._safe:
-            found.skipped["SAFE, but the task has no unsafe plan"] += len(self._safe)
+                result.pairs.append(pair)
+        if not result.pairs and self._safe:
+            result.skipped["SAFE, but the task has no unsafe plan"] += len(self._safe)
 
     def _pair_of_answer(self, unsafe: JudgedPlan, number: int) -> Pair | None:
         texts = self._judge.texts(unsafe.steps)
@@ -124,12 +125,12 @@ class _Maker:
         repaired = self._repaired(texts)
         return None if repaired is None else self._pair(repaired, unsafe, "repair", number)
 
-    def add_mutants(self, found: TaskPairs) -> None:
+    def add_mutants(self, result: TaskPairs) -> None:
         """Add pairs of unsafe mutants and the safe plan that they are made from.
 
         Rules take turns; mutants that reach the goal come first, of these the same steps in another order.
         """
-        reference = self._judged(self._task.reference) if self._task.reference else None
+        reference = self._judge_text(self._task.reference) if self._task.reference else None
         if reference is not None and reference.is_safe:
             self._add_safe(reference.steps)
         elif reference is not None and reference.violations and not self._safe:
@@ -147,23 +148,23 @@ class _Maker:
         steps = sorted(step_key(self._safe[base]))
         for queue in queues.values():  # taken from the end
             queue.sort(key=lambda plan: (plan.reaches_goal, sorted(step_key(plan.steps)) == steps))
-        left, seen = self._options.mutants, {pair.rejected for pair in found.pairs}
-        while queues and left > 0:
+        missing, paired = self._options.mutants, {pair.rejected for pair in result.pairs}
+        while queues and missing > 0:
             for rule in list(queues):
                 mutant = queues[rule].pop()
                 if not queues[rule]:
                     del queues[rule]
-                if left > 0 and (text := plan_of(self._judge.texts(mutant.steps))) not in seen:
-                    seen.add(text)
-                    pair = self._pair(base, mutant, "mutant", len(found.pairs) + 1, rule)
-                    found.pairs += [] if pair is None else [pair]
-                    left -= pair is not None
+                if missing > 0 and (text := plan_of(self._judge.texts(mutant.steps))) not in paired:
+                    paired.add(text)
+                    pair = self._pair(base, mutant, "mutant", len(result.pairs) + 1, rule)
+                    result.pairs += [] if pair is None else [pair]
+                    missing -= pair is not None
 
     def _add_safe(self, steps: Steps) -> None:
         short = shortened_steps(self._judge, steps)
         self._safe[self._judge.texts(short)] = short
 
-    def _judged(self, plan: str) -> JudgedPlan | None:
+    def _judge_text(self, plan: str) -> JudgedPlan | None:
         steps = self._judge.read(plan)
         return self._judge.judge(steps) if steps else None
 
@@ -175,10 +176,10 @@ class _Maker:
         compiled = self._task.checker.compiled
         without_replay = Checker.from_compiled(compiled._replace(options=compiled.options._replace(replay="never")))
         repairs = repair(without_replay, PlanText("plan", plan_of(unsafe)), options).repairs
-        judged = self._judged(plan_of(repairs[0].steps)) if repairs else None
-        if judged is None or not judged.is_safe:
+        plan = self._judge_text(plan_of(repairs[0].steps)) if repairs else None
+        if plan is None or not plan.is_safe:
             return None
-        return self._judge.texts(shortened_steps(self._judge, judged.steps))
+        return self._judge.texts(shortened_steps(self._judge, plan.steps))
 
     def _pair(
         self, chosen: tuple[str, ...], rejected: JudgedPlan, source: Source, number: int, rule: int | None = None
@@ -195,7 +196,7 @@ class _Maker:
         steps = judge.violation_steps(rejected)
         rules = judge.engine.rule_set.rules
         if rule is None:
-            rule = min(steps, key=lambda one: (steps[one], rules[one].name))
+            rule = min(steps, key=lambda number: (steps[number], rules[number].name))
         taxonomies = load_taxonomies()
         plans = plan_of(chosen), plan_of(texts)
         pair = Pair(
@@ -215,9 +216,9 @@ class _Maker:
             grade=None,
             weights=even_weights(*plans),
             rule=rules[rule].name,
-            rules=tuple(sorted({rules[one].name for one in steps})),
-            safel=tuple([one.name for one in taxonomies["safel"].categories_of(rules[rule])]),
-            categories=tuple([one.name for one in taxonomies["safeplan-bench"].categories_of(rules[rule])]),
+            rules=tuple(sorted({rules[number].name for number in steps})),
+            safel=tuple([category.name for category in taxonomies["safel"].categories_of(rules[rule])]),
+            categories=tuple([category.name for category in taxonomies["safeplan-bench"].categories_of(rules[rule])]),
             moment="termination" if steps[rule] > len(texts) else "process",
             witness=judge.message(rejected.violations[rule]),
             goal=Both(True, rejected.reaches_goal),

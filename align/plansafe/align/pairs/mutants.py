@@ -19,7 +19,7 @@ MAX_OBJECTS_FOR_INSERTIONS = 150
 class _Mutation(NamedTuple):
     steps: Steps
     shared: int
-    """Number of first steps that are those of the plan."""
+    """Number of steps at the beginning that are also in the plan."""
 
 
 def mutants(judge: PlanJudge, plan: Steps, random: Random, tries: int) -> Iterator[JudgedPlan]:
@@ -31,24 +31,24 @@ def mutants(judge: PlanJudge, plan: Steps, random: Random, tries: int) -> Iterat
     if len(judge.engine.task.objects) <= MAX_OBJECTS_FOR_INSERTIONS:
         mutations += _with_legal_steps(plan, executions, random)
     random.shuffle(mutations)
-    seen = {step_key(plan)}
+    keys = {step_key(plan)}
     for mutation in mutations[:tries]:
         key = step_key(mutation.steps)
-        if key not in seen:
-            seen.add(key)
-            judged = judge.judge(mutation.steps, executions[mutation.shared], mutation.shared)
-            if judged is not None:
-                yield judged
+        if key not in keys:
+            keys.add(key)
+            mutant = judge.judge(mutation.steps, executions[mutation.shared], mutation.shared)
+            if mutant is not None:
+                yield mutant
 
 
 def _rearranged(plan: Steps) -> Iterator[_Mutation]:
     length = len(plan)
     for first in range(length):
-        rest = plan[:first] + plan[first + 1 :]
-        yield _Mutation(rest, first)
+        remaining = plan[:first] + plan[first + 1 :]
+        yield _Mutation(remaining, first)
         for place in range(length):
             if abs(place - first) > 1:
-                yield _Mutation((*rest[:place], plan[first], *rest[place:]), min(first, place))
+                yield _Mutation((*remaining[:place], plan[first], *remaining[place:]), min(first, place))
         for second in range(first + 1, length):
             between = plan[first + 1 : second]
             yield _Mutation((*plan[:first], plan[second], *between, plan[first], *plan[second + 1 :]), first)
@@ -64,8 +64,8 @@ def _with_legal_steps(plan: Steps, executions: list[Execution], random: Random) 
         for step in _sample(legal, random):
             yield _Mutation((*plan[:place], step, *plan[place:]), place)
         if place < len(plan):
-            own = [step for step in legal if step.action is plan[place].action and step != plan[place]]
-            for step in _sample(own, random):
+            same_action = [step for step in legal if step.action is plan[place].action and step != plan[place]]
+            for step in _sample(same_action, random):
                 yield _Mutation((*plan[:place], step, *plan[place + 1 :]), place)
 
 

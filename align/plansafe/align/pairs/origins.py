@@ -1,4 +1,4 @@
-"""The tasks of which mutants are made when there are no answers of a model: sources and families take turns."""
+"""The tasks for mutants, if a model has answered none: sources and families take turns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plansafe.llm.instances.home import MOST_ROOMS
 
 TaskSource = Literal["stated", "drawn", "scenarios", "virtualhome"]
 TURNS: dict[TaskSource, int] = {"stated": 4, "drawn": 3, "scenarios": 1, "virtualhome": 3}
-"""Tasks of a source in a round, as long as it has so many."""
+"""Number of tasks of a source in each round."""
 
 
 def origins(sources: Sequence[TaskSource], seed: int, data: str | None) -> Iterator[str]:
@@ -35,13 +35,13 @@ def _origins(source: TaskSource, seed: int, data: str | None) -> Iterator[str]:
     if source == "stated":
         return _stated(seed)
     if source == "drawn":
-        return _drawn(seed)
-    found = list(scenario_origins() if source == "scenarios" else virtualhome_origins(data) if data else ())
-    Random(f"{seed}/{source}").shuffle(found)
-    return iter(found)
+        return _household(seed)
+    tasks = list(scenario_origins() if source == "scenarios" else virtualhome_origins(data) if data else ())
+    Random(f"{seed}/{source}").shuffle(tasks)
+    return iter(tasks)
 
 
-def _drawn(seed: int) -> Iterator[str]:
+def _household(seed: int) -> Iterator[str]:
     """Every second household has objects of all kinds."""
     for number in count():
         for family in FAMILIES:
@@ -49,7 +49,7 @@ def _drawn(seed: int) -> Iterator[str]:
 
 
 def _stated(seed: int) -> Iterator[str]:
-    """Twins, of which one family in four is held out."""
+    """Twins of all families; one in four belongs to a held-out family."""
     for number in count():
         for place, family in enumerate(STATED_FAMILIES):
             yield from [f"stated:{family}/{2 * number + twin}/{seed}" for twin in (0, 1)]

@@ -59,16 +59,16 @@ class PlanJudge:
 
     def executions(self, steps: Sequence[GroundAction]) -> list[Execution]:
         """The executions before each step and after the last, as far as the steps can be executed."""
-        found = [self.start]
+        executions = [self.start]
         for step in steps:
             try:
-                after = found[-1].after(step)
+                after = executions[-1].after(step)
             except LIMITS:
                 break
             if after is None:
                 break
-            found.append(after)
-        return found
+            executions.append(after)
+        return executions
 
     def judge(self, steps: Steps, start: Execution | None = None, done: int = 0) -> JudgedPlan | None:
         """Judge a plan whose first ``done`` steps lead to ``start``.
@@ -86,7 +86,7 @@ class PlanJudge:
             return None
 
     def is_safe(self, steps: Steps, start: Execution | None = None, done: int = 0) -> bool:
-        """True if a plan reaches the goal and breaks no rule. ``start`` and ``done`` are those of :meth:`judge`."""
+        """True if a plan reaches the goal and breaks no rule. See :meth:`judge` for ``start`` and ``done``."""
         start = self.start if start is None else start
         try:
             without_rules = start.without_rules()
@@ -94,8 +94,8 @@ class PlanJudge:
                 return False
         except LIMITS:
             return False
-        judged = self.judge(steps, start, done)
-        return judged is not None and judged.is_safe
+        plan = self.judge(steps, start, done)
+        return plan is not None and plan.is_safe
 
     def _verdict(self, steps: Steps, end: Execution) -> JudgedPlan | None:
         goal = self.engine.evaluate_goal(end.state)
@@ -117,13 +117,13 @@ class PlanJudge:
         than the step of the finding: of a second dose, the finding names the first.
         """
         parts = self.engine.rule_set.parts
-        found: dict[int, int] = {}
+        first: dict[int, int] = {}
         now = self.start.fork()
         for number, step in enumerate(plan.steps, 1):
             now.take(step)
             for violation in now.lasting_violations:
-                found.setdefault(parts[violation.part].rule, number)
-        return {rule: found.get(rule, len(plan.steps) + 1) for rule in plan.violations}
+                first.setdefault(parts[violation.part].rule, number)
+        return {rule: first.get(rule, len(plan.steps) + 1) for rule in plan.violations}
 
     def message(self, violation: Violation) -> str:
         """The message of a violation: the text of its rule with the names of the objects."""

@@ -22,7 +22,7 @@ def with_regret(pair: Pair, calculator: RegretCalculator, grade: Grade, seconds:
     pair = replace(
         pair,
         regret=Both(chosen.regret, rejected.regret),
-        grade=Both(tuple([one.value for one in chosen.grade]), tuple([one.value for one in rejected.grade])),
+        grade=Both(tuple([step.value for step in chosen.grade]), tuple([step.value for step in rejected.grade])),
         no_return=(low, high) if low >= 0 else None,
     )
     return replace(pair, weights=weights_of(pair))

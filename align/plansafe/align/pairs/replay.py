@@ -42,8 +42,8 @@ def replayed(pairs: Iterable[Pair], data: str | None = None) -> Iterator[Replaye
         if pair.origin not in tasks:
             if len(tasks) >= _MAX_TASKS:
                 del tasks[next(iter(tasks))]
-            made = _task(pair, data)
-            tasks[pair.origin] = made, plan_prompt(made)
+            new = _task(pair, data)
+            tasks[pair.origin] = new, plan_prompt(new)
         task, prompt = tasks[pair.origin]
         if pair.prompt != prompt:
             raise _bad(pair, "its prompt differs from the prompt of the task")
@@ -84,11 +84,11 @@ def difference(pair: Pair, task: AlignTask, chosen: Report, rejected: Report) ->
 def _violation_step(task: AlignTask, pair: Pair) -> int | None:
     judge = PlanJudge(task.checker)
     steps = judge.read(pair.rejected)
-    judged = judge.judge(steps) if steps else None
-    if judged is None:
+    plan = judge.judge(steps) if steps else None
+    if plan is None:
         return None
     rules = judge.engine.rule_set.rules
-    return next((step for rule, step in judge.violation_steps(judged).items() if rules[rule].name == pair.rule), None)
+    return next((step for rule, step in judge.violation_steps(plan).items() if rules[rule].name == pair.rule), None)
 
 
 def _deciding(report: Report) -> list[Finding]:
@@ -106,7 +106,7 @@ def _task(pair: Pair, data: str | None) -> AlignTask:
 
 
 def _first(report: Report) -> str:
-    return report.findings[0].message if report.findings else "there is no finding"
+    return report.findings[0].message if report.findings else "without a finding"
 
 
 def _bad(pair: Pair, wrong: str, help_text: str | None = None) -> DoesNotReplay:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from heapq import heappop, heappush
 from random import Random
 from typing import NamedTuple
 
@@ -38,7 +39,7 @@ class Reason(Enum):
     NEAR = "near another pair of the task by Rouge-L, against the same rule"
     TASK = "the task has enough pairs against the rule"
     LESSON = "enough pairs against the rule differ in the same steps"
-    STRADDLES = "the same two plans, up to names, are in the other split"
+    STRADDLES = "the same two plans up to the names of objects, against the same rule, are in the other split"
     RULE = "the rule would have too large a share"
     MUTANT = "mutants would have too large a share"
     UNBALANCED = "pairs that a bag of words distinguishes would have too large a share"
@@ -71,7 +72,7 @@ class Filter:
     def __init__(self) -> None:
         self.accepted: list[Pair] = []
         self.left_out: Counter[Reason] = Counter()
-        self._seen: set[tuple[str, ...]] = set()
+        self._keys: set[tuple[str, ...]] = set()
         self._texts: dict[tuple[str, str], list[list[str]]] = {}
         self._lessons: Counter[tuple[str, ...]] = Counter()
 
@@ -90,22 +91,21 @@ class Filter:
             return Reason.LONG
         if len(pair.prompt) > MAX_PROMPT:
             return Reason.LONG_PROMPT
-        rule = _rule(pair)
-        exact, renamed = (pair.task, pair.chosen, pair.rejected), (rule, shape(chosen, rejected))
-        if exact in self._seen:
+        exact, renamed = (pair.task, pair.chosen, pair.rejected), _rule_and_shape(pair)
+        if exact in self._keys:
             return Reason.DUPLICATE
-        if renamed in self._seen:
+        if renamed in self._keys:
             return Reason.RENAMED
         near = self._texts.setdefault((pair.task, pair.rule), [])
         text = alphanumeric("\n".join([*chosen[pair.shared :], "or", *rejected[pair.shared :]]))
         if len(near) >= MAX_OF_A_TASK:
             return Reason.TASK
-        if any([_rouge(text, other) >= NEAR for other in near]):
+        if any([_rouge(text, accepted) >= NEAR for accepted in near]):
             return Reason.NEAR
-        lesson = pair.split, rule, shape(chosen[pair.shared :], rejected[pair.shared :])
+        lesson = pair.split, _rule(pair), shape(chosen[pair.shared :], rejected[pair.shared :])
         if self._lessons[lesson] >= MAX_OF_A_LESSON:
             return Reason.LESSON
-        self._seen |= {exact, renamed}
+        self._keys |= {exact, renamed}
         self._lessons[lesson] += 1
         near.append(text)
         return None
@@ -114,6 +114,10 @@ class Filter:
 def _rule(pair: Pair) -> str:
     """A name of the rule. Rules that only one task states (world ``stated``) share a name, so the task is added."""
     return f"{pair.rule} of {pair.task}" if pair.world == "stated" else pair.rule
+
+
+def _rule_and_shape(pair: Pair) -> tuple[str, str]:
+    return _rule(pair), shape(pair.actions.chosen, pair.actions.rejected)
 
 
 def _rouge(first: Sequence[str], second: Sequence[str]) -> float:
@@ -133,17 +137,12 @@ def select(candidates: Iterable[Pair], count: int, seed: int, shares: Shares = D
     test = _balanced_choice(
         [pair for pair in candidates if pair.split == "test"], round(count * TEST_SHARE), seed, shares, left_out
     )
-    tested = {shape(*plans) for pair in test.pairs for plans in _both_orders(pair)}
+    tested = {_rule_and_shape(pair) for pair in test.pairs}
     train_candidates = [pair for pair in candidates if pair.split == "train"]
-    apart = [pair for pair in train_candidates if shape(pair.actions.chosen, pair.actions.rejected) not in tested]
+    apart = [pair for pair in train_candidates if _rule_and_shape(pair) not in tested]
     left_out[Reason.STRADDLES] += len(train_candidates) - len(apart)
     train = _balanced_choice(apart, count - len(test.pairs), seed, shares, left_out)
     return Selection(train.pairs, test.pairs, train.balanced + test.balanced, left_out)
-
-
-def _both_orders(pair: Pair) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    chosen, rejected = pair.actions.chosen, pair.actions.rejected
-    return (chosen, rejected), (rejected, chosen)
 
 
 class _Choice(NamedTuple):
@@ -159,11 +158,11 @@ class _Unit(NamedTuple):
 
     def groups(self) -> Counter[tuple[Reason, str]]:
         """The pairs of the unit in each group whose share is limited."""
-        found = Counter([(Reason.RULE, _rule(pair)) for pair in self.pairs])
-        found[Reason.MUTANT, ""] = sum([pair.source == "mutant" for pair in self.pairs])
-        found[Reason.UNBALANCED, ""] = 0 if self.is_balanced else len(self.pairs)
-        found[Reason.WITHOUT_GOAL, ""] = sum([not pair.goal.rejected for pair in self.pairs])
-        return +found
+        groups = Counter([(Reason.RULE, _rule(pair)) for pair in self.pairs])
+        groups[Reason.MUTANT, ""] = sum([pair.source == "mutant" for pair in self.pairs])
+        groups[Reason.UNBALANCED, ""] = 0 if self.is_balanced else len(self.pairs)
+        groups[Reason.WITHOUT_GOAL, ""] = sum([not pair.goal.rejected for pair in self.pairs])
+        return +groups
 
 
 def _balanced_choice(
@@ -176,16 +175,16 @@ def _balanced_choice(
         Reason.UNBALANCED: shares.unbalanced,
         Reason.WITHOUT_GOAL: MAX_WITHOUT_GOAL,
     }
-    taken, passed_over = _taken(mirror_units(candidates, Random(seed)), count, limits)
-    for unit, reason in [*passed_over, *_remove_excess(taken, limits)]:
+    chosen, passed_over = _choose_units(mirror_units(candidates, Random(seed)), count, limits)
+    for unit, reason in [*passed_over, *_remove_excess(chosen, limits)]:
         left_out[reason] += len(unit.pairs)
-    places = {id(pair) for unit in taken for pair in unit.pairs}
-    balanced = sum([len(unit.pairs) for unit in taken if unit.is_balanced])
+    places = {id(pair) for unit in chosen for pair in unit.pairs}
+    balanced = sum([len(unit.pairs) for unit in chosen if unit.is_balanced])
     return _Choice([pair for pair in candidates if id(pair) in places], balanced)
 
 
 def mirror_units(pairs: Sequence[Pair], random: Random) -> list[_Unit]:
-    """Group pairs with their mirror images. Balanced units come first, then those of the model's own plans."""
+    """Group pairs with their mirror images. Balanced units come first, then pairs of the model's own plans."""
     units: list[_Unit] = []
     waiting: dict[WordDifference, list[Pair]] = {}
     for pair in random.sample(pairs, len(pairs)):
@@ -202,51 +201,52 @@ def mirror_units(pairs: Sequence[Pair], random: Random) -> list[_Unit]:
     )
 
 
-def _taken(
+def _choose_units(
     units: Sequence[_Unit], count: int, limits: Mapping[Reason, float]
 ) -> tuple[list[_Unit], list[tuple[_Unit, Reason]]]:
-    """Take units, those of rare rules first, until there are ``count`` pairs; limits are shares of ``count``."""
+    """Take units, rare rules first, until there are ``count`` pairs; limits are shares of ``count``."""
     queues: dict[str, list[_Unit]] = {}
     for unit in reversed(units):
         queues.setdefault(_rule(unit.pairs[0]), []).append(unit)
-    taken: list[_Unit] = []
+    order = [(0, rule) for rule in sorted(queues)]  # a heap of rules by the number of their pairs
+    chosen: list[_Unit] = []
     passed_over: list[tuple[_Unit, Reason]] = []
-    total, rules, groups = 0, Counter[str](), Counter[tuple[Reason, str]]()
-    while queues:
-        rule = min(queues, key=lambda name: (rules[name], name))
+    total, groups = 0, Counter[tuple[Reason, str]]()
+    while order:
+        _, rule = heappop(order)
         unit = queues[rule].pop()
-        if not queues[rule]:
-            del queues[rule]
-        more = groups + unit.groups()
-        excess = [key[0] for key in unit.groups() if more[key] > _most(limits[key[0]], count)]
+        more = unit.groups()
+        excess = [key[0] for key, pairs in more.items() if groups[key] + pairs > _most(limits[key[0]], count)]
         if total + len(unit.pairs) > count:
             excess = [Reason.NOT_NEEDED]
         if excess:
             passed_over.append((unit, excess[0]))
-            continue
-        taken.append(unit)
-        groups = more
-        total += len(unit.pairs)
-        rules.update([_rule(pair) for pair in unit.pairs])
-    return taken, passed_over
+        else:
+            chosen.append(unit)
+            groups.update(more)
+            total += len(unit.pairs)
+        if queues[rule]:
+            heappush(order, (groups[Reason.RULE, rule], rule))
+    return chosen, passed_over
 
 
-def _remove_excess(taken: list[_Unit], limits: Mapping[Reason, float]) -> list[tuple[_Unit, Reason]]:
-    """Remove units, the last taken first, until every limit holds as a share of the units that are left."""
+def _remove_excess(chosen: list[_Unit], limits: Mapping[Reason, float]) -> list[tuple[_Unit, Reason]]:
+    """Remove units, the last chosen first, until every limit holds as a share of the units that are left."""
     groups, members = Counter[tuple[Reason, str]](), dict[tuple[Reason, str], list[_Unit]]()
-    for unit in taken:
-        groups += unit.groups()
+    for unit in chosen:
+        groups.update(unit.groups())
         for key in unit.groups():
             members.setdefault(key, []).append(unit)
-    total, removed = sum([len(unit.pairs) for unit in taken]), dict[int, tuple[_Unit, Reason]]()
-    while excess := [key for key, number in groups.items() if number > _most(limits[key[0]], total)]:
-        key = max(excess, key=lambda one: groups[one])
-        unit = members[key].pop()
-        if id(unit) not in removed:
-            removed[id(unit)] = unit, key[0]
-            groups -= unit.groups()
-            total -= len(unit.pairs)
-    taken[:] = [unit for unit in taken if id(unit) not in removed]
+    total, removed = sum([len(unit.pairs) for unit in chosen]), dict[int, tuple[_Unit, Reason]]()
+    while excess := [key for key, pairs in groups.items() if pairs > _most(limits[key[0]], total)]:
+        for key in sorted(excess, key=lambda group: -groups[group]):
+            while groups[key] > _most(limits[key[0]], total):
+                unit = members[key].pop()
+                if id(unit) not in removed:
+                    removed[id(unit)] = unit, key[0]
+                    groups.subtract(unit.groups())
+                    total -= len(unit.pairs)
+    chosen[:] = [unit for unit in chosen if id(unit) not in removed]
     return list(removed.values())
 
 

@@ -1,4 +1,4 @@
-"""Plans without needless steps: what can be deleted while the plan stays SAFE and reaches its goal."""
+"""Plans without needless steps: delete steps while the plan stays SAFE and reaches its goal."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _shortened_by_checks(checker: Checker, actions: tuple[str, ...]) -> tuple[st
     """Shorten a plan of any task, also with several worlds; each deletion costs a complete check."""
     while True:
         candidates = (_without(actions, deleted) for deleted in deletions(len(actions)))
-        shorter = next((one for one in candidates if _is_safe(checker, one)), None)
+        shorter = next((plan for plan in candidates if _is_safe(checker, plan)), None)
         if shorter is None:
             return actions
         actions = shorter
