@@ -68,7 +68,7 @@ def test_populations_are_reported_apart(place: Place) -> None:
     for title in ("## Known families and rules", "## Held-out families", "## Held-out rules", "## Training"):
         assert title in text, title
     tasks = Counter([task.shift for task in place.tasks(TEST)])
-    assert tasks["in"] == 6 * 16 and tasks["family"] == 16 and 0 < tasks["rule"] <= 6 * 6
+    assert tasks["in"] == 5 * 16 and tasks["family"] == 16 and 0 < tasks["rule"] <= 5 * 6
     for shift, count in tasks.items():
         answers = groups(place, shift)["ours"].answers
         assert len(answers) == 2 * count and {answer.record["shift"] for answer in answers} == {shift}
@@ -76,6 +76,6 @@ def test_populations_are_reported_apart(place: Place) -> None:
 
 def test_every_run_has_the_same_number_of_verifier_calls(place: Place) -> None:
     calls = {place.size.verifier_calls(run) for run in place.size.runs}
-    assert calls == {6 * 20 * 4}
+    assert calls == {5 * 20 * 4}
     for seed in place.size.seeds:
-        assert len(read_evaluation(place.samples(seed, "sft", 1)).records) == 6 * 20 * 4
+        assert len(read_evaluation(place.samples(seed, "sft", 1)).records) == 5 * 20 * 4
