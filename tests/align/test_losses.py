@@ -63,7 +63,8 @@ def _model(seed: int = 0) -> Any:
 
 
 def _logps(model: Any, batch: Batch) -> Any:
-    return L.log_probabilities(model(input_ids=batch.tokens, attention_mask=batch.attention).logits, batch.tokens)
+    logits = model(input_ids=batch.tokens, attention_mask=batch.attention).logits
+    return L.log_probabilities(logits[:, :-1], batch.tokens[:, 1:])
 
 
 def _sides(model: Any) -> tuple[Plans, Plans]:
@@ -192,6 +193,17 @@ def test_weights_and_losses_ignore_padding() -> None:
             sides = [batch.plans(_logps(model, batch)) for batch in alone]
             single = L.weighted(*sides, beta=BETA, gamma_beta_ratio=RATIO, normaliser="weights").losses
             assert single.item() == pytest.approx(together[number].item(), abs=1e-5)
+
+
+def test_the_trainer_computes_the_same_log_probabilities_of_plans() -> None:
+    from plansafe.align.training.plan_trainer import plan_log_probabilities
+
+    model = _model(4)
+    for rows in _rows():
+        batch = batch_of(rows, 0)
+        with torch.inference_mode():
+            found, expected = plan_log_probabilities(model, batch), _logps(model, batch) * batch.completion
+        assert torch.allclose(found, expected, atol=1e-5) and not found[batch.completion == 0].any()
 
 
 def test_parity_with_cpo_simpo_of_trl() -> None:

@@ -46,10 +46,9 @@ class Losses(NamedTuple):
 
 
 def log_probabilities(logits: Tensor, tokens: Tensor) -> Tensor:
-    """Log-probability of each token but the first of a row, in 32 bits: (B, T, V), (B, T) to (B, T - 1)."""
-    wide = logits[:, :-1].float()
-    picked = wide.gather(-1, tokens[:, 1:, None])[..., 0]
-    return picked - wide.logsumexp(-1)
+    """Log-probabilities of tokens, in 32 bits: (.., V), (..) to (..)."""
+    wide = logits.float()
+    return wide.gather(-1, tokens[..., None])[..., 0] - wide.logsumexp(-1)
 
 
 def prefix_weights(plans: Plans, factor: float) -> Plans:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from plansafe.align.config import REFERENCED, TEXT_METHODS, Config
-from plansafe.align.losses import Plans
+from plansafe.align.losses import Plans, log_probabilities
 from plansafe.align.tokens import Batch, batch_of
 from plansafe.align.training.examples import Example
 from plansafe.align.training.models import Base, Trained, parameters
@@ -132,14 +132,13 @@ def plan_log_probabilities(model: Any, batch: Batch) -> Any:
     Prompts have most of the tokens and a vocabulary makes logits the largest part of a small model's work, so logits
     are computed from the first predicted token of a plan on.
     """
-    wanted = batch.completion > 0
-    first = int(wanted.any(0).int().argmax())
+    is_plan = batch.completion > 0
+    first = int(is_plan.any(0).int().argmax())
     logits = model(
         input_ids=batch.tokens,
         attention_mask=batch.attention,
         use_cache=False,
-        logits_to_keep=wanted.shape[1] - first + 1,
+        logits_to_keep=is_plan.shape[1] - first + 1,
     ).logits
-    wide = logits[:, :-1][wanted[:, first:]].float()
-    picked = wide.gather(-1, batch.tokens[:, 1:][wanted][:, None])[:, 0] - wide.logsumexp(-1)
-    return picked.new_zeros(wanted.shape).masked_scatter(wanted, picked)
+    picked = log_probabilities(logits[:, :-1][is_plan[:, first:]], batch.tokens[:, 1:][is_plan])
+    return picked.new_zeros(is_plan.shape).masked_scatter(is_plan, picked)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plansafe.align.config import TRL_METHODS, Config
 from plansafe.align.training import checkpoint, models
-from plansafe.align.training.examples import Examples, read_evaluation_examples, read_examples
+from plansafe.align.training.examples import Example, Examples, read_evaluation_examples, read_examples
 from plansafe.align.training.folder import METRICS, Folder
-from plansafe.align.training.models import Base, require_package
+from plansafe.align.training.models import Base, Trained, require_package
 from plansafe.llm.models.adapter import read_adapter
 from plansafe.verifier.extras import how_to_install
 
 if TYPE_CHECKING:
-    from plansafe.align.training.run_trainer import Progress
+    from plansafe.align.training.run_trainer import Progress, RunTrainer
 
 _NOT_IDENTITY = (
     *("model", "data", "output", "adapter", "threads", "save_steps", "keep_checkpoints", "report_to", "vllm"),
@@ -62,15 +63,28 @@ def train(
         require_package("trl", f'`method = "{config.method}"`', how_to_install("align"))
     examples = read_examples(config, base.tokens)
     evaluation = read_evaluation_examples(config, base.tokens)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # trl uses old names of transformers
+        return _run(config, base, examples, evaluation, ends, watch)
+
+
+def _run(
+    config: Config,
+    base: Base,
+    examples: Examples,
+    evaluation: Sequence[Example],
+    ends: float | None,
+    watch: Callable[[Progress], None],
+) -> Result:
     from plansafe.align.training import run_trainer  # noqa: PLC0415 - imports torch and transformers
 
     args = _arguments(config)
     step_size = config.bs * config.gradient_accumulation_steps * args.world_size
     with Folder(config.output, _identity(config, base, examples, step_size), args.process_index == 0) as folder:
         args.distributed_state.wait_for_everyone()
-        done = _finished(config, folder)
-        if done is not None:
-            return _result(folder, examples, config.max_steps, done)
+        target = folder.at("model" if config.lora_r == 0 else "adapter")
+        if _is_finished(config, target):
+            return _result(folder, examples, config.max_steps, target)
         step = checkpoint.last(folder)
         resumed = checkpoint.load(folder, step) if step else None
         folder.keep_metrics(step)
@@ -79,26 +93,29 @@ def train(
         numbers = run_trainer.drawn_order(len(examples.examples), config.max_steps * step_size, config.seed)
         order = [examples.examples[number] for number in numbers]
         trained = models.loaded(config, base, args.device)
-        if config.method in TRL_METHODS:
-            from plansafe.align.training.baselines import baseline  # noqa: PLC0415 - imports trl
-
-            copies = config.method == "dpo" and not trained.rank
-            reference = models.loaded(config, base, args.device).model if copies else None
-            trainer: Any = baseline(config, base, trained, reference, args, order, evaluation)
-        else:
-            from plansafe.align.training.plan_trainer import PlanTrainer  # noqa: PLC0415 - as above
-
-            trainer = PlanTrainer(config, base, trained, args, order, evaluation)
-        run = run_trainer.Run(config, folder, order, len(examples.examples), ends, watch)
-        step = trainer.fit(run, resumed)
-        target = None
-        if step == config.max_steps:
-            weights = trainer.trained()
-            target = _target(config, folder)
+        trainer = _trainer(config, base, trained, args, order, evaluation)
+        step = trainer.fit(run_trainer.Run(config, folder, order, len(examples.examples), ends, watch), resumed)
+        is_finished = step == config.max_steps
+        if is_finished:
+            weights = trainer.trained()  # all processes take part
             if folder.first:
                 models.write_trained(folder.path, config, base, trained, weights)
         args.distributed_state.wait_for_everyone()
-        return _result(folder, examples, step, target)
+        return _result(folder, examples, step, target if is_finished else None)
+
+
+def _trainer(
+    config: Config, base: Base, trained: Trained, args: Any, data: Sequence[Example], evaluation: Sequence[Example]
+) -> RunTrainer:
+    if config.method not in TRL_METHODS:
+        from plansafe.align.training.plan_trainer import PlanTrainer  # noqa: PLC0415 - imports transformers
+
+        return PlanTrainer(config, base, trained, args, data, evaluation)
+    from plansafe.align.training.baselines import baseline  # noqa: PLC0415 - imports trl
+
+    needs_copy = config.method == "dpo" and not trained.rank
+    reference = models.loaded(config, base, args.device).model if needs_copy else None
+    return baseline(config, base, trained, reference, args, data, evaluation)
 
 
 def _arguments(config: Config) -> Any:
@@ -123,18 +140,13 @@ def _identity(config: Config, base: Base, examples: Examples, step_size: int) ->
     }
 
 
-def _target(config: Config, folder: Folder) -> str:
-    return folder.at("model" if config.lora_r == 0 else "adapter")
-
-
-def _finished(config: Config, folder: Folder) -> str | None:
-    """The adapter or model of a run that was finished before. Raises ModelError if it is damaged."""
-    target = _target(config, folder)
+def _is_finished(config: Config, target: str) -> bool:
+    """Whether the adapter or model is there. Raises ModelError if the adapter is damaged."""
     if not os.path.isdir(target):
-        return None
+        return False
     if config.lora_r != 0:
         read_adapter(target)
-    return target
+    return True
 
 
 def _result(folder: Folder, examples: Examples, step: int, target: str | None) -> Result:

@@ -190,7 +190,7 @@ def _derived_of_risk(verdict: Acceptance) -> list[str]:
     """The goal, if none is written, and the broken rule."""
     block, figures = verdict.entry.block, verdict.figures
     lines = [] if block.lines("rule") else [f"rule: {figures['rule']}"]
-    goal = _goal_text(verdict)
+    goal = "" if block.lines("goal") else _goal_text(verdict)
     return [*lines, f"goal: {goal}"] if goal else lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -50,13 +51,17 @@ def train(options: TrainOptions) -> int:
 
 def _train(path: str, assignments: Sequence[str], minutes: float | None) -> int:
     from plansafe.align.config import BadConfig, read_config  # noqa: PLC0415 - not for --help
+    from plansafe.align.evaluating.processes import share_of  # noqa: PLC0415 - the same
     from plansafe.align.records import BadRecords  # noqa: PLC0415 - the same
     from plansafe.align.training.folder import BadTraining  # noqa: PLC0415 - the same
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415 - the same
 
     try:
         config = read_config(path, _overrides(assignments))
-        return _report(config, _run(config, minutes))
+        result = _run(config, minutes)
+        if share_of(os.environ).rank == 0:  # torchrun starts this command once per GPU
+            _report(config, result)
+        return 0 if result.finished else _UNFINISHED
     except BadConfig as error:
         return print_diagnostics(error.diagnostics, {error.source.name: error.source})
     except (BadOption, BadRecords, BadTraining, ModelError) as error:
@@ -94,7 +99,7 @@ def _progress_note(metrics: Mapping[str, Any]) -> str:
     return ", ".join([*metric_texts, f"{metrics['tokens_per_second']:.0f} tokens/s"])
 
 
-def _report(config: Config, result: Result) -> int:
+def _report(config: Config, result: Result) -> None:
     kind = {"sft": "texts", "rft": "texts", "grpo": "tasks"}.get(config.method, "pairs")
     lines = [f"{config.method}: {result.step} of {config.max_steps} steps over {result.examples:,} {kind}"]
     if result.too_long:
@@ -111,7 +116,6 @@ def _report(config: Config, result: Result) -> int:
     lines.append(f"  metrics     {result.metrics_file}")
     lines.append(f"  {'model' if config.lora_r == 0 else 'adapter':<12}{result.folder or 'not yet: call this again'}")
     print_text("\n".join(lines) + "\n")
-    return 0 if result.finished else _UNFINISHED
 
 
 class MergeOptions(Options):
