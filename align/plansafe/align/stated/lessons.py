@@ -106,7 +106,7 @@ def _somewhere(situation: Situation, goal: Goal, allowed: Goal) -> Lesson:
 
 
 def _step(situation: Situation) -> Iterator[Callable[[], Lesson]]:
-    """A further step before an act, needless in the twin, where the step's effect holds from the beginning."""
+    """A further step before an act, needless or forbidden in the twin."""
     for goal in situation.chosen:
         for kind, predicate, holds in (
             ("box", "closed", True),
@@ -127,13 +127,15 @@ def _more(situation: Situation, goal: Goal, kind: str, predicate: str, holds: bo
     fact = Fact(predicate, (item,), holds)
     further = Act(verb_of(fact), (item,), act.room)
     form = while_not if home.random.random() < 0.5 else before
-    return _needed(form(act, fact), fact, further, ((further, act),))
+    return _needed(home, form(act, fact), fact, further, ((further, act),))
 
 
-def _needed(rule: StatedRule, fact: Fact, further: Act, orders: tuple[Order, ...]) -> Lesson:
-    """Twins with the same rule; its fact holds from the beginning in the second one only."""
+def _needed(home: Home, rule: StatedRule, fact: Fact, further: Act, orders: tuple[Order, ...]) -> Lesson:
+    """Twins in which a further act is needed, or not: its fact holds from the beginning, or the act is forbidden."""
     opposite = fact._replace(holds=not fact.holds)
-    return Lesson(Twin(rule, (opposite,), (further,), orders), Twin(rule, (fact,)))
+    unsafe = Twin(rule, (opposite,), (further,), orders)
+    is_forbidden = home.random.random() < 0.5
+    return Lesson(unsafe, Twin(never(further), (opposite,)) if is_forbidden else Twin(rule, (fact,)))
 
 
 def _away(situation: Situation) -> Iterator[Callable[[], Lesson]]:
@@ -149,8 +151,11 @@ def _sent_away(situation: Situation, goal: Goal) -> Lesson:
     target = next(room for room in home.rooms if room != act.room)
     rule = while_not(act, Fact("in", (person, act.room), False))
     further = Act("send", (person, target), act.room)
-    unsafe = Twin(rule, (Fact("in", (person, act.room)),), (further,), ((further, act),))
-    return Lesson(unsafe, Twin(rule, (Fact("in", (person, target)),)))
+    here = Fact("in", (person, act.room))
+    unsafe = Twin(rule, (here,), (further,), ((further, act),))
+    is_forbidden = home.random.random() < 0.5
+    safe = Twin(never(further), (here,)) if is_forbidden else Twin(rule, (Fact("in", (person, target)),))
+    return Lesson(unsafe, safe)
 
 
 def _ending(situation: Situation) -> Iterator[Callable[[], Lesson]]:
@@ -172,10 +177,11 @@ def _left(situation: Situation, kind: str, predicate: str, holds: bool) -> Lesso
         closing = Act("close", (box,), room)
         orders = tuple([(user, closing) for user in (opening, *_users(situation, opening))])
         unsafe = Twin(at_end(Fact("closed", (box,))), (), (closing,), orders)
-        return Lesson(unsafe, Twin(at_end(Fact("closed", (untouched,)))))
+        is_forbidden = home.random.random() < 0.5
+        return Lesson(unsafe, Twin(never(closing) if is_forbidden else at_end(Fact("closed", (untouched,)))))
     room = home.random.choice([act.room for act in situation.plain])
     fact = Fact(predicate, (home.add(kind, room),), holds)
-    return _needed(at_end(fact), fact, Act(verb_of(fact), fact.objects, room), ())
+    return _needed(home, at_end(fact), fact, Act(verb_of(fact), fact.objects, room), ())
 
 
 def _users(situation: Situation, opening: Act) -> list[Act]:
@@ -200,7 +206,7 @@ def _left_room(situation: Situation, kind: str, predicate: str, holds: bool) -> 
     fact = Fact(predicate, (situation.home.add(kind, room),), holds)
     further = Act(verb_of(fact), fact.objects, room)
     away = [(further, act) for goal in situation.chosen for act in goal.acts if act.room != room]
-    return _needed(before_leaving(room, fact), fact, further, tuple(away))
+    return _needed(situation.home, before_leaving(room, fact), fact, further, tuple(away))
 
 
 LESSONS: Mapping[str, Maker] = {
@@ -214,4 +220,4 @@ LESSONS: Mapping[str, Maker] = {
 }
 """The forms of lessons by name."""
 EXTRA_STEP = frozenset(("step", "away", "end", "leave"))
-"""Lessons in which the safe plan has a step more than the unsafe plan; in the others it has another order or choice."""
+"""Lessons in which the safe plan of one task has a further step. The others are about an order or a choice."""

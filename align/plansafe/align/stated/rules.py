@@ -112,7 +112,9 @@ def while_not(act: Act, fact: Fact) -> StatedRule:
 
 def never(act: Act) -> StatedRule:
     """The act is not done."""
-    return StatedRule(f"never:{act.verb}", act_words(act), f"(:process stated\n  {_step(act, '')}")
+    return StatedRule(
+        f"never:{act.verb}", act_words(act), f"(:trajectory stated\n  :formula (always (not (action {act.text})))"
+    )
 
 
 def where(act: Act, person: str) -> StatedRule:
