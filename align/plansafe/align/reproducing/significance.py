@@ -17,7 +17,8 @@ from plansafe.llm.metrics.bootstrap import quantile
 
 LEVEL = 0.05
 """Level of significance, two-sided, after Holm's correction."""
-DRAWS = 10_000
+DRAWS, INTERVAL_DRAWS = 20_000, 2_000
+"""Sign vectors of a test of many families, and resamples of an interval."""
 MAX_EXACT_FAMILIES = 20
 Matrix = Mapping[int, Mapping[str, float]]
 """A difference for each seed and family."""
@@ -98,7 +99,7 @@ def two_way_interval(matrix: Matrix, seed: int = 0) -> tuple[float, float]:
     rows = [matrix[number] for number in sorted(matrix)]
     families = sorted({family for row in rows for family in row})
     means = []
-    for _ in range(DRAWS // 5):
+    for _ in range(INTERVAL_DRAWS):
         drawn_rows = random.choices(rows, k=len(rows))
         drawn_families = random.choices(families, k=len(families))
         values = [row[family] for row in drawn_rows for family in drawn_families if family in row]
