@@ -6,12 +6,12 @@ usage: python -m bench.align.pairs FILE .. [--data FOLDER] [--seed 0] [--needles
    prompt. They learn from all families but some and are asked about these (grouped cross-validation). Reported for all
    pairs, for the pairs that depend on order or on the stated rule, and for the pairs about a missing step.
 2. A pair depends on the order if both plans have the same steps. It depends on the stated rule if the unsafe plan is
-   SAFE in the twin of its task (`plansafe.align.stated`).
+   SAFE in the twin of its task (`plansafe.align.stated`). Pairs about a missing step are counted apart.
 3. Needless steps: a greedy search, independent of the maker, deletes one or two steps of a preferred plan at a time.
 4. `--draw` writes pairs drawn at random for reading.
 
 Exit code 1 if a preferred plan has a needless step, or if a classifier is right about more than 60 % of the pairs that
-depend on order or rule. Without scikit-learn (extra `pairs`) part 1 is left out.
+depend on order or rule, or if these are less than half. Without scikit-learn (extra `pairs`) part 1 is left out.
 """
 
 from __future__ import annotations
@@ -153,13 +153,18 @@ def main(arguments: list[str] | None = None) -> int:
     by_rule = [depends_on_rule(pair, options.data) for pair in pairs]
     all_places = range(len(pairs))
     order = [at for at in all_places if kinds[at] is DifferenceKind.ORDER]
+    missing_step = [at for at in all_places if kinds[at] is DifferenceKind.MISSING_STEP]
+    depending = [
+        at
+        for at in all_places
+        if kinds[at] is DifferenceKind.ORDER or (by_rule[at] and kinds[at] is not DifferenceKind.MISSING_STEP)
+    ]
     groups = {
         "all pairs": all_places,
-        "order or rule": [at for at in all_places if kinds[at] is DifferenceKind.ORDER or by_rule[at]],
+        "order or rule": depending,
         "order": order,
-        "rule": [at for at in all_places if by_rule[at]],
-        "missing step": [at for at in all_places if kinds[at] is DifferenceKind.MISSING_STEP],
-        "neither": [at for at in all_places if kinds[at] is not DifferenceKind.ORDER and not by_rule[at]],
+        "missing step": missing_step,
+        "neither": sorted({*all_places} - {*depending} - {*missing_step}),
     }
     for name, places in groups.items():
         print(f"{len(places) / len(pairs):6.1%}  {name}")
@@ -174,7 +179,7 @@ def main(arguments: list[str] | None = None) -> int:
         sample = random.sample(pairs, min(options.draw, len(pairs)))
         Path(options.to).write_text("".join([described(pair) for pair in sample]), encoding="utf-8")
         print(f"{options.to}: {len(sample)} pairs to read")
-    return 1 if needless or most > MAX_SHARE else 0
+    return 1 if needless or most > MAX_SHARE or 2 * len(depending) < len(pairs) else 0
 
 
 if __name__ == "__main__":

@@ -153,7 +153,11 @@ def test_accepted_tasks_get_their_rule_and_goal(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     part = accept_part(str(path), AcceptanceLog(str(log)))
     assert all([verdict.accepted for verdict in part.verdicts])
-    assert with_derived(part.source, part.verdicts) == ACCEPTED.read_text(encoding="utf-8")
+    written = with_derived(part.source, part.verdicts)
+    assert written == ACCEPTED.read_text(encoding="utf-8")
+    path.write_text(written, encoding="utf-8")
+    known = accept_part(str(path), AcceptanceLog(str(log)))
+    assert with_derived(known.source, known.verdicts) == written  # nothing is written twice
     lines = log.read_text(encoding="utf-8").splitlines()
     assert "2 proposals were judged, 0 rejected" in rejection_table(lines)
     assert "| model claude | 2 | 0 | 0.0% |" in rejections_by(lines, "by")

@@ -1,8 +1,7 @@
-"""What is trained on, as JSON lines: pairs of plans with what the verifier knows of them, and texts for SFT.
+"""Training data as JSON lines: pairs of plans with what the verifier found out about them, and texts for SFT.
 
-A line is one object with exactly the fields of :class:`Pair` or :class:`SftLine` and ``version``; trl reads it as it is
-(``prompt``, ``chosen``, ``rejected``). What does not fit is refused with its file and line: a pair that says of itself
-what is not so would be learnt.
+A line is an object with exactly the fields of :class:`Pair` or :class:`SftLine` and ``version``; trl reads it unchanged
+(``prompt``, ``chosen``, ``rejected``). A line that does not agree with its own plans is refused with its file and line.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ MOST_LINES = 2_000_000
 MOST_ACTIONS = 1000
 MOST_PROMPT = 200_000
 MOST_NAMES = 200
-"""Rules, types and categories of one pair."""
+"""Largest number of rules, types and categories of one pair."""
 
 Split = Literal["train", "test"]
 Moment = Literal["process", "termination"]
@@ -44,7 +43,7 @@ KINDS: tuple[Kind, ...] = ("plan", "knowledge")
 
 _LARGEST = 1e9
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""A pipe or device is not waited for."""
+"""Do not wait for a pipe or device."""
 
 T = TypeVar("T")
 R = TypeVar("R", "Pair", "SftLine")
@@ -52,7 +51,7 @@ R = TypeVar("R", "Pair", "SftLine")
 
 @dataclass(frozen=True, slots=True)
 class Both(Generic[T]):
-    """The same of the safe plan and of the unsafe one."""
+    """A value for the safe plan and one for the unsafe plan."""
 
     chosen: T
     rejected: T
@@ -60,69 +59,69 @@ class Both(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A safe plan and an unsafe one for the same task.
+    """A safe plan and an unsafe plan for the same task.
 
-    Plans are texts: an action a line in parentheses, a newline behind each. Steps count from 1, 0 is the beginning.
-    Both plans can be executed; ``chosen`` breaks no rule and ``rejected`` breaks ``rules``, as judged by the engine.
+    A plan is a text with an action in parentheses and a newline for each step. Steps count from 1; 0 is the initial
+    state. Both plans can be executed; ``chosen`` breaks no rule and ``rejected`` breaks ``rules``.
     """
 
     id: str
-    """Of this pair alone, as ``stew-3/0#17``."""
+    """Unique, such as ``stew-3/0#17``."""
     task: str
-    """The task's name: pairs of one task have the same."""
+    """The name of the task, the same for all its pairs."""
     origin: str
-    """Where the task is made anew from, as ``drawn:stew/3/0`` (``tasks.py``)."""
+    """Where the task comes from, such as ``drawn:stew/3/0`` (``tasks.py``)."""
     family: str
-    """Tasks of one family are siblings: they never stand on both sides of the split."""
+    """The family of the task; a family is in one split only."""
     world: str
-    """The world whose rules judge, as ``household``."""
+    """The world whose rules apply, such as ``household``."""
     split: Split
     prompt: str
-    """What a model is given, up to the newline behind which the plan begins."""
+    """The prompt up to the newline after which the plan begins."""
     chosen: str
     rejected: str
     shared: int
-    """How many actions both plans begin with."""
+    """Number of actions at the beginning that both plans have."""
     first_violation: int
-    """The step of ``rejected`` at which ``rule`` is broken; its length + 1 where that is known at its end alone."""
+    """The step of ``rejected`` that breaks ``rule`` whatever follows; its length + 1 if only the end breaks it."""
     no_return: tuple[int, int] | None
-    """In which closed interval of steps of ``rejected`` the last lies from which a safe plan is still known."""
+    """Closed interval of steps of ``rejected`` with the last step from which a safe plan is still known."""
     regret: Both[tuple[float | None, ...]] | None
-    """What each action costs in further steps (``docs/alignment.md``); ``None`` where there is no number."""
+    """Cost of each action in further steps (``docs/alignment.md``); ``None`` for an action of unknown cost."""
     grade: Both[tuple[Grade, ...]] | None
-    """How each regret was found; there exactly if ``regret`` is."""
+    """How each regret was found; ``None`` exactly if ``regret`` is ``None``."""
     weights: Both[tuple[float, ...]]
-    """What each action counts in the loss, and behind them what the end of the plan does: one more than actions."""
+    """Weight of each action in the loss, and of the end of the plan."""
     rule: str
-    """The rule that was aimed at, one of ``rules``."""
+    """The rule that the pair is about, one of ``rules``."""
     rules: tuple[str, ...]
-    """All that the rejected plan breaks, each once."""
+    """All rules that the rejected plan breaks, each once."""
     safel: tuple[str, ...]
     """The rule's types of SAFEL (``specs/taxonomy.py``)."""
     categories: tuple[str, ...]
     """The rule's categories of SafePlan-Bench."""
     moment: Moment
-    """Whether the rule was broken on the way or by the end."""
+    """``termination`` if only the end of the plan breaks the rule."""
     witness: str
-    """The text of the finding about ``rule``."""
+    """The message of the finding about ``rule``."""
     goal: Both[bool]
-    """Whether the plan reaches the task's goal."""
+    """Whether the plan reaches the goal of the task."""
     edits: int
-    """How many actions are put in, left out or replaced between the plans, at least."""
+    """Least number of actions that are inserted, removed or replaced between the plans."""
     source: Source
-    """``on-policy``: both plans are the model's; ``repair``: the safe plan is a repair of the model's unsafe plan;
+    """``on-policy``: both plans are the model's. ``repair``: the safe plan is a repair of the model's unsafe plan.
     ``mutant``: the unsafe plan is a mutant of the safe plan."""
     seed: int
 
     @property
     def actions(self) -> Both[tuple[str, ...]]:
-        """The actions of both plans."""
+        """The actions of both plans as texts."""
         return Both(actions_of(self.chosen), actions_of(self.rejected))
 
 
 @dataclass(frozen=True, slots=True)
 class SftLine:
-    """A text to imitate: a safe plan that reaches its goal, or an answer about the world (``knowledge.py``)."""
+    """A text to imitate: a safe plan that reaches its goal, or an answer about the world (``knowledge/``)."""
 
     task: str
     origin: str
@@ -131,7 +130,7 @@ class SftLine:
     split: Split
     prompt: str
     completion: str
-    """A plan as in :class:`Pair`, or the answer."""
+    """A plan as in :class:`Pair`, or an answer."""
     kind: Kind
 
 
@@ -154,39 +153,39 @@ def plan_of(actions: Iterable[str]) -> str:
 
 
 def even_weights(chosen: str, rejected: str) -> Both[tuple[float, ...]]:
-    """A weight of 1 for all actions and both ends, as long as nothing is known of them."""
+    """The weight 1 for all actions and both ends."""
     return Both((1.0,) * (chosen.count("\n") + 1), (1.0,) * (rejected.count("\n") + 1))
 
 
 def read_pairs(path: str) -> Iterator[Pair]:
-    """The pairs of a file, one after the other. Raises :class:`BadRecords` at the first that does not fit."""
-    seen: set[str] = set()
+    """Yield the pairs of a file. Raises :class:`BadRecords` at the first incorrect line."""
+    ids: set[str] = set()
     for number, pair in enumerate(_read(path, pair_of_json), 1):
-        if pair.id in seen:
+        if pair.id in ids:
             raise bad_records(path, number, f"`id` {pair.id} is repeated")
-        seen.add(pair.id)
+        ids.add(pair.id)
         yield pair
 
 
 def read_sft(path: str) -> Iterator[SftLine]:
-    """The lines of a file for SFT, one after the other. Raises :class:`BadRecords` at the first that does not fit."""
+    """Yield the lines of a file for SFT. Raises :class:`BadRecords` at the first incorrect line."""
     return _read(path, sft_of_json)
 
 
 def write_pairs(path: str, pairs: Iterable[Pair]) -> int:
-    """Write a file of pairs, or nothing: see :func:`write_lines`. The number of pairs."""
+    """Write a file of pairs as :func:`write_lines` does, and return their number."""
     return write_lines(path, (json_of(pair) for pair in pairs))
 
 
 def write_sft(path: str, lines: Iterable[SftLine]) -> int:
-    """Write a file for SFT, or nothing: see :func:`write_lines`. The number of lines."""
+    """Write a file for SFT as :func:`write_lines` does, and return the number of lines."""
     return write_lines(path, (json_of(line) for line in lines))
 
 
 def write_lines(path: str, lines: Iterable[str]) -> int:
-    """Write lines; the file is there when all of them are on the disk, and as it was before if anything goes wrong.
+    """Write a file completely or leave it unchanged, and return the number of lines.
 
-    Raises :class:`BadRecords` where the place cannot be written, ``ValueError`` for what would not be read again.
+    Raises :class:`BadRecords` if the file cannot be written, and ``ValueError`` for an incorrect record.
     """
     count = 0
     folder, name = os.path.split(os.path.abspath(path))
@@ -212,19 +211,19 @@ def write_lines(path: str, lines: Iterable[str]) -> int:
 
 
 def json_of(record: Pair | SftLine) -> str:
-    """The line of a record, without its newline. Raises ``ValueError`` for one that would not be read again."""
+    """The line of a record, without its newline. Raises ``ValueError`` for an incorrect record."""
     check = check_pair if isinstance(record, Pair) else check_sft
     check(record)  # type: ignore[arg-type] # each has the checker of its type
-    found = {"version": VERSION, **{field.name: _plain(getattr(record, field.name)) for field in fields(record)}}
-    return json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    values = {"version": VERSION, **{field.name: _plain(getattr(record, field.name)) for field in fields(record)}}
+    return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def pair_of_json(record: Mapping[str, Any]) -> Pair:
-    """The pair of a line's object. Raises :class:`BadField`."""
+    """Build a pair from the object of a line. Raises :class:`BadField`."""
     _exactly(record, Pair)
     regret = _both(record, "regret", _regrets) if record["regret"] is not None else None
     grade = _both(record, "grade", _grades) if record["grade"] is not None else None
-    found = Pair(
+    pair = Pair(
         **{name: text(record, name) for name in ("id", "task", "origin", "family", "world", "rule")},
         split=_one_of(record, "split", SPLITS),
         prompt=text(record, "prompt", most=MOST_PROMPT),
@@ -246,26 +245,26 @@ def pair_of_json(record: Mapping[str, Any]) -> Pair:
         source=_one_of(record, "source", SOURCES),
         seed=whole(record, "seed"),
     )
-    check_pair(found)
-    return found
+    check_pair(pair)
+    return pair
 
 
 def sft_of_json(record: Mapping[str, Any]) -> SftLine:
-    """The text for SFT of a line's object. Raises :class:`BadField`."""
+    """Build a text for SFT from the object of a line. Raises :class:`BadField`."""
     _exactly(record, SftLine)
-    found = SftLine(
+    line = SftLine(
         **{name: text(record, name) for name in ("task", "origin", "family", "world")},
         split=_one_of(record, "split", SPLITS),
         prompt=text(record, "prompt", most=MOST_PROMPT),
         completion=text(record, "completion", most=MOST_LINE_BYTES),
         kind=_one_of(record, "kind", KINDS),
     )
-    check_sft(found)
-    return found
+    check_sft(line)
+    return line
 
 
 def check_pair(pair: Pair) -> None:
-    """Whether the fields of a pair agree with its plans. Raises :class:`BadField`, a ``ValueError``."""
+    """Raise :class:`BadField`, a ``ValueError``, if the fields of a pair do not agree with its plans."""
     if not pair.prompt.endswith("\n"):
         raise BadField("prompt", "does not end with a newline")
     chosen, rejected = _plan(pair.chosen, "chosen"), _plan(pair.rejected, "rejected")
@@ -292,7 +291,7 @@ def check_pair(pair: Pair) -> None:
 
 
 def check_sft(line: SftLine) -> None:
-    """Whether the completion is what ``kind`` says. Raises :class:`BadField`, a ``ValueError``."""
+    """Raise :class:`BadField`, a ``ValueError``, if the completion is not of its ``kind``."""
     if not line.prompt.endswith("\n"):
         raise BadField("prompt", "does not end with a newline")
     if line.kind == "plan":
@@ -300,10 +299,10 @@ def check_sft(line: SftLine) -> None:
 
 
 def bad_records(path: str, line: int | None, reason: str) -> BadRecords:
-    """SC650 about a file, or one line of it."""
+    """Make the error SC650 about a file or one of its lines."""
     place = path if line is None else f"{path}:{line}"
     message = f"training data cannot be read or written: {place}: {reason}"
-    return BadRecords(Diagnostic(SC.BAD_TRAINING_DATA, message, help="docs/preference-pairs.md says what a line is"))
+    return BadRecords(Diagnostic(SC.BAD_TRAINING_DATA, message, help="docs/preference-pairs.md defines the lines"))
 
 
 def _read(path: str, build: Callable[[Mapping[str, Any]], R]) -> Iterator[R]:
@@ -362,8 +361,8 @@ def _plan(plan: str, field: str) -> tuple[str, ...]:
     return actions
 
 
-def _sizes(field: str, both: Both[tuple[Any, ...]], wanted: tuple[int, int]) -> None:
-    for name, values, size in (("chosen", both.chosen, wanted[0]), ("rejected", both.rejected, wanted[1])):
+def _sizes(field: str, both: Both[tuple[Any, ...]], lengths: tuple[int, int]) -> None:
+    for name, values, size in (("chosen", both.chosen, lengths[0]), ("rejected", both.rejected, lengths[1])):
         if len(values) != size:
             raise BadField(field, f"has {len(values)} values of `{name}` instead of {size}")
 
@@ -382,11 +381,11 @@ def _list(field: str, value: Any, most: int = MOST_ACTIONS + 1) -> list[Any]:
 
 
 def _regrets(field: str, value: Any) -> tuple[float | None, ...]:
-    return tuple([None if one is None else _number(field, one, -_LARGEST) for one in _list(field, value)])
+    return tuple([None if item is None else _number(field, item, -_LARGEST) for item in _list(field, value)])
 
 
 def _weights(field: str, value: Any) -> tuple[float, ...]:
-    return tuple([_number(field, one, 0.0) for one in _list(field, value)])
+    return tuple([_number(field, item, 0.0) for item in _list(field, value)])
 
 
 def _number(field: str, value: Any, least: float) -> float:
@@ -398,11 +397,11 @@ def _number(field: str, value: Any, least: float) -> float:
 
 
 def _grades(field: str, value: Any) -> tuple[Grade, ...]:
-    found = _list(field, value)
-    for one in found:
-        if one not in GRADES:
+    grades = _list(field, value)
+    for grade in grades:
+        if grade not in GRADES:
             raise BadField(field, f"contains an entry that is not one of {', '.join(GRADES)}")
-    return tuple(found)
+    return tuple(grades)
 
 
 def _truth(field: str, value: Any) -> bool:
@@ -413,10 +412,10 @@ def _truth(field: str, value: Any) -> bool:
 
 def _names(record: Mapping[str, Any], field: str) -> tuple[str, ...]:
     values = _list(field, record[field], MOST_NAMES)
-    found = [text({field: value}, field) for value in values]
-    if len(set(found)) != len(found):
+    names = [text({field: value}, field) for value in values]
+    if len(set(names)) != len(names):
         raise BadField(field, "contains a name twice")
-    return tuple(found)
+    return tuple(names)
 
 
 def _interval(record: Mapping[str, Any], field: str) -> tuple[int, int] | None:
@@ -428,10 +427,10 @@ def _interval(record: Mapping[str, Any], field: str) -> tuple[int, int] | None:
     return whole({field: values[0]}, field), whole({field: values[1]}, field)
 
 
-def _one_of(record: Mapping[str, Any], field: str, known: Sequence[Any]) -> Any:
+def _one_of(record: Mapping[str, Any], field: str, choices: Sequence[Any]) -> Any:
     value = record[field]
-    if not isinstance(value, str) or value not in known:
-        raise BadField(field, f"is not one of {', '.join(known)}")
+    if not isinstance(value, str) or value not in choices:
+        raise BadField(field, f"is not one of {', '.join(choices)}")
     return value
 
 
@@ -440,7 +439,7 @@ def _plain(value: Any) -> Any:
 
 
 def _mask() -> int:
-    """What this process withholds from files that it makes."""
+    """The permissions that this process withholds from new files."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -23,7 +23,7 @@ def pair_of_plans(
     task: str | None = None,
 ) -> Pair:
     """A pair for a task of a family."""
-    one, other = plan_of(chosen), plan_of(rejected)
+    safe, unsafe = plan_of(chosen), plan_of(rejected)
     name = task or f"{family}-{number % 40}/0"
     return Pair(
         id=f"{name}#{number}",
@@ -33,14 +33,14 @@ def pair_of_plans(
         world="household",
         split=split_of(family),
         prompt=f"Task: {name}.\nPlan:\n",
-        chosen=one,
-        rejected=other,
+        chosen=safe,
+        rejected=unsafe,
         shared=shared_actions(tuple(chosen), tuple(rejected)),
         first_violation=len(rejected) + 1,
         no_return=None,
         regret=None,
         grade=None,
-        weights=even_weights(one, other),
+        weights=even_weights(safe, unsafe),
         rule=rule,
         rules=(rule,),
         safel=(f"type-{len(rule)}",),

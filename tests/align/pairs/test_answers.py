@@ -30,12 +30,12 @@ def test_runs_of_align_eval_give_the_samples_of_each_task_in_order(tmp_path: Pat
         {**safe, "sample": 6, "origin": 5, "id": 7},
         {**safe, "origin": "drawn:stew/1/0", "headline": None},
     ]
-    found = read_answers([write(tmp_path / "eval.jsonl", head, *records)])
-    assert found.plans == {
+    answers = read_answers([write(tmp_path / "eval.jsonl", head, *records)])
+    assert answers.plans == {
         "drawn:tea/0/0": ["(go r hall)\n", "(go r sink)\n(open r sink)\n"],
         "drawn:stew/1/0": ["(go r hall)\n"],
     }
-    assert found.skipped == {
+    assert answers.skipped == {
         "INVALID by its recorded verdict": 1,
         "UNKNOWN by its recorded verdict": 1,
         "an answer without a plan": 1,
@@ -50,15 +50,15 @@ def test_runs_of_bench_plan_and_plain_lists_are_read(tmp_path: Path) -> None:
     record = {"id": "stew-0", "family": "stew", "plan": ["(go r hall)"]}
     run = write(tmp_path / "run.jsonl", head, record, {"id": 1}, broken)
     plain = write(tmp_path / "plain.jsonl", {"origin": "drawn:stew/0/0", "plan": ["(open r sink)"]})
-    found = read_answers([run, plain])
-    assert found.plans == {"drawn:stew/0/0": ["(go r hall)\n", "(open r sink)\n"]}
-    assert found.skipped == {"an answer that names no task": 2}
+    answers = read_answers([run, plain])
+    assert answers.plans == {"drawn:stew/0/0": ["(go r hall)\n", "(open r sink)\n"]}
+    assert answers.skipped == {"an answer that names no task": 2}
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    other = write(tmp_path / "safel.jsonl", {"kind": "run", "version": 1, "suite": "safel"})
+    run = write(tmp_path / "safel.jsonl", {"kind": "run", "version": 1, "suite": "safel"})
     with pytest.raises(BadRun, match="suite 'safel'"):
-        read_answers([other])
+        read_answers([run])
     (tmp_path / "text").write_text("no JSON\n", encoding="utf-8")
     with pytest.raises(BadRecords, match="text:1"):
         read_answers([str(tmp_path / "text")])

@@ -46,20 +46,20 @@ def test_a_folder_is_a_data_set_with_a_card_and_a_report(tmp_path: Path) -> None
     for split, pairs in sides.items():
         assert {pair.split for pair in pairs} == {split}
         assert {split_of(pair.family) for pair in pairs} == {split}
-    every = list(chain(*sides.values()))
-    assert len({pair.id for pair in every}) == len(every) == report["statistics"]["pairs"] <= 120
-    assert report["offered"] == len(every) + sum(report["left out"].values())
+    pairs_of_both = list(chain(*sides.values()))
+    assert len({pair.id for pair in pairs_of_both}) == len(pairs_of_both) == report["statistics"]["pairs"] <= 120
+    assert report["offered"] == len(pairs_of_both) + sum(report["left out"].values())
     assert report["skipped"] == {"an answer without a plan": 3}
     assert json.loads((place / "report.json").read_text(encoding="utf-8"))["asked"]["worlds"] == ["household"]
     card = (place / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\npretty_name: ")
     assert "path: kto/test.jsonl" in card
-    assert f"- {len(every):,} pairs of {report['offered']:,} candidates" in card
+    assert f"- {len(pairs_of_both):,} pairs of {report['offered']:,} candidates" in card
     lines = [json.loads(line) for line in (place / "kto" / "train.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {(line["prompt"], line["completion"], line["label"]) for line in lines} == {
-        one
+        line
         for pair in sides["train"]
-        for one in ((pair.prompt, pair.chosen, True), (pair.prompt, pair.rejected, False))
+        for line in ((pair.prompt, pair.chosen, True), (pair.prompt, pair.rejected, False))
     }
     assert len(lines) == len({(line["prompt"], line["completion"]) for line in lines})
 
@@ -71,16 +71,16 @@ def test_the_same_candidates_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_no_more_candidates_are_made_than_are_needed(tmp_path: Path) -> None:
-    taken = 0
+    made = 0
 
     def counted() -> Iterator[Pair]:
-        nonlocal taken
+        nonlocal made
         for pair in made_pairs(100_000):
-            taken += 1
+            made += 1
             yield pair
 
     make_dataset(str(tmp_path / "full"), counted(), request(60))
-    assert taken < 500
+    assert made < 500
     make_dataset(str(tmp_path / "stopped"), counted(), request(600), is_out_of_time=lambda accepted: accepted >= 100)
     report = json.loads((tmp_path / "stopped" / "report.json").read_text(encoding="utf-8"))
     assert report["offered"] - sum(report["left out"].values()) == report["statistics"]["pairs"] <= 100
@@ -108,9 +108,9 @@ def test_what_was_not_made_here_is_left_alone(tmp_path: Path, report: str) -> No
     (place / "report.json").write_text(report, encoding="utf-8")
     with pytest.raises(NotMade, match="was not created by"):
         make_dataset(str(place), made_pairs(500), request(50, 1))
-    for taken in (tmp_path / "other" / "report.json", tmp_path / "none" / "pairs"):
+    for made in (tmp_path / "other" / "report.json", tmp_path / "none" / "pairs"):
         with pytest.raises(NotMade):
-            make_dataset(str(taken), made_pairs(500), request(50, 1))
+            make_dataset(str(made), made_pairs(500), request(50, 1))
     (tmp_path / "link").symlink_to(place)
     with pytest.raises(NotMade, match="it is not a folder"):
         make_dataset(str(tmp_path / "link"), made_pairs(500), request(50, 1))
@@ -135,10 +135,10 @@ def test_a_split_without_pairs_has_no_file(tmp_path: Path) -> None:
 
 
 def test_equally_frequent_objects_are_sorted_by_name() -> None:
-    things = ["pear", "lamp", "apple", "bowl", "cup", "fork", "tea", "egg"]
+    objects = ["pear", "lamp", "apple", "bowl", "cup", "fork", "tea", "egg"]
     pair = next(made_pairs(1))
-    rejected = "".join([f"(take robot {thing})\n" for thing in things])
-    found = statistics([replace(pair, chosen="(go robot)\n", rejected=rejected)])
-    assert list(found["by"]["object"]) == sorted(things)
-    assert found["lengths"]["rejected"] == {"least": 8, "median": 8, "most": 8}
-    assert found["by"]["difference"] == {"other steps": 1}
+    rejected = "".join([f"(take robot {name})\n" for name in objects])
+    result = statistics([replace(pair, chosen="(go robot)\n", rejected=rejected)])
+    assert list(result["by"]["object"]) == sorted(objects)
+    assert result["lengths"]["rejected"] == {"least": 8, "median": 8, "most": 8}
+    assert result["by"]["difference"] == {"other steps": 1}

@@ -21,13 +21,13 @@ PLANS = st.lists(st.tuples(st.sampled_from(["go", "take"]), NAMES, NAMES).map(la
 
 
 @given(PLANS, PLANS, st.permutations(["pot", "cup", "hall", "stove", "lamp"]))
-def test_a_renaming_of_objects_keeps_the_shape(one: list[str], other: list[str], order: list[str]) -> None:
+def test_a_renaming_of_objects_keeps_the_shape(first: list[str], second: list[str], order: list[str]) -> None:
     renamed = dict(zip(["pot", "cup", "hall", "stove", "lamp"], order, strict=True))
 
     def moved(plan: list[str]) -> list[str]:
         return [f"({action_parts(a)[0]} {' '.join(renamed[name] for name in action_parts(a)[1:])})" for a in plan]
 
-    assert shape(one, other) == shape(moved(one), moved(other))
+    assert shape(first, second) == shape(moved(first), moved(second))
 
 
 def test_other_actions_another_order_and_a_joined_object_change_the_shape() -> None:
@@ -47,17 +47,17 @@ def test_the_kind_of_a_difference() -> None:
 
 
 def test_a_word_difference_is_of_verbs_and_kinds_of_objects() -> None:
-    found = word_difference(["(go r a1)", "(turn-off r stove)"], ["(go r a2)"])
-    assert dict(found) == {"(turn-off": 1, "r": 1, "stove": 1}
-    assert dict(mirrored(found)) == {"(turn-off": -1, "r": -1, "stove": -1}
-    assert mirrored(found) == word_difference(["(go r a2)"], ["(go r a1)", "(turn-off r stove)"])
+    difference = word_difference(["(go r a1)", "(turn-off r stove)"], ["(go r a2)"])
+    assert dict(difference) == {"(turn-off": 1, "r": 1, "stove": 1}
+    assert dict(mirrored(difference)) == {"(turn-off": -1, "r": -1, "stove": -1}
+    assert mirrored(difference) == word_difference(["(go r a2)"], ["(go r a1)", "(turn-off r stove)"])
     assert word_difference(["(go r a)", "(take r b)"], ["(take r b)", "(go r a)"]) == ()
     names = ("mug_41", "mug2", "counter-socket", "42", "table_1.226")
     assert [object_kind(name) for name in names] == ["mug", "mug", "counter-socket", "42", "table"]
 
 
 @given(PLANS, PLANS)
-def test_an_edit_distance_is_a_distance(one: list[str], other: list[str]) -> None:
-    found = edit_distance(one, other)
-    assert found == edit_distance(other, one) and (found == 0) is (one == other)
-    assert abs(len(one) - len(other)) <= found <= max(len(one), len(other))
+def test_an_edit_distance_is_a_distance(first: list[str], second: list[str]) -> None:
+    difference = edit_distance(first, second)
+    assert difference == edit_distance(second, first) and (difference == 0) is (first == second)
+    assert abs(len(first) - len(second)) <= difference <= max(len(first), len(second))

@@ -30,8 +30,8 @@ def has_the_verdicts_of_its_record(pair: Pair, checker: Checker) -> None:
     assert (unsafe.goal is Worlds.ALL) is pair.goal.rejected
     decisive = [f for f in unsafe.findings if f.rule and f.decides(checker.options.criteria)]
     assert {f.rule for f in decisive} == set(pair.rules)
-    own = [f for f in decisive if f.rule == pair.rule]
-    assert any(pair.witness in f.message for f in own), (pair.witness, [f.message for f in own])
+    about_rule = [f for f in decisive if f.rule == pair.rule]
+    assert any(pair.witness in f.message for f in about_rule), (pair.witness, [f.message for f in about_rule])
     assert (pair.moment == "termination") is (pair.first_violation == len(rejected) + 1)
     if pair.moment == "process":
         cut = checker.check(Source("cut", plan_of(rejected[: pair.first_violation])))
@@ -52,16 +52,16 @@ def answers_of(origin: str) -> tuple[str, str]:
 @pytest.mark.parametrize("origin", [STEW, "drawn:pill/0/7", "scenario:sealed-tin-in-the-oven"])
 def test_every_pair_has_the_verdicts_of_its_record_also_by_the_kernel(origin: str) -> None:
     task = task_of(origin)
-    found = pairs_of(task, answers_of(origin), MakerOptions(mutants=6)).pairs
-    assert found
+    result = pairs_of(task, answers_of(origin), MakerOptions(mutants=6)).pairs
+    assert result
     compiled = task.checker.compiled
     kernel = Checker.from_compiled(compiled._replace(options=compiled.options._replace(replay="always")))
-    for pair in found:
+    for pair in result:
         has_the_verdicts_of_its_record(pair, kernel)  # a plan on which the kernel disagrees has no verdict
         report = kernel.check(Source("unsafe", pair.rejected))
         assert any(f.replayed for f in report.findings if f.rule == pair.rule)
-    assert len({(pair.chosen, pair.rejected, pair.rule) for pair in found}) == len(found)
-    assert len({pair.id for pair in found}) == len(found)
+    assert len({(pair.chosen, pair.rejected, pair.rule) for pair in result}) == len(result)
+    assert len({pair.id for pair in result}) == len(result)
 
 
 def test_an_unsafe_plan_is_paired_with_the_nearest_safe_plan_of_the_model() -> None:
@@ -69,8 +69,8 @@ def test_an_unsafe_plan_is_paired_with_the_nearest_safe_plan_of_the_model() -> N
     reference, unsafe = answers_of(STEW)
     first, last = actions_of(reference)[0], actions_of(reference)[-1]
     longer = plan_of([*actions_of(reference), last]) if first == last else reference
-    found = pairs_of(task, [unsafe, longer, reference])
-    (pair,) = found.pairs
+    result = pairs_of(task, [unsafe, longer, reference])
+    (pair,) = result.pairs
     assert (pair.source, pair.rejected, pair.goal.rejected) == ("on-policy", unsafe, True)
     assert edit_distance(pair.actions.chosen, actions_of(reference)) <= 1
 
@@ -78,8 +78,8 @@ def test_an_unsafe_plan_is_paired_with_the_nearest_safe_plan_of_the_model() -> N
 def test_without_a_safe_plan_the_partner_is_the_nearest_repair() -> None:
     task = task_of(STEW)
     _, unsafe = answers_of(STEW)
-    found = pairs_of(task, [unsafe])
-    (pair,) = found.pairs
+    result = pairs_of(task, [unsafe])
+    (pair,) = result.pairs
     assert (pair.source, pair.rejected) == ("repair", unsafe)
     has_the_verdicts_of_its_record(pair, task.checker)
 
@@ -90,11 +90,13 @@ def test_plans_that_cannot_be_executed_or_are_repeated_are_in_no_pair_and_are_co
     invalid = plan_of(["(fly robot)", *actions_of(reference)])
     missing = plan_of(actions_of(reference)[1:])
     short = plan_of(actions_of(reference)[:1])
-    found = pairs_of(task, [invalid, missing, short, reference, unsafe, unsafe])
-    assert {plan for pair in found.pairs for plan in (pair.chosen, pair.rejected)}.isdisjoint({invalid, missing, short})
-    assert found.skipped["INVALID or UNKNOWN"] == 2
-    assert found.skipped["SAFE, but the goal is not reached"] == 1
-    assert found.skipped["the same plan as another answer to the task"] == 1
+    result = pairs_of(task, [invalid, missing, short, reference, unsafe, unsafe])
+    assert {plan for pair in result.pairs for plan in (pair.chosen, pair.rejected)}.isdisjoint(
+        {invalid, missing, short}
+    )
+    assert result.skipped["INVALID or UNKNOWN"] == 2
+    assert result.skipped["SAFE, but the goal is not reached"] == 1
+    assert result.skipped["the same plan as another answer to the task"] == 1
     alone = pairs_of(task, [reference])
     assert not alone.pairs and alone.skipped == {"SAFE, but the task has no unsafe plan": 1}
 
@@ -104,8 +106,8 @@ def test_a_task_has_at_most_the_requested_pairs() -> None:
     reference, unsafe = answers_of(STEW)
     steps = actions_of(unsafe)
     answers = [reference, unsafe, *[plan_of([*steps, *more]) for more in ((steps[-1],), (steps[-2], steps[-1]))]]
-    found = pairs_of(task, answers, MakerOptions(pairs=1))
-    assert len(found.pairs) == 1
+    result = pairs_of(task, answers, MakerOptions(pairs=1))
+    assert len(result.pairs) == 1
     assert len(pairs_of(task, answers, MakerOptions(pairs=1, mutants=3)).pairs) <= 4
 
 
@@ -113,8 +115,8 @@ def test_the_same_seed_makes_the_same_mutants() -> None:
     task = task_of("drawn:tea/0/7")
 
     def plans(seed: int) -> list[tuple[str, str, str]]:
-        found = pairs_of(task, [], MakerOptions(mutants=2, seed=seed)).pairs
-        return [(pair.chosen, pair.rejected, pair.rule) for pair in found]
+        result = pairs_of(task, [], MakerOptions(mutants=2, seed=seed)).pairs
+        return [(pair.chosen, pair.rejected, pair.rule) for pair in result]
 
     first = plans(1)
     assert first and first == plans(1) != plans(2)
@@ -132,27 +134,27 @@ def test_a_plan_is_judged_the_same_from_a_shared_prefix() -> None:
     task = task_of(STEW)
     judge = PlanJudge(task.checker)
     steps = judge.read(task.reference) or ()
-    random, judged = Random(1), 0
+    random, executed = Random(1), 0
     for _ in range(80):
         at = random.randrange(len(steps))
         mixed = (*steps[:at], *random.sample(steps[at:], len(steps) - at))
         start = judge.executions(steps[:at])[-1]
-        found = judge.judge(mixed)
-        assert judge.judge(mixed, start, at) == found
-        assert (found is not None) is (len(judge.executions(mixed)) == len(mixed) + 1)
-        assert judge.is_safe(mixed, start, at) is (found is not None and found.is_safe)
-        judged += found is not None
-    assert judged > 3
+        result = judge.judge(mixed)
+        assert judge.judge(mixed, start, at) == result
+        assert (result is not None) is (len(judge.executions(mixed)) == len(mixed) + 1)
+        assert judge.is_safe(mixed, start, at) is (result is not None and result.is_safe)
+        executed += result is not None
+    assert executed > 3
 
 
 def test_the_step_of_a_violation_is_the_first_after_which_nothing_repairs_it() -> None:
     task = task_of("drawn:stew/0/0")
     judge = PlanJudge(task.checker)
     reference, unsafe = answers_of("drawn:stew/0/0")
-    judged = judge.judge(judge.read(unsafe) or ())
-    assert judged is not None
+    plan = judge.judge(judge.read(unsafe) or ())
+    assert plan is not None
     rules = judge.engine.rule_set.rules
-    steps = {rules[rule].name: step for rule, step in judge.violation_steps(judged).items()}
+    steps = {rules[rule].name: step for rule, step in judge.violation_steps(plan).items()}
     assert steps["heat-off-at-the-end"] == len(actions_of(unsafe)) + 1
     safe = judge.judge(judge.read(reference) or ())
     assert safe is not None and safe.is_safe and judge.violation_steps(safe) == {}

@@ -10,18 +10,20 @@ from plansafe.align.tasks import family_of, scenario_origins, task_of, virtualho
 
 
 def test_sources_take_turns() -> None:
-    found = list(islice(origins(["drawn", "scenarios"], 1, None), 70))
-    assert len(set(found)) == 70
-    drawn = [one for one in found if one.startswith("drawn:")]
-    assert abs(len(drawn) - 70 * TURNS["drawn"] / (TURNS["drawn"] + TURNS["scenarios"])) < 1
-    assert all(one.endswith(("/1", "/1/3/full")) for one in drawn)
-    assert any(one.endswith("/1/3/full") for one in drawn) and any(one.endswith("/1") for one in drawn)
+    tasks = list(islice(origins(["drawn", "scenarios"], 1, None), 70))
+    assert len(set(tasks)) == 70
+    household_origins = [origin for origin in tasks if origin.startswith("drawn:")]
+    assert abs(len(household_origins) - 70 * TURNS["drawn"] / (TURNS["drawn"] + TURNS["scenarios"])) < 1
+    assert all(origin.endswith(("/1", "/1/3/full")) for origin in household_origins)
+    assert any(origin.endswith("/1/3/full") for origin in household_origins) and any(
+        origin.endswith("/1") for origin in household_origins
+    )
 
 
 def test_every_scenario_is_there_once_in_an_order_by_the_seed() -> None:
-    found = list(origins(["scenarios"], 0, None))
-    assert sorted(found) == sorted(scenario_origins())
-    assert found != list(origins(["scenarios"], 1, None))
+    tasks = list(origins(["scenarios"], 0, None))
+    assert sorted(tasks) == sorted(scenario_origins())
+    assert tasks != list(origins(["scenarios"], 1, None))
     assert list(origins(["virtualhome"], 0, None)) == []
 
 

@@ -39,7 +39,7 @@ def safecheck(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def test_made_pairs_have_the_verdicts_of_their_records(pairs: list[Pair], tmp_path: Path, safecheck: Run) -> None:
-    assert [found.pair for found in replayed(pairs)] == pairs
+    assert [audited.pair for audited in replayed(pairs)] == pairs
     path = tmp_path / "pairs.jsonl"
     write_pairs(str(path), pairs)
     code, out, _ = safecheck("align", "pairs", "--check", str(path))
@@ -48,8 +48,8 @@ def test_made_pairs_have_the_verdicts_of_their_records(pairs: list[Pair], tmp_pa
 
 @pytest.mark.slow
 def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: Run) -> None:
-    pair = next(one for one in pairs if one.goal.rejected)
-    other = "no-hurrying-with-a-knife"
+    pair = next(pair for pair in pairs if pair.goal.rejected)
+    other_rule = "no-hurrying-with-a-knife"
     swapped = replace(
         pair,
         chosen=pair.rejected,
@@ -64,18 +64,18 @@ def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: R
         "its prompt differs from the prompt of the task": replace(pair, prompt="Plan:\n"),
         "`rejected` reaches the goal": replace(pair, goal=Both(True, False)),
         "`chosen` is not safe": replace(swapped, first_violation=pair.actions.chosen.__len__() + 1),
-        "`rejected` violates": replace(pair, rules=(*pair.rules, other)),
+        "`rejected` violates": replace(pair, rules=(*pair.rules, other_rule)),
         "unknown form of origin": replace(pair, origin="elsewhere"),
         "unknown family of drawn tasks": replace(pair, origin="drawn:flying/0/0"),
         "`chosen` cannot be executed": _with_first_step(pair, "(fly robot)"),
     }
     later = pair.first_violation + (1 if pair.first_violation <= len(pair.actions.rejected) else -1)
     changes["is violated at step"] = replace(pair, first_violation=later)
-    for what, changed in changes.items():
+    for message, changed in changes.items():
         with pytest.raises(DoesNotReplay) as caught:
             list(replayed([changed]))
         assert caught.value.diagnostic.code == SC.PAIR_DOES_NOT_REPLAY
-        assert what in caught.value.diagnostic.message, what
+        assert message in caught.value.diagnostic.message, message
         assert pair.id in caught.value.diagnostic.message
     path = tmp_path / "pairs.jsonl"
     write_pairs(str(path), [pair, replace(changes["`rejected` violates"], id="changed")])
@@ -104,11 +104,11 @@ def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, mo
     assert "pairs left out:" in out
     for split in ("train", "test"):
         assert safecheck("align", "pairs", "--check", str(place / f"{split}.jsonl"))[0] == 0
-        found = list(read_pairs(str(place / f"{split}.jsonl")))
-        assert {pair.source for pair in found} == {"mutant"}
-        assert all(pair.regret is not None and len(pair.regret.chosen) == len(pair.actions.chosen) for pair in found)
-        assert any(pair.no_return is not None for pair in found)
-        assert all(pair.no_return is None or pair.no_return[0] <= pair.no_return[1] for pair in found)
+        read = list(read_pairs(str(place / f"{split}.jsonl")))
+        assert {pair.source for pair in read} == {"mutant"}
+        assert all(pair.regret is not None and len(pair.regret.chosen) == len(pair.actions.chosen) for pair in read)
+        assert any(pair.no_return is not None for pair in read)
+        assert all(pair.no_return is None or pair.no_return[0] <= pair.no_return[1] for pair in read)
 
 
 def test_answers_are_paired_and_skipped_answers_are_reported(tmp_path: Path, safecheck: Run) -> None:
@@ -140,7 +140,7 @@ def test_mistakes_are_reported(tmp_path: Path, safecheck: Run, monkeypatch: pyte
     (tmp_path / "mine" / "file").write_text("", encoding="utf-8")
     (tmp_path / "mine" / "run").write_text('{"kind": "run", "version": 1, "suite": "safel"}\n', encoding="utf-8")
     new = str(tmp_path / "new")
-    for arguments, said in (
+    for arguments, message in (
         ([], f"error[{SC.BAD_OPTION}]: --output is missing"),
         (["-o", str(tmp_path / "mine")], f"error[{SC.NOT_WRITTEN}]"),
         (["-o", str(tmp_path / "none" / "new")], f"error[{SC.NOT_WRITTEN}]"),
@@ -153,5 +153,5 @@ def test_mistakes_are_reported(tmp_path: Path, safecheck: Run, monkeypatch: pyte
     ):
         code, out, err = safecheck("align", "pairs", *arguments)
         assert (code, out) == (2, ""), arguments
-        assert said in err
+        assert message in err
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine"]

@@ -27,45 +27,45 @@ EVERYTHING = Shares(mutants=1, unbalanced=1)
 
 
 def accepted(pairs: list[Pair]) -> list[Pair]:
-    found = Filter()
+    filter_ = Filter()
     for pair in pairs:
-        found.offer(pair)
-    return found.accepted
+        filter_.offer(pair)
+    return filter_.accepted
 
 
 def test_the_filter_accepts_new_pairs_and_names_the_reason_for_others() -> None:
-    found = Filter()
+    filter_ = Filter()
     pair = pair_of_plans(PLAN, PLAN[:4])
-    assert found.offer(pair) is None
-    assert found.offer(replace(pair, id="other")) is Reason.DUPLICATE
+    assert filter_.offer(pair) is None
+    assert filter_.offer(replace(pair, id="other")) is Reason.DUPLICATE
     renamed = [step.replace("cup", "jug").replace("sink", "tap") for step in PLAN]
-    assert found.offer(pair_of_plans(renamed, renamed[:4])) is Reason.RENAMED
-    assert found.offer(pair_of_plans(renamed, renamed[:4], rule="tap-shut")) is None
-    assert found.offer(pair_of_plans(PLAN[:2], PLAN)) is Reason.LONG
-    assert found.offer(replace(pair, prompt=" " * (MAX_PROMPT + 1))) is Reason.LONG_PROMPT
-    assert found.accepted[0] == pair
-    assert (len(found.accepted), sum(found.left_out.values())) == (2, 4)
+    assert filter_.offer(pair_of_plans(renamed, renamed[:4])) is Reason.RENAMED
+    assert filter_.offer(pair_of_plans(renamed, renamed[:4], rule="tap-shut")) is None
+    assert filter_.offer(pair_of_plans(PLAN[:2], PLAN)) is Reason.LONG
+    assert filter_.offer(replace(pair, prompt=" " * (MAX_PROMPT + 1))) is Reason.LONG_PROMPT
+    assert filter_.accepted[0] == pair
+    assert (len(filter_.accepted), sum(filter_.left_out.values())) == (2, 4)
 
 
 def test_pairs_of_a_task_with_nearly_the_same_difference_are_near() -> None:
     long = [*[f"(wipe r shelf{n} cloth)" for n in range(20)], "(turn-off r stove knob)"]
-    found = Filter()
-    assert found.offer(pair_of_plans(["(take r cloth)", *long], [*long[:-1], "(rest r stove knob)"])) is None
+    filter_ = Filter()
+    assert filter_.offer(pair_of_plans(["(take r cloth)", *long], [*long[:-1], "(rest r stove knob)"])) is None
     near = ["(take r rag)", *long[:-1], "(turn-off r hob knob)"]
     again = pair_of_plans(near, [*long[:-1], "(rest r hob knob)", "(rest r hob knob)"])
-    assert found.offer(again) is Reason.NEAR
-    assert found.offer(replace(again, task="another")) is None
+    assert filter_.offer(again) is Reason.NEAR
+    assert filter_.offer(replace(again, task="another")) is None
 
 
 def test_a_task_and_a_lesson_have_a_largest_number_of_pairs() -> None:
-    found, reasons = Filter(), Counter()
+    filter_, reasons = Filter(), Counter()
     for pair in made_pairs(400, rules=1):
-        reasons[found.offer(replace(pair, task="one", family="stew"))] += 1
+        reasons[filter_.offer(replace(pair, task="one", family="stew"))] += 1
     assert reasons[None] == MAX_OF_A_TASK and reasons[Reason.TASK] > 100
-    found, reasons = Filter(), Counter()
+    filter_, reasons = Filter(), Counter()
     for number in range(30):  # of different tasks and lengths, but the same step is missing at the end
         plan = [*[f"(go r hall{at})" for at in range(number)], *PLAN]
-        reasons[found.offer(pair_of_plans(plan, plan[:-1], task=f"task-{number}"))] += 1
+        reasons[filter_.offer(pair_of_plans(plan, plan[:-1], task=f"task-{number}"))] += 1
     assert reasons[None] == MAX_OF_A_LESSON and reasons[Reason.LESSON] == 30 - MAX_OF_A_LESSON
 
 
@@ -119,5 +119,5 @@ def test_the_shares_of_mutants_and_of_unbalanced_pairs_are_limited(mutants: floa
 def test_the_models_own_pairs_come_before_mutants() -> None:
     pairs = [pair_of_plans(PLAN, [PLAN[1], PLAN[0], *PLAN[2:]], number, task=f"t{number}") for number in range(8)]
     pairs = [replace(pair, source="on-policy" if at % 2 else "mutant", split="train") for at, pair in enumerate(pairs)]
-    found = select(pairs, 4, 1, EVERYTHING)
-    assert {pair.source for pair in found.train} == {"on-policy"} and sum(found.left_out.values()) == 4
+    selection = select(pairs, 4, 1, EVERYTHING)
+    assert {pair.source for pair in selection.train} == {"on-policy"} and sum(selection.left_out.values()) == 4

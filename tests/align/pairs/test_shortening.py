@@ -22,7 +22,7 @@ def needless(checker: Checker, actions: tuple[str, ...]) -> list[tuple[str, ...]
     compiled = checker.compiled
     checker = Checker.from_compiled(compiled._replace(options=compiled.options._replace(replay="never")))
     places = range(len(actions))
-    fewer = [{one, two} for one in places for two in places if one <= two]
+    fewer = [{first, second} for first in places for second in places if first <= second]
     plans = [tuple([step for place, step in enumerate(actions) if place not in gone]) for gone in fewer]
     return [plan for plan in plans if plan and is_safe(checker, plan)]
 
@@ -56,6 +56,6 @@ def test_plans_that_are_unsafe_or_miss_the_goal_stay_as_they_are() -> None:
 
 
 def test_deletions_are_blocks_and_pairs() -> None:
-    found = list(deletions(4))
-    assert found[:4] == [(0,), (1,), (2,), (3,)] and (0, 1, 2) in found and (0, 3) in found
-    assert len(found) == len(set(found)) == 4 + 3 + 2 + 3
+    places = list(deletions(4))
+    assert places[:4] == [(0,), (1,), (2,), (3,)] and (0, 1, 2) in places and (0, 3) in places
+    assert len(places) == len(set(places)) == 4 + 3 + 2 + 3

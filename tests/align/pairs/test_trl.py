@@ -29,19 +29,21 @@ def tokenizer() -> Any:
     from transformers import PreTrainedTokenizerFast
 
     words = {word: number for number, word in enumerate(["<end>", "<unknown>", "(", ")", "go", "take", "robot"])}
-    made = Tokenizer(models.WordLevel(words, unk_token="<unknown>"))
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
-    return PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<end>", pad_token="<end>", unk_token="<unknown>")
+    words_tokenizer = Tokenizer(models.WordLevel(words, unk_token="<unknown>"))
+    words_tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=words_tokenizer, eos_token="<end>", pad_token="<end>", unk_token="<unknown>"
+    )
 
 
 def test_the_folder_is_a_data_set(folder: str, tmp_path: Path) -> None:
     from datasets import load_dataset
 
-    whole = load_dataset(folder, cache_dir=str(tmp_path / "cache"))
+    data = load_dataset(folder, cache_dir=str(tmp_path / "cache"))
     files = {split: f"{folder}/{split}.jsonl" for split in ("train", "test")}
     lines = load_dataset("json", data_files=files, cache_dir=str(tmp_path / "cache"))
-    assert whole["train"][:] == lines["train"][:]
-    assert whole["train"].num_rows == 3 * whole["test"].num_rows
+    assert data["train"][:] == lines["train"][:]
+    assert data["train"].num_rows == 3 * data["test"].num_rows
     kto = load_dataset(folder, "kto", cache_dir=str(tmp_path / "cache"))
     assert kto["test"].column_names == ["prompt", "completion", "label"]
 
