@@ -45,9 +45,10 @@ class AcceptanceLog:
                     self._remember(json.loads(line))
 
     def _remember(self, record: dict[str, Any]) -> None:
-        self._logged.add((record["sha256"], " ".join(record["codes"])))
-        if record["accepted"]:
-            self._accepted[record["sha256"]] = self._accepted[record.get("sha256_written", record["sha256"])] = record
+        for sha256 in {record["sha256"], record.get("sha256_written", record["sha256"])}:
+            self._logged.add((sha256, " ".join(record["codes"])))
+            if record["accepted"]:
+                self._accepted[sha256] = record
 
     def verdict(self, entry: Entry) -> Acceptance | None:
         """The verdict on an accepted scenario that has not changed since."""
