@@ -105,14 +105,6 @@ def virtualhome_origins(data: str) -> tuple[str, ...]:
     return tuple([f"virtualhome:{name}#{name}" for name in sorted(_activities(data))])
 
 
-def graph_text(origin: str, data: str) -> str:
-    """The environment graph of a task of VirtualHome, as JSON. Raises :class:`BadOrigin` and ``OSError``."""
-    match = _VIRTUALHOME.fullmatch(origin)
-    if match is None:
-        raise BadOrigin(f"an origin without a graph: {origin[:100]!a}")
-    return _graph(match[1], data)
-
-
 def _graph(graph: str, data: str) -> str:
     return _unpacked(os.path.join(data, FOLDER, "init_and_final_graphs", f"file{graph}.json.gz"))
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import Counter
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from plansafe.align.evaluating.files import read_evaluation
 from plansafe.align.records import read_pairs, read_sft
 from plansafe.align.reproducing import __main__ as command
+from plansafe.align.reproducing import running
 from plansafe.align.reproducing.report import complete_seeds, report
 from plansafe.align.reproducing.sizes import Run, Size, read_size
 from plansafe.align.reproducing.stages import (
@@ -138,6 +141,22 @@ def test_runs_start_from_the_model_of_sft_or_of_their_last_round(size: Size) -> 
     by_lora = configuration(place, 0, "safe-align-0.5", 1)
     assert (by_lora.model, by_lora.adapter) == ("gguf/x.gguf", "there/seed-0/sft/adapter")
     assert (by_lora.method, by_lora.factor) == ("safe-align", 0.5)
+
+
+def test_each_process_sees_one_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    for visible, found, expected in (
+        ("", ["0", "1"], ["0", "1", "0"]),
+        ("4,6", ["0", "1"], ["4", "6", "4"]),
+        ("", [], ["", "", ""]),
+    ):
+        counter = get_context("spawn").Value("i", 0)
+        monkeypatch.setattr(running, "gpus", lambda found=found: found)
+        chosen = []
+        for _ in range(3):
+            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+            running.take_gpu(counter)
+            chosen.append(os.environ["CUDA_VISIBLE_DEVICES"])
+        assert chosen == expected
 
 
 def test_seeds_come_one_after_the_other(size: Size) -> None:

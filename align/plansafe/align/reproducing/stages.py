@@ -19,9 +19,15 @@ from plansafe.align.evaluating.running import Method, evaluate
 from plansafe.align.evaluating.tasks import EvalTask, of_sft
 from plansafe.align.records import json_of, read_sft, write_lines, write_sft
 from plansafe.align.reproducing import tiny_model
-from plansafe.align.reproducing.prompting import with_prompting
 from plansafe.align.reproducing.sizes import RANDOM, Run, Size
-from plansafe.align.reproducing.task_sets import compiled_task, listed_tasks, open_task, sft_line, with_prompts
+from plansafe.align.reproducing.task_sets import (
+    compiled_task,
+    listed_tasks,
+    open_task,
+    sft_line,
+    with_prompting,
+    with_prompts,
+)
 from plansafe.align.training.folder import bad_run, replace
 from plansafe.grammar.shallow_json import loads
 from plansafe.llm.bench.run_file import RunFile

@@ -15,7 +15,7 @@ from plansafe.align.tokens import Tokens
 from plansafe.align.training.arguments import arguments
 from plansafe.align.training.examples import Example
 from plansafe.align.training.models import Base, Trained, require_package
-from plansafe.align.training.run_trainer import RunTrainer
+from plansafe.align.training.run_trainer import Run, RunTrainer
 
 EPSILON_LOW, EPSILON_HIGH = 0.2, 0.28
 """Clipping of the ratio: DAPO (Yu et al. 2025), section 3.1."""
@@ -67,26 +67,25 @@ class Grpo(RunTrainer, GRPOTrainer):  # type: ignore[misc] # as above
 
 
 def baseline(
-    config: Config,
-    base: Base,
-    trained: Trained,
-    reference: Any,
-    args: Any,
-    data: Sequence[Example],
-    evaluation: Sequence[Example],
+    run: Run, base: Base, trained: Trained, reference: Any, args: Any, evaluation: Sequence[Example]
 ) -> RunTrainer:
-    """Trl's trainer for ``config.method``. ``reference``: a copy of a model whose weights are all trained, for DPO."""
+    """Trl's trainer for a run. ``reference``: a copy of a model whose weights are all trained, for DPO."""
     datasets.disable_progress_bars()
-    rows = _prompts if config.method == "grpo" else _pairs
-    sets: dict[str, Any] = {
-        "train_dataset": datasets.Dataset.from_list(rows(base, data)),
+    rows = _prompts if run.config.method == "grpo" else _pairs
+    data: dict[str, Any] = {
+        "train_dataset": datasets.Dataset.from_list(rows(base, run.examples)),
         "eval_dataset": datasets.Dataset.from_list(rows(base, evaluation)) if evaluation else None,
     }
-    if config.method == "dpo":
-        return Dpo(base, trained, reference, args, **sets)
-    if config.method == "simpo":
-        return SimPo(base, trained, args, **sets)
-    return Grpo(base, trained, verdict_reward(), args, **sets)
+    trainer: RunTrainer
+    match run.config.method:
+        case "dpo":
+            trainer = Dpo(base, trained, reference, args, **data)
+        case "simpo":
+            trainer = SimPo(base, trained, args, **data)
+        case _:
+            trainer = Grpo(base, trained, verdict_reward(), args, **data)
+    trainer.train_dataset = trainer.train_dataset.select(run.order)
+    return trainer
 
 
 def baseline_arguments(config: Config) -> Any:

@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 
-from plansafe.align.config import REFERENCED, TEXT_METHODS, Config
+from plansafe.align.config import REFERENCED, TEXT_METHODS
 from plansafe.align.losses import Plans, log_probabilities
 from plansafe.align.tokens import Batch, batch_of
 from plansafe.align.training.examples import Example
 from plansafe.align.training.models import Base, Trained, parameters
 from plansafe.align.training.objective import Terms, terms_of_pairs, terms_of_texts, total
-from plansafe.align.training.run_trainer import RunTrainer
+from plansafe.align.training.run_trainer import Run, RunTrainer
 
 
 class PlanTrainer(RunTrainer):
@@ -26,25 +26,17 @@ class PlanTrainer(RunTrainer):
     loss_is_scaled_for_ga = True
     """The loss of a pass is its share of the step's; transformers does not divide it again."""
 
-    def __init__(
-        self,
-        config: Config,
-        base: Base,
-        trained: Trained,
-        args: Any,
-        data: Sequence[Example],
-        evaluation: Sequence[Example],
-    ) -> None:
+    def __init__(self, run: Run, base: Base, trained: Trained, args: Any, evaluation: Sequence[Example]) -> None:
         super().__init__(
             model=trained.model,
             args=args,
             data_collator=lambda examples: collate(examples, base.tokens.end),
-            train_dataset=data,
+            train_dataset=run.drawn(),
             eval_dataset=evaluation or None,
             compute_metrics=self._evaluation_metrics,
         )
         self.model_accepts_loss_kwargs = True  # older releases read this for ``loss_is_scaled_for_ga``
-        self.config = config
+        self.config = run.config
         self._sums: dict[str, Any] = {}
         self._start: dict[str, Any] = {}
 

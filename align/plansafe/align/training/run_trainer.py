@@ -43,12 +43,12 @@ class Progress(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A run: its folder, its examples in the order of training, and when to stop (``time.monotonic``)."""
+    """A run: its folder, its examples, their numbers in the order of training, when to stop (``time.monotonic``)."""
 
     config: Config
     folder: Folder
-    order: Sequence[Example]
-    distinct: int
+    examples: Sequence[Example]
+    order: Sequence[int]
     ends: float | None
     watch: Callable[[Progress], None]
 
@@ -56,6 +56,10 @@ class Run(NamedTuple):
     def step_size(self) -> int:
         """Examples in a step, over all passes and processes."""
         return len(self.order) // self.config.max_steps
+
+    def drawn(self, start: int = 0, end: int | None = None) -> list[Example]:
+        """The examples in the order of training."""
+        return [self.examples[number] for number in self.order[start:end]]
 
 
 def drawn_order(count: int, total: int, seed: int) -> list[int]:
@@ -142,11 +146,11 @@ class RunTrainer(Trainer):  # type: ignore[misc] # transformers is not installed
         if not all([isfinite(value) for value in metrics.values() if isinstance(value, float)]):
             reason = f"the loss or gradient of step {step} is NaN or infinity"
             raise bad_run(run.config.output, reason, "lower `lr`, or check the model; earlier checkpoints are kept")
-        tokens = self.step_tokens(run.order[(step - 1) * run.step_size : step * run.step_size], metrics)
+        tokens = self.step_tokens(run.drawn((step - 1) * run.step_size, step * run.step_size), metrics)
         record = {
             "step": step,
             **metrics,
-            "epoch": round(step * run.step_size / run.distinct, 4),
+            "epoch": round(step * run.step_size / len(run.examples), 4),
             "tokens": tokens,
             "seconds": round(seconds, 4),
             "tokens_per_second": round(tokens / max(seconds, 1e-9), 1),

@@ -17,7 +17,7 @@ from plansafe.llm.models.adapter import read_adapter
 from plansafe.verifier.extras import how_to_install
 
 if TYPE_CHECKING:
-    from plansafe.align.training.run_trainer import Progress, RunTrainer
+    from plansafe.align.training.run_trainer import Progress, Run, RunTrainer
 
 _NOT_IDENTITY = (
     *("model", "data", "output", "adapter", "threads", "save_steps", "keep_checkpoints", "report_to", "vllm"),
@@ -90,11 +90,11 @@ def _run(
         folder.keep_metrics(step)
         if run_trainer.is_over(ends, args):
             return _result(folder, examples, step, None)
-        numbers = run_trainer.drawn_order(len(examples.examples), config.max_steps * step_size, config.seed)
-        order = [examples.examples[number] for number in numbers]
+        order = run_trainer.drawn_order(len(examples.examples), config.max_steps * step_size, config.seed)
+        run = run_trainer.Run(config, folder, examples.examples, order, ends, watch)
         trained = models.loaded(config, base, args.device)
-        trainer = _trainer(config, base, trained, args, order, evaluation)
-        step = trainer.fit(run_trainer.Run(config, folder, order, len(examples.examples), ends, watch), resumed)
+        trainer = _trainer(run, base, trained, args, evaluation)
+        step = trainer.fit(run, resumed)
         is_finished = step == config.max_steps
         if is_finished:
             weights = trainer.trained()  # all processes take part
@@ -104,18 +104,17 @@ def _run(
         return _result(folder, examples, step, target if is_finished else None)
 
 
-def _trainer(
-    config: Config, base: Base, trained: Trained, args: Any, data: Sequence[Example], evaluation: Sequence[Example]
-) -> RunTrainer:
+def _trainer(run: Run, base: Base, trained: Trained, args: Any, evaluation: Sequence[Example]) -> RunTrainer:
+    config = run.config
     if config.method not in TRL_METHODS:
         from plansafe.align.training.plan_trainer import PlanTrainer  # noqa: PLC0415 - imports transformers
 
-        return PlanTrainer(config, base, trained, args, data, evaluation)
+        return PlanTrainer(run, base, trained, args, evaluation)
     from plansafe.align.training.baselines import baseline  # noqa: PLC0415 - imports trl
 
     needs_copy = config.method == "dpo" and not trained.rank
     reference = models.loaded(config, base, args.device).model if needs_copy else None
-    return baseline(config, base, trained, reference, args, data, evaluation)
+    return baseline(run, base, trained, reference, args, evaluation)
 
 
 def _arguments(config: Config) -> Any:
