@@ -169,13 +169,13 @@ def _read_scenario(set_name: str | None, name: str) -> Scenario:
             raise BadOrigin(f"unknown scenario {name!a} of {set_name}", suggest_name(name, list(scenarios)))
         return scenarios[name]
     folder = os.path.join(SHIPPED, name)
-    scenarios = read_scenarios(folder).scenarios if os.path.isdir(folder) else ()
-    if len(scenarios) != 1:
+    shipped = read_scenarios(folder).scenarios if os.path.isdir(folder) else ()
+    if len(shipped) != 1:
         raise BadOrigin(
             f"unknown shipped scenario {name!a}",
             suggest_name(name, [origin.removeprefix("scenario:") for origin in scenario_origins()]),
         )
-    return scenarios[0]
+    return shipped[0]
 
 
 def _virtualhome(origin: str, graph: str, script: str, data: str | None) -> AlignTask:
