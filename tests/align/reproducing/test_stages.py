@@ -165,6 +165,11 @@ def test_seeds_come_one_after_the_other(size: Size) -> None:
     seeds = [unit.seed for unit in units if unit.kind != "tasks"]
     assert seeds == sorted(seeds)
     assert sum([unit.kind == "eval" for unit in units]) == 2 * len(evaluated_runs(size))
+    pairs = [[unit.seed for unit in stage] for stage in stages(replace(size, seeds=(3, 5, 7)), 2)][1:]
+    assert {tuple(dict.fromkeys(stage)) for stage in pairs} == {(3, 5), (7,)}
+    assert pairs[0] == [3, 5] and pairs[-1] == [7] * len(evaluated_runs(size))
+    together = {unit for stage in stages(replace(size, seeds=(3, 5)), 2) for unit in stage}
+    assert together == set(units)
 
 
 def test_the_command_reports_mistakes_and_estimates(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ class NotReproduced(Exception):
 def reproduce(size: Size, folder: str, jobs: int, seconds: float | None = None, say: Say = print) -> bool:
     """Do the units of a reproduction that are not done; whether all are. ``seconds``: stop after this time.
 
-    ``jobs`` processes of one thread each; on a machine with GPUs, process i has GPU i. The report is written for the
-    complete seeds. Raises :class:`NotReproduced`, ``OSError``, and
+    ``jobs`` processes of one thread each, for as many seeds at once; with GPUs, process i has GPU i. The report is
+    written for the complete seeds. Raises :class:`NotReproduced`, ``OSError``, and
     :class:`~plansafe.align.training.folder.BadTraining` for a folder of another size.
     """
     begun = time.monotonic()
@@ -46,7 +46,7 @@ def reproduce(size: Size, folder: str, jobs: int, seconds: float | None = None, 
     context = get_context("spawn")
     done = True
     with ProcessPoolExecutor(jobs, context, take_gpu, (context.Value("i", 0),)) as pool:
-        for stage in stages(size):
+        for stage in stages(size, jobs):
             futures = [(unit, pool.submit(_unit, folder, size, unit, ends)) for unit in stage]
             for unit, future in futures:
                 finished, messages, refusal, spent = future.result()
