@@ -6,7 +6,8 @@ usage: python -m bench.align.pairs FILE .. [--data FOLDER] [--seed 0] [--needles
    prompt. They learn from all families but some and are asked about these (grouped cross-validation). Reported for all
    pairs, for the pairs that depend on order or on the stated rule, and for the pairs about a missing step.
 2. A pair depends on the order if both plans have the same steps. It depends on the stated rule if the unsafe plan is
-   SAFE in the twin of its task (`plansafe.align.stated`). Pairs about a missing step are counted apart.
+   SAFE in the twin of its task (`plansafe.align.stated`). Pairs about a missing step are counted apart,
+   and together with pairs about an extra step: these are their mirror images if a twin forbids the step.
 3. Needless steps: a greedy search, independent of the maker, deletes one or two steps of a preferred plan at a time.
 4. `--draw` writes pairs drawn at random for reading.
 
@@ -164,6 +165,9 @@ def main(arguments: list[str] | None = None) -> int:
         "order or rule": depending,
         "order": order,
         "missing step": missing_step,
+        "missing or extra step": [
+            at for at in all_places if kinds[at] in (DifferenceKind.MISSING_STEP, DifferenceKind.EXTRA_STEP)
+        ],
         "neither": sorted({*all_places} - {*depending} - {*missing_step}),
     }
     for name, places in groups.items():

@@ -67,24 +67,29 @@ def test_plain_plans_and_references_are_shortest(family: str) -> None:
         task = draw(family, number, SEED)
         for rules, plan in ((False, task.plain), (True, task.reference)):
             query = PlanningQuery(task.checker(), rules=rules, shortest=True, time_limit_s=600.0)
-            found = ForwardSearch(200_000).solve(query)
-            assert found.status is PlanningStatus.SOLVED
-            assert len(found.steps) == len(plan.splitlines())
+            solution = ForwardSearch(200_000).solve(query)
+            assert solution.status is PlanningStatus.SOLVED
+            assert len(solution.steps) == len(plan.splitlines())
 
 
 @pytest.mark.parametrize("family", quick_every(5, ALL_FAMILIES))
 def test_the_prompt_states_the_rule_of_the_checker(family: str) -> None:
     for number in [*numbers(0, 5), *(numbers(FIRST_HELD_OUT, 5) if family in FAMILIES else [])]:
-        made, task = draw(family, number, SEED), task_of(f"stated:{family}/{number}/{SEED}")
+        drawing, task = draw(family, number, SEED), task_of(f"stated:{family}/{number}/{SEED}")
         prompt = plan_prompt(task)
         (rule,) = task.checker.rules
-        assert rule.message == made.rule.words
-        assert [line for line in prompt.splitlines() if line.startswith("Never: ")] == [f"Never: {made.rule.words}"]
-        assert (task.family, task.world, task.words, task.reference) == (family, "stated", made.words, made.reference)
+        assert rule.message == drawing.rule.words
+        assert [line for line in prompt.splitlines() if line.startswith("Never: ")] == [f"Never: {drawing.rule.words}"]
+        assert (task.family, task.world, task.words, task.reference) == (
+            family,
+            "stated",
+            drawing.words,
+            drawing.reference,
+        )
         names = set(re.findall(r"[^\s:,()]+", prompt))
         assert names.issuperset(task.checker.engine.task.objects)
         actions = set(re.findall(r"\((\S+)", prompt.partition("\nroom")[0]))
-        assert actions.issuperset(re.findall(r"\((\S+)", made.reference))
+        assert actions.issuperset(re.findall(r"\((\S+)", drawing.reference))
 
 
 def test_a_task_is_the_same_each_time() -> None:
@@ -108,7 +113,7 @@ def test_no_pair_of_goals_of_a_held_out_family_is_trained() -> None:
     for family in HELD_OUT_FAMILIES:
         verbs = frozenset(verbs_of(family))
         assert verbs not in trained
-        assert verbs not in {frozenset(verbs_of(other)) for other in FAMILIES}
+        assert verbs not in {frozenset(verbs_of(name)) for name in FAMILIES}
     assert len(ALL_FAMILIES) == len({frozenset(verbs_of(family)) for family in ALL_FAMILIES}) >= 20
 
 

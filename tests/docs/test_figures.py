@@ -18,6 +18,7 @@ WITHOUT_COMMIT = {
     ("bench/results/labels.md", "How often published labels name the fault"): "a test computes it",
     ("docs/preference-pairs.md", "How pairs are selected"): "limits, not figures",
     ("bench/align/preregistration.md", "Hypotheses and tests"): "levels of tests, not figures",
+    ("bench/align/preregistration.md", "Sample size"): "assumptions",
     ("docs/alignment.md", "Tasks with stated rules"): "how tasks are drawn, not figures",
     ("docs/metrics.md", "DESPITE"): "the reason of a definition, not a figure",
     (

@@ -35,7 +35,7 @@ SETTING = "PLANSAFE_DATA"
 MOST_BYTES = 50_000_000
 """Of one file of the data, unpacked."""
 FOLDER = "eai-virtualhome"
-_DRAWN = re.compile(r"drawn:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})(?:/([1-5])(/full)?)?", re.ASCII)
+_HOUSEHOLD = re.compile(r"drawn:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})(?:/([1-5])(/full)?)?", re.ASCII)
 _STATED = re.compile(r"stated:([a-z-]{1,40})/([0-9]{1,9})/([0-9]{1,9})", re.ASCII)
 _SCENARIO = re.compile(r"scenario:(?:([a-z-]{1,40})/)?([a-z0-9][a-z0-9-]{0,99})", re.ASCII)
 _VIRTUALHOME = re.compile(r"virtualhome:([0-9]{1,6}_[0-9]{1,3})#([0-9]{1,6}_[0-9]{1,3})", re.ASCII)
@@ -50,9 +50,9 @@ class AlignTask(NamedTuple):
     """A task with rules, compiled.
 
     ``name`` is short and unique among tasks; ``family`` groups tasks that are much the same; ``world``: the name of the
-    shipped domain; ``words``: what is asked for; ``origin``: what :func:`task_of` made it from. ``reference``: the plan
-    that comes with it, an action a line: a safe one, but for a script of VirtualHome, which is as its author wrote it;
-    empty where none is known.
+    shipped domain; ``words``: the request; ``origin``: the text from which :func:`task_of` makes it. ``reference``: a
+    safe plan with one action per line, or a script of VirtualHome as its author wrote it; empty if no such plan is
+    known.
     """
 
     name: str
@@ -78,10 +78,11 @@ def data_folder() -> str | None:
 
 
 def task_of(origin: str, data: str | None = None) -> AlignTask:
-    """The task of an origin, compiled anew at each call. ``data``: the folder of public data sets.
+    """The task of an origin, compiled again at each call. ``data``: the folder of public data sets.
 
-    ``drawn:FAMILY/NUMBER/SEED`` is a household task (:func:`plansafe.llm.instances.drawn.draw`), with ``/ROOMS`` behind
-    it one with at most so many rooms beside the kitchen; ``stated:FAMILY/NUMBER/SEED`` a task with a stated rule
+    ``drawn:FAMILY/NUMBER/SEED`` is a household task (:func:`plansafe.llm.instances.drawn.draw`), with ``/ROOMS``
+    one with at most this number of rooms in addition to the kitchen; ``stated:FAMILY/NUMBER/SEED`` a task with a
+    stated rule
     (:func:`plansafe.align.stated.drawing.draw`); ``scenario:NAME`` a shipped scenario,
     ``scenario:SET/NAME`` one of a shipped set;
     ``virtualhome:GRAPH#SCRIPT`` a script of VirtualHome in a graph, both by the numbers that the Embodied Agent
@@ -89,8 +90,8 @@ def task_of(origin: str, data: str | None = None) -> AlignTask:
     the kernel, which would take seconds for a plan in such a scene.
     Raises :class:`BadOrigin`, and ``OSError`` for a file of the data that cannot be read.
     """
-    if match := _DRAWN.fullmatch(origin):
-        return _drawn(origin, match[1], int(match[2]), int(match[3]), int(match[4] or 0), bool(match[5]))
+    if match := _HOUSEHOLD.fullmatch(origin):
+        return _household(origin, match[1], int(match[2]), int(match[3]), int(match[4] or 0), bool(match[5]))
     if match := _STATED.fullmatch(origin):
         return _stated(origin, match[1], int(match[2]), int(match[3]))
     if match := _SCENARIO.fullmatch(origin):
@@ -105,14 +106,6 @@ def virtualhome_origins(data: str) -> tuple[str, ...]:
     return tuple([f"virtualhome:{name}#{name}" for name in sorted(_activities(data))])
 
 
-def graph_text(origin: str, data: str) -> str:
-    """The environment graph of a task of VirtualHome, as JSON. Raises :class:`BadOrigin` and ``OSError``."""
-    match = _VIRTUALHOME.fullmatch(origin)
-    if match is None:
-        raise BadOrigin(f"an origin without a graph: {origin[:100]!a}")
-    return _graph(match[1], data)
-
-
 def _graph(graph: str, data: str) -> str:
     return _unpacked(os.path.join(data, FOLDER, "init_and_final_graphs", f"file{graph}.json.gz"))
 
@@ -125,25 +118,25 @@ def scenario_origins() -> tuple[str, ...]:
 
 def family_of(origin: str, data: str | None = None) -> str:
     """The family of the task that :func:`task_of` would make, without making it. Raises what that raises."""
-    if match := _DRAWN.fullmatch(origin) or _STATED.fullmatch(origin):
+    if match := _HOUSEHOLD.fullmatch(origin) or _STATED.fullmatch(origin):
         return match[1]
     if match := _SCENARIO.fullmatch(origin):
         return _read_scenario(match[1], match[2]).family
     if (match := _VIRTUALHOME.fullmatch(origin)) and data is not None:
-        return _named(_activities(data).get(match[2], ""))
+        return _family_name(_activities(data).get(match[2], ""))
     raise BadOrigin(f"unknown form of origin: {origin[:100]!a}", f"write {_FORMS}")
 
 
-def _drawn(origin: str, family: str, number: int, seed: int, rooms: int, full: bool) -> AlignTask:
+def _household(origin: str, family: str, number: int, seed: int, rooms: int, full: bool) -> AlignTask:
     if family not in FAMILIES:
         raise BadOrigin(f"unknown family of drawn tasks {family!a}", f"one of {', '.join(FAMILIES)}")
     try:
-        made = draw(family, number, seed, rooms or MOST_ROOMS, full)
+        instance = draw(family, number, seed, rooms or MOST_ROOMS, full)
     except RuntimeError as error:  # no draw of this number can be solved
         raise BadOrigin(str(error)) from None
-    name = f"{made.name}/{seed}/{rooms}" if rooms else f"{made.name}/{seed}"
+    name = f"{instance.name}/{seed}/{rooms}" if rooms else f"{instance.name}/{seed}"
     name += "/full" * full
-    return AlignTask(name, family, "household", made.words, made.checker(), origin, made.reference)
+    return AlignTask(name, family, "household", instance.words, instance.checker(), origin, instance.reference)
 
 
 def _stated(origin: str, family: str, number: int, seed: int) -> AlignTask:
@@ -153,11 +146,11 @@ def _stated(origin: str, family: str, number: int, seed: int) -> AlignTask:
             f"one of {', '.join([*STATED_FAMILIES, *HELD_OUT_FAMILIES])}",
         )
     try:
-        made = draw_stated(family, number, seed)
+        drawing = draw_stated(family, number, seed)
     except RuntimeError as error:  # a family without rules of this form
         raise BadOrigin(str(error)) from None
     name = f"{family}-{number}/{seed}"
-    return AlignTask(name, family, "stated", made.words, made.checker(), origin, made.reference)
+    return AlignTask(name, family, "stated", drawing.words, drawing.checker(), origin, drawing.reference)
 
 
 def _scenario(origin: str, set_name: str | None, name: str) -> AlignTask:
@@ -176,13 +169,13 @@ def _read_scenario(set_name: str | None, name: str) -> Scenario:
             raise BadOrigin(f"unknown scenario {name!a} of {set_name}", suggest_name(name, list(scenarios)))
         return scenarios[name]
     folder = os.path.join(SHIPPED, name)
-    found = read_scenarios(folder).scenarios if os.path.isdir(folder) else ()
-    if len(found) != 1:
+    shipped = read_scenarios(folder).scenarios if os.path.isdir(folder) else ()
+    if len(shipped) != 1:
         raise BadOrigin(
             f"unknown shipped scenario {name!a}",
-            suggest_name(name, [one.removeprefix("scenario:") for one in scenario_origins()]),
+            suggest_name(name, [origin.removeprefix("scenario:") for origin in scenario_origins()]),
         )
-    return found[0]
+    return shipped[0]
 
 
 def _virtualhome(origin: str, graph: str, script: str, data: str | None) -> AlignTask:
@@ -203,9 +196,9 @@ def _virtualhome(origin: str, graph: str, script: str, data: str | None) -> Alig
     checker = Checker(scene.domain, scene.problem, with_kinds, options, resolve=resolve)
     written = _read(os.path.join(folder, "programs", f"file{script}.txt"))
     name = f"virtualhome-{script}" if graph == script else f"virtualhome-{script}-in-{graph}"
-    family = _named(activity)
+    family = _family_name(activity)
     plan = _script(written, scene)
-    return AlignTask(name, family, "virtualhome", _said(written), checker, origin, plan)
+    return AlignTask(name, family, "virtualhome", _description(written), checker, origin, plan)
 
 
 def _script(text: str, scene: Scene) -> str:
@@ -213,19 +206,19 @@ def _script(text: str, scene: Scene) -> str:
     return "" if plan is None else _plain(plan.text)
 
 
-def _said(script: str) -> str:
-    """What stands above the steps of a script: its title, and what its author says of it."""
+def _description(script: str) -> str:
+    """The text above the steps of a script: its title and its author's description."""
     lines = [line.strip() for line in script.partition("[")[0].splitlines()]
     return " ".join(". ".join([line.rstrip(".") for line in lines if line]).split()) + "."
 
 
-def _named(activity: str) -> str:
+def _family_name(activity: str) -> str:
     """An activity's title as the name of a family."""
     return re.sub(r"[^a-z0-9]+", "-", activity.lower()).strip("-")
 
 
 def _plain(plan: str) -> str:
-    """A plan with a newline behind each action, and no other line."""
+    """A plan with a newline after each action, without other lines."""
     return "".join([f"{line.strip()}\n" for line in plan.splitlines() if line.strip() and line.strip()[0] != ";"])
 
 

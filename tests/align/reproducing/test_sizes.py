@@ -73,8 +73,8 @@ def test_a_model_can_be_named() -> None:
         ('base = "random"', "", "`base` needs"),
         ('name = "ours"', 'name = "../ours"', "`runs` needs"),
         ('name = "ours"', 'name = "permuted"', "is repeated"),
-        ("lr = 5e-5", "learning_rate = 5e-5", "`learning_rate` is not a key of a training run"),
-        ("lr = 5e-5", 'model = "hf/x"', "`model` is set by the stages"),
+        ("lr = 3e-4", "learning_rate = 3e-4", "`learning_rate` is not a key of a training run"),
+        ("lr = 3e-4", 'model = "hf/x"', "`model` is set by the stages"),
         ("[sft]", "[sft", "is not TOML"),
     ],
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import Counter
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from plansafe.align.evaluating.files import read_evaluation
 from plansafe.align.records import read_pairs, read_sft
 from plansafe.align.reproducing import __main__ as command
+from plansafe.align.reproducing import running
 from plansafe.align.reproducing.report import complete_seeds, report
 from plansafe.align.reproducing.sizes import Run, Size, read_size
 from plansafe.align.reproducing.stages import (
@@ -140,12 +143,33 @@ def test_runs_start_from_the_model_of_sft_or_of_their_last_round(size: Size) -> 
     assert (by_lora.method, by_lora.factor) == ("safe-align", 0.5)
 
 
+def test_each_process_sees_one_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    for visible, found, expected in (
+        ("", ["0", "1"], ["0", "1", "0"]),
+        ("4,6", ["0", "1"], ["4", "6", "4"]),
+        ("", [], ["", "", ""]),
+    ):
+        counter = get_context("spawn").Value("i", 0)
+        monkeypatch.setattr(running, "gpus", lambda found=found: found)
+        chosen = []
+        for _ in range(3):
+            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+            running.take_gpu(counter)
+            chosen.append(os.environ["CUDA_VISIBLE_DEVICES"])
+        assert chosen == expected
+
+
 def test_seeds_come_one_after_the_other(size: Size) -> None:
     units = [unit for stage in stages(replace(size, seeds=(3, 5))) for unit in stage]
     assert len(units) == len(set(units))
     seeds = [unit.seed for unit in units if unit.kind != "tasks"]
     assert seeds == sorted(seeds)
     assert sum([unit.kind == "eval" for unit in units]) == 2 * len(evaluated_runs(size))
+    pairs = [[unit.seed for unit in stage] for stage in stages(replace(size, seeds=(3, 5, 7)), 2)][1:]
+    assert {tuple(dict.fromkeys(stage)) for stage in pairs} == {(3, 5), (7,)}
+    assert pairs[0] == [3, 5] and pairs[-1] == [7] * len(evaluated_runs(size))
+    together = {unit for stage in stages(replace(size, seeds=(3, 5)), 2) for unit in stage}
+    assert together == set(units)
 
 
 def test_the_command_reports_mistakes_and_estimates(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

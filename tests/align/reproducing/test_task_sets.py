@@ -8,9 +8,8 @@ import pytest
 
 from plansafe.align.evaluating.tasks import EvalTask
 from plansafe.align.records import check_sft
-from plansafe.align.reproducing.prompting import with_prompting
 from plansafe.align.reproducing.sizes import Prompting, read_size
-from plansafe.align.reproducing.task_sets import compiled_task, listed_tasks, sft_line, with_prompts
+from plansafe.align.reproducing.task_sets import compiled_task, listed_tasks, sft_line, with_prompting, with_prompts
 from plansafe.grammar.source import Source
 from plansafe.llm.prompts.planning import SAFETY
 from plansafe.verifier.reporting.report import Headline

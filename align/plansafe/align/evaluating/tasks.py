@@ -81,12 +81,6 @@ def of_sft(lines: Iterable[SftLine], shift: Shift = "in") -> Iterator[EvalTask]:
             )
 
 
-def of_tasks(tasks: Iterable[AlignTask], split: str = "test", shift: Shift = "in") -> Iterator[EvalTask]:
-    """Compiled tasks, each under its name."""
-    for task in tasks:
-        yield EvalTask(task.name, task.origin, task.family, task.world, split, shift, reference=task.reference)
-
-
 def sha256_of(tasks: Sequence[EvalTask]) -> str:
     """The address of a set of tasks, in their order."""
     return hashlib.sha256(canonical([list(task) for task in tasks]).encode("ascii")).hexdigest()

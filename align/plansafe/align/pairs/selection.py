@@ -50,7 +50,7 @@ class Reason(Enum):
 class Shares(NamedTuple):
     """The largest shares of all pairs: of mutants, and of pairs without a mirror image (see :func:`select`)."""
 
-    mutants: float = 0.2
+    mutants: float = 0.02
     unbalanced: float = 0.5
 
 

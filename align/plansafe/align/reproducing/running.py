@@ -34,8 +34,8 @@ class NotReproduced(Exception):
 def reproduce(size: Size, folder: str, jobs: int, seconds: float | None = None, say: Say = print) -> bool:
     """Do the units of a reproduction that are not done; whether all are. ``seconds``: stop after this time.
 
-    ``jobs`` processes of one thread each; on a machine with GPUs, process i has GPU i. The report is written for the
-    complete seeds. Raises :class:`NotReproduced`, ``OSError``, and
+    ``jobs`` processes of one thread each, for as many seeds at once; with GPUs, process i has GPU i. The report is
+    written for the complete seeds. Raises :class:`NotReproduced`, ``OSError``, and
     :class:`~plansafe.align.training.folder.BadTraining` for a folder of another size.
     """
     begun = time.monotonic()
@@ -45,8 +45,8 @@ def reproduce(size: Size, folder: str, jobs: int, seconds: float | None = None, 
         os.environ[name] = "1"  # of the processes that are started
     context = get_context("spawn")
     done = True
-    with ProcessPoolExecutor(jobs, context, _take_gpu, (context.Value("i", 0), jobs)) as pool:
-        for stage in stages(size):
+    with ProcessPoolExecutor(jobs, context, take_gpu, (context.Value("i", 0),)) as pool:
+        for stage in stages(size, jobs):
             futures = [(unit, pool.submit(_unit, folder, size, unit, ends)) for unit in stage]
             for unit, future in futures:
                 finished, messages, refusal, spent = future.result()
@@ -78,18 +78,18 @@ def write_tables(place: Place) -> None:
         replace(place.at(f"{name}.svg"), drawing)
 
 
-def _take_gpu(counter: Any, jobs: int) -> None:
-    """Give each process a GPU of its own, if there are several processes and GPUs are named."""
+def take_gpu(counter: Any) -> None:
+    """Let this process see one GPU: the next one, by a counter that all processes share."""
     with counter.get_lock():
         number = counter.value
         counter.value += 1
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    devices = [name for name in visible.split(",") if name] or _gpus()
-    if jobs > 1 and devices:
+    devices = [name for name in visible.split(",") if name] or gpus()
+    if devices:
         os.environ["CUDA_VISIBLE_DEVICES"] = devices[number % len(devices)]
 
 
-def _gpus() -> list[str]:
+def gpus() -> list[str]:
     """The numbers of this machine's NVIDIA GPUs, without loading CUDA."""
     folder = "/proc/driver/nvidia/gpus"
     return [str(number) for number in range(len(os.listdir(folder)))] if os.path.isdir(folder) else []

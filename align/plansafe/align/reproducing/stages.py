@@ -1,8 +1,8 @@
 """The units of a reproduction in a folder: tasks, SFT, rounds of sampling, pairs and training, evaluations.
 
 Every unit can be stopped at any moment and continues where it was; a finished unit is not repeated. Units of a stage do
-not depend on each other, so that several processes may take them. All stages of a seed come before the next
-seed, so that a stopped reproduction has complete seeds.
+not depend on each other, so that several processes may take them. All stages of the first seeds come before the next
+seeds, so that a stopped reproduction has complete seeds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -19,9 +19,15 @@ from plansafe.align.evaluating.running import Method, evaluate
 from plansafe.align.evaluating.tasks import EvalTask, of_sft
 from plansafe.align.records import json_of, read_sft, write_lines, write_sft
 from plansafe.align.reproducing import tiny_model
-from plansafe.align.reproducing.prompting import with_prompting
 from plansafe.align.reproducing.sizes import RANDOM, Run, Size
-from plansafe.align.reproducing.task_sets import compiled_task, listed_tasks, open_task, sft_line, with_prompts
+from plansafe.align.reproducing.task_sets import (
+    compiled_task,
+    listed_tasks,
+    open_task,
+    sft_line,
+    with_prompting,
+    with_prompts,
+)
 from plansafe.align.training.folder import bad_run, replace
 from plansafe.grammar.shallow_json import loads
 from plansafe.llm.bench.run_file import RunFile
@@ -111,25 +117,30 @@ def evaluated_runs(size: Size) -> list[str]:
     return [*untrained, "sft", *[run.name for run in size.runs]]
 
 
-def stages(size: Size) -> list[list[Unit]]:
-    """The stages in order, each with its units."""
+def stages(size: Size, seeds_at_once: int = 1) -> list[list[Unit]]:
+    """The stages in order, each with its units. Some seeds at once go through all stages before the next seeds."""
     units = [[Unit("tasks")]]
     if any([run.data == "knowledge" for run in size.runs]):
         units.append([Unit("knowledge")])
-    for seed in size.seeds:
-        if size.base == RANDOM:
-            units.append([Unit("base", seed)])
-        units.append([Unit("train", seed, "sft")])
-        for number in range(1, size.sampling.rounds + 1):
-            sampled = [run.name for run in size.runs if run.data in ("pairs", "answers")]
-            authors = ["sft"] if number == 1 else sampled
-            units.append([Unit("sample", seed, run, number) for run in authors])
-            paired = authors if number == 1 else [run.name for run in size.runs if run.data == "pairs"]
-            units.append([Unit("pairs", seed, run, number) for run in paired])
-            without_samples = [run.name for run in size.runs if number == 1 and run.name not in sampled]
-            units.append([Unit("train", seed, run, number) for run in [*sampled, *without_samples]])
-        units.append([Unit("eval", seed, run) for run in evaluated_runs(size)])
+    for first in range(0, len(size.seeds), seeds_at_once):
+        seeds = size.seeds[first : first + seeds_at_once]
+        units += [[unit._replace(seed=seed) for seed in seeds for unit in stage] for stage in _stages_of_a_seed(size)]
     return [stage for stage in units if stage]
+
+
+def _stages_of_a_seed(size: Size) -> Iterator[list[Unit]]:
+    if size.base == RANDOM:
+        yield [Unit("base")]
+    yield [Unit("train", run="sft")]
+    sampled = [run.name for run in size.runs if run.data in ("pairs", "answers")]
+    for number in range(1, size.sampling.rounds + 1):
+        authors = ["sft"] if number == 1 else sampled
+        yield [Unit("sample", 0, run, number) for run in authors]
+        paired = authors if number == 1 else [run.name for run in size.runs if run.data == "pairs"]
+        yield [Unit("pairs", 0, run, number) for run in paired]
+        without_samples = [run.name for run in size.runs if number == 1 and run.name not in sampled]
+        yield [Unit("train", 0, run, number) for run in [*sampled, *without_samples]]
+    yield [Unit("eval", run=run) for run in evaluated_runs(size)]
 
 
 def work(place: Place, unit: Unit, ends: float | None = None, say: Say = lambda _: None) -> bool:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from random import Random
 from typing import NamedTuple
 
 from plansafe.align.evaluating.tasks import EvalTask, Opened, Shift, opened
 from plansafe.align.pairs.splits import split_of
 from plansafe.align.records import SftLine
-from plansafe.align.reproducing.sizes import MAX_TRAIN, Data
+from plansafe.align.reproducing.sizes import MAX_TRAIN, Data, Prompting
 from plansafe.align.stated import drawing as stated
 from plansafe.align.tasks import AlignTask, BadOrigin, data_folder, family_of, task_of, virtualhome_origins
+from plansafe.llm.prompts.examples import nearest
+from plansafe.llm.prompts.planning import SAFETY
 from plansafe.llm.scenarios.model import Kind, Split
 from plansafe.llm.scenarios.sets.reading import load_set
 
@@ -113,3 +116,26 @@ def compiled_task(origin: str) -> AlignTask:
 def sft_line(task: EvalTask) -> SftLine:
     """The reference of a training task as a text for SFT."""
     return SftLine(task.id, task.origin, task.family, task.world, "train", task.prompt, task.reference, "plan")
+
+
+def with_prompting(
+    tasks: Sequence[EvalTask], training: Sequence[EvalTask], prompting: Prompting, seed: int
+) -> list[EvalTask]:
+    """The tasks with the prompts of a baseline."""
+    paragraph = f"{SAFETY}\n" if prompting.safety else ""
+    words = {task.id: compiled_task(task.origin).words for task in training} if prompting.example == "nearest" else {}
+    prompts = []
+    for task in tasks:
+        examples = [example for example in training if example.family != task.family and example.reference]
+        text = ""
+        if prompting.example == "random" and examples:
+            text = _text(Random(f"{seed}/{task.id}").choice(examples))
+        elif prompting.example == "nearest" and examples:
+            candidates = [words[example.id] for example in examples]
+            text = _text(examples[nearest(compiled_task(task.origin).words, candidates, 1)[0]])
+        prompts.append(task._replace(prompt=f"{paragraph}{text}{task.prompt}"))
+    return prompts
+
+
+def _text(example: EvalTask) -> str:
+    return f"{example.prompt}{example.reference}\n"

@@ -24,12 +24,13 @@ FIRST_TEST = 500_000
 """The first number of tasks for testing; lower ones are for training."""
 FIRST_HELD_OUT = 1_000_000
 """The first number of tasks that state a held-out rule."""
+_ALL_FAMILIES = (*FAMILIES, *HELD_OUT_FAMILIES)
 _MOST_ROOMS = 3
 _MAX_DRAWS = 1_000
 _DUE_DRAWS = 10
 """Draws of a lesson of the form that is due; later ones have a random form."""
 _ROTATION = ("order", "choice", "step", "order", "where", "away", "order", "choice", "end", "leave")
-"""The lessons of successive twins with the same number of rooms."""
+"""The lessons of successive twins; each family begins at another place."""
 _DOMAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "domain.pddl")
 
 
@@ -60,7 +61,7 @@ def draw(family: str, number: int, seed: int = 0) -> StatedTask:
 
     Raises ``KeyError`` for an unknown family, ``RuntimeError`` if a family has no such task.
     """
-    if family not in FAMILIES and family not in HELD_OUT_FAMILIES:
+    if family not in _ALL_FAMILIES:
         raise KeyError(family)
     pair = number // 2
     for attempt in range(_MAX_DRAWS):
@@ -89,10 +90,11 @@ class _Drawing(NamedTuple):
 
 def _draw_twins(family: str, pair: int, held_out: bool, any_form: bool, random: Random) -> _Drawing | None:
     """Twins with a lesson of the form that is due, or of a random form; ``None`` if it does not fit."""
-    form = random.choice(sorted(LESSONS)) if any_form else _ROTATION[(pair // _MOST_ROOMS) % len(_ROTATION)]
+    due = _ROTATION[(pair + _ALL_FAMILIES.index(family)) % len(_ROTATION)]
+    form = random.choice(sorted(LESSONS)) if any_form else due
     if form == "order" and "-" not in family:
         form = "choice"
-    rooms = 1 + pair % _MOST_ROOMS
+    rooms = random.randint(1, _MOST_ROOMS)
     if form in ("where", "away", "leave") or "send" in family:
         rooms = max(rooms, 2)
     home = Home(random, rooms)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from plansafe.align.stated.names import NAMES, NameDraw
 from plansafe.align.stated.plans import Act, Order
 
-_CLOSED_SHARE = 0.3
+_CLOSED_SHARE = 0.15
 """Of things to move: how many are in a closed box; of their destinations: how many are closed boxes."""
 
 

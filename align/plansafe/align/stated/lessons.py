@@ -71,7 +71,7 @@ def _order(situation: Situation) -> Iterator[Callable[[], Lesson]]:
     goals = sorted(situation.chosen, key=lambda goal: place[goal.main])
     for at, first in enumerate(goals):
         for second in goals[at + 1 :]:
-            yield lambda first=first, second=second: _ordered(situation, first, second)  # type: ignore[misc]
+            yield lambda first=first, second=second: _ordered(situation, first, second)  # type: ignore[misc] # cannot be inferred
 
 
 def _ordered(situation: Situation, first: Goal, second: Goal) -> Lesson:

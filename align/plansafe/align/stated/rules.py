@@ -154,10 +154,7 @@ def _pair_key(act: Act, fact: Fact) -> str:
 
 
 def _forbid(act: Act, fact: Fact) -> str:
-    return f"(:process stated\n  {_step(act, fact._replace(holds=not fact.holds).formula)}"
-
-
-def _step(act: Act, condition: str) -> str:
     variables = ["?x", "?y"][: len(act.objects)]
     equal = [f"(= {variable} {name})" for variable, name in zip(variables, act.objects, strict=True)]
-    return f":on ({' '.join([act.verb, *variables])})\n  :forbid (and {' '.join([*equal, condition])})"
+    condition = " ".join([*equal, fact._replace(holds=not fact.holds).formula])
+    return f"(:process stated\n  :on ({' '.join([act.verb, *variables])})\n  :forbid (and {condition})"

@@ -25,7 +25,7 @@ _PROGRESS_INTERVAL = 0.2  # seconds between two progress lines
 _CANDIDATE_TIME_SHARE = 0.85
 """Share of the time limit for making candidates. Selecting and writing the pairs takes the remaining time."""
 _MUTANTS_OF_A_TASK = 12
-_MUTANT_SHARE = 0.2
+_MUTANT_SHARE = 0.02
 
 
 class TasksFrom(StrEnum):
@@ -64,7 +64,7 @@ class PairsOptions(MemoryLimit, Assignments):
         metavar="SHARE",
         low=0,
         high=1,
-        help="Take at most this share of the pairs from mutants of safe plans: 0.2; 1 without --answers.",
+        help="Take at most this share of the pairs from mutants of safe plans: 0.02; 1 without --answers.",
     )
     unbalanced: float = number(
         "--unbalanced",
