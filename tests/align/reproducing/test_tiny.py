@@ -23,7 +23,13 @@ from plansafe.align.reproducing.stages import TEST, Place, loss_curve
 pytestmark = pytest.mark.whole
 MOST_CPU_S = 600.0
 """Five minutes on two cores."""
-EXPECTED = {("in", "sft"): 0.5, ("in", "ours"): 0.5, ("family", "sft"): 0.1, ("rule", "sft"): 0.3}
+EXPECTED = {
+    ("in", "sft"): 0.425,
+    ("in", "ours"): 0.431,
+    ("in", "permuted"): 0.412,
+    ("family", "sft"): 0.0,
+    ("rule", "sft"): 0.267,
+}
 """The share of safe and finished plans, pooled over the seeds."""
 TOLERANCE = 0.12
 """Rounding differs between machines, and a long training amplifies it."""
