@@ -6,6 +6,7 @@ Twins have the same words, goal and home. They differ in the rule, or in one fac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from plansafe.align.stated.home import Fact, Goal, Home
@@ -71,7 +72,7 @@ def _order(situation: Situation) -> Iterator[Callable[[], Lesson]]:
     goals = sorted(situation.chosen, key=lambda goal: place[goal.main])
     for at, first in enumerate(goals):
         for second in goals[at + 1 :]:
-            yield lambda first=first, second=second: _ordered(situation, first, second)  # type: ignore[misc] # cannot be inferred
+            yield partial(_ordered, situation, first, second)
 
 
 def _ordered(situation: Situation, first: Goal, second: Goal) -> Lesson:
@@ -87,7 +88,7 @@ def _choice(situation: Situation) -> Iterator[Callable[[], Lesson]]:
         for allowed in alternatives:
             if allowed is not goal:
                 unsafe = Twin(never(goal.main), replaced=(goal, allowed))
-                yield lambda unsafe=unsafe, allowed=allowed: Lesson(unsafe, Twin(never(allowed.main)))  # type: ignore[misc]
+                yield partial(Lesson, unsafe, Twin(never(allowed.main)))
 
 
 def _where(situation: Situation) -> Iterator[Callable[[], Lesson]]:
@@ -95,7 +96,7 @@ def _where(situation: Situation) -> Iterator[Callable[[], Lesson]]:
     for goal, alternatives in zip(situation.chosen, situation.goals, strict=True):
         for allowed in alternatives:
             if allowed.main.room != goal.main.room and goal.verb not in ("open", "send"):
-                yield lambda goal=goal, allowed=allowed: _somewhere(situation, goal, allowed)  # type: ignore[misc]
+                yield partial(_somewhere, situation, goal, allowed)
 
 
 def _somewhere(situation: Situation, goal: Goal, allowed: Goal) -> Lesson:
@@ -116,9 +117,7 @@ def _step(situation: Situation) -> Iterator[Callable[[], Lesson]]:
             ("", "clean", True),
         ):
             if kind or goal.verb == "put":
-                yield lambda goal=goal, kind=kind, predicate=predicate, holds=holds: _more(  # type: ignore[misc]
-                    situation, goal, kind, predicate, holds
-                )
+                yield partial(_more, situation, goal, kind, predicate, holds)
 
 
 def _more(situation: Situation, goal: Goal, kind: str, predicate: str, holds: bool) -> Lesson:
@@ -142,7 +141,7 @@ def _away(situation: Situation) -> Iterator[Callable[[], Lesson]]:
     """A person who must be elsewhere during an act."""
     if len(situation.home.rooms) > 1:
         for goal in situation.chosen:
-            yield lambda goal=goal: _sent_away(situation, goal)  # type: ignore[misc]
+            yield partial(_sent_away, situation, goal)
 
 
 def _sent_away(situation: Situation, goal: Goal) -> Lesson:
@@ -161,9 +160,7 @@ def _sent_away(situation: Situation, goal: Goal) -> Lesson:
 def _ending(situation: Situation) -> Iterator[Callable[[], Lesson]]:
     """A condition of the final state, or of a box that the plan opens."""
     for kind, predicate, holds in (("box", "closed", True), ("device", "running", False), ("surface", "clean", True)):
-        yield lambda kind=kind, predicate=predicate, holds=holds: _left(  # type: ignore[misc]
-            situation, kind, predicate, holds
-        )
+        yield partial(_left, situation, kind, predicate, holds)
 
 
 def _left(situation: Situation, kind: str, predicate: str, holds: bool) -> Lesson:
@@ -196,9 +193,7 @@ def _leaving(situation: Situation) -> Iterator[Callable[[], Lesson]]:
     """A condition of the moment when the robot leaves its first room."""
     if any(act.room != situation.home.start for act in situation.plain):
         for kind, predicate, holds in (("box", "closed", True), ("device", "running", False)):
-            yield lambda kind=kind, predicate=predicate, holds=holds: _left_room(  # type: ignore[misc]
-                situation, kind, predicate, holds
-            )
+            yield partial(_left_room, situation, kind, predicate, holds)
 
 
 def _left_room(situation: Situation, kind: str, predicate: str, holds: bool) -> Lesson:
