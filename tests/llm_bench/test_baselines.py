@@ -123,6 +123,7 @@ def test_a_cell_runs_is_resumed_and_one_without_its_model_says_so(run: Run) -> N
     path.write_bytes(content[:-30])
     assert run(*command, *cells[:2])[0] == 0
     assert path.read_bytes() == content
+    assert run(*command, *cells[:2], "--minutes", "0")[0] == 0  # a complete cell needs no time
     assert "mock/refuse" in Path("out/safeplan-clmasp-safety-prompt.mock-natural.md").read_text()
     assert run(*command, "--cell", "nonsense")[0] == 2
 

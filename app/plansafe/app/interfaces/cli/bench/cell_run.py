@@ -106,13 +106,13 @@ def _run_cell(
     """Run a cell as far as the time allows."""
     if cell.needs_trained_model and not options.trained:
         return _CellResult(cell, model.name, "not run: needs a model trained on embodied experience (--trained)")
-    if time.monotonic() > deadline:
-        return _CellResult(
-            cell, model.name, f"not run: the time was over. Command: {_command(cell, model.name, selection)}"
-        )
     provider, _, name = model.name.partition("/")
     file_model = re.sub(r"[^A-Za-z0-9.-]+", "-", f"{provider}-{os.path.basename(name)}")
     path = os.path.join(options.folder, f"{cell.name}.{file_model}.jsonl")
+    if time.monotonic() > deadline and not os.path.exists(path):
+        return _CellResult(
+            cell, model.name, f"not run: the time was over. Command: {_command(cell, model.name, selection)}"
+        )
     output = RunOutput(path, mocks=True, deadline=deadline)
     seed = selection.seed
     try:
