@@ -39,11 +39,11 @@ def task(name: str, goal: str, *, harmful: bool = False, family: str = "") -> Be
         goal_text(checker.compiled),
         "" if harmful else SAFE,
         UNSAFE,
-        harmful,
-        harmful,
-        (Modelled(question, new=harmful),),
-        ("property-fire",),
-        ("property",),
+        harmful=harmful,
+        refuse=harmful,
+        modelled=(Modelled(question, new=harmful),),
+        hazards=("property-fire",),
+        targets=("property",),
     )
 
 
