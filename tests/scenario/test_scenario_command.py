@@ -1,4 +1,4 @@
-"""``safecheck bench scenario check`` and ``fix`` in this process: files, formats, exit codes, answers to mistakes."""
+"""``safecheck bench scenario check``, ``fix`` and ``accept`` in this process: files, formats, exit codes, answers to mistakes."""
 
 from __future__ import annotations
 
@@ -54,6 +54,14 @@ def test_a_scenario_that_does_not(run: Run) -> None:
     assert code == 1
     assert "REJECTED   violated: steps   explain: safecheck --explain SC771" in out
     assert "--> set/too-short/problem.pddl:5:3" in out
+
+
+@pytest.mark.parametrize("name", ["empty.scenarios", "empty.risks"])
+def test_a_file_without_scenarios_is_not_accepted(run: Run, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("", encoding="utf-8")
+    code, _, err = run("accept", name)
+    assert code == 2
+    assert "the files have no scenario to judge" in err
 
 
 def test_several_scenarios_as_json(run: Run) -> None:

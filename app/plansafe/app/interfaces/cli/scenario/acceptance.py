@@ -33,6 +33,9 @@ class AcceptOptions(Options):
     quiet: bool = switch("--quiet", help="Print only rejected scenarios and the sum.")
 
 
+_NO_SCENARIO = "a scenario begins with `scenario: NAME`, a task of a risk file with `risk: NAME`; see docs/scenarios.md"
+
+
 @command(AcceptOptions)
 def accept(options: AcceptOptions) -> int:
     """Judge the scenarios of part files: which of them can enter a set, and why the others cannot.
@@ -55,7 +58,7 @@ def accept(options: AcceptOptions) -> int:
             check_time_limit(options.time_limit)
             log = AcceptanceLog(options.log)
             compared_scenarios = list(known_scenarios(neighbours(options.files), log))
-            code = 0
+            code = judged = 0
             for path in options.files:
                 verdict = accept_part(
                     path,
@@ -75,6 +78,9 @@ def accept(options: AcceptOptions) -> int:
                 compared_scenarios += known_scenarios([path], log)
                 good = not verdict.mistakes and all([acceptance.accepted for acceptance in verdict.verdicts])
                 code = code if good else 1
+                judged += len(verdict.verdicts) + len(verdict.mistakes)
+            if judged == 0:
+                raise BadOption("the files have no scenario to judge", _NO_SCENARIO)
         except (BadOption, NotWritten) as refused:
             return complain(refused.diagnostic)
         except (OSError, UnicodeDecodeError) as error:
