@@ -1,4 +1,4 @@
-"""``safecheck bench scenario check``, ``fix`` and ``accept`` in this process: files, formats, exit codes, answers to mistakes."""
+"""``safecheck bench scenario check``, ``fix`` and ``accept`` in this process: files, formats, exit codes, mistakes."""
 
 from __future__ import annotations
 
