@@ -78,7 +78,7 @@ class PairsOptions(MemoryLimit, Assignments):
         "--source",
         values=TasksFrom,
         many=True,
-        help="Without --answers, use only tasks of this source. May be repeated.",
+        help="Use only tasks of this source, without --answers. May be repeated.",
     )
     data: str | None = text(
         "--data",
