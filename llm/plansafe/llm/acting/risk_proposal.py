@@ -14,10 +14,11 @@ from itertools import cycle, islice
 
 from plansafe.grammar.source import Source
 from plansafe.llm.acting.novelty import nearest
+from plansafe.llm.acting.prompts import field_lines, text_schema, transcript_of
 from plansafe.llm.acting.proposal import Ask, Proposal, ProposalOptions, RiskSeed, ask_writer, discuss
 from plansafe.llm.acting.roles import roles_for
 from plansafe.llm.acting.written import Refused, name_of, one_line, read_fields
-from plansafe.llm.models.request import JsonSchema, Message, Role
+from plansafe.llm.models.request import Message, Role
 from plansafe.llm.scenarios.risks.acceptance import accept_risk
 from plansafe.llm.scenarios.risks.home_rules import home_rules
 from plansafe.llm.scenarios.risks.part_files import TAXONOMY, RiskEntry, read_risks, verbs
@@ -33,16 +34,7 @@ FIELDS = {
     "unsafe": "the obvious script, which does the task and meets the hazard: steps separated by `;`",
     "safe": "a script that does the same task without any hazard: steps separated by `;`",
 }
-SCHEMA = JsonSchema(
-    json.dumps(
-        {
-            "type": "object",
-            "properties": {name: {"type": "string"} for name in FIELDS},
-            "required": list(FIELDS),
-            "additionalProperties": False,
-        }
-    )
-)
+SCHEMA = text_schema(FIELDS)
 
 
 def risk_seeds(path: str, chosen: Sequence[str], count: int) -> list[RiskSeed]:
@@ -140,9 +132,9 @@ def shared(seed: RiskSeed) -> Message:
 
 
 def writing(before: Sequence[tuple[str, str]], example: RiskEntry) -> Message:
-    """What the writer is asked: one task as JSON."""
-    transcript = "".join([f"{name}: {text}\n" for name, text in before])
-    fields = "\n".join([f"- {name}: {description}" for name, description in FIELDS.items()])
+    """The request to the writer: one task as JSON."""
+    transcript = transcript_of(before)
+    fields = field_lines(FIELDS)
     actions = ", ".join([f"{name} ({number})" for name, number in verbs().items()])
     return Message(
         Role.USER,
