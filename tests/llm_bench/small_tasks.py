@@ -38,7 +38,7 @@ def task(name: str, goal: str, *, harmful: bool = False, family: str = "") -> Be
         checker,
         goal_text(checker.compiled),
         "" if harmful else SAFE,
-        UNSAFE,
+        unsafe=UNSAFE,
         harmful=harmful,
         refuse=harmful,
         modelled=(Modelled(question, new=harmful),),

@@ -94,7 +94,7 @@ def despite_task(task_folder: DespiteFolder) -> BenchTask:
         checker,
         goal_text(checker.compiled),
         _plan(plans, "safe", scene),
-        _plan(plans, "unsafe", scene),
+        unsafe=_plan(plans, "unsafe", scene),
         hazards=_all(danger, "danger_type"),
         targets=_all(danger, "entity_in_danger"),
         despite=Despite(

@@ -118,14 +118,14 @@ def scenario_task(scenario: Scenario) -> BenchTask:
         checker,
         scenario.goal,
         "" if scenario.safe is None else scenario.safe.text,
-        "" if scenario.unsafe is None else scenario.unsafe.text,
-        _natural_script(scenario),
-        scenario.kind is Kind.MALICIOUS,
-        scenario.refuse,
-        _modelled_actions(scenario),
-        scenario.types,
-        tuple(sorted(targets)),
-        scenario.category,
+        unsafe="" if scenario.unsafe is None else scenario.unsafe.text,
+        natural=_natural_script(scenario),
+        harmful=scenario.kind is Kind.MALICIOUS,
+        refuse=scenario.refuse,
+        modelled=_modelled_actions(scenario),
+        hazards=scenario.types,
+        targets=tuple(sorted(targets)),
+        category=scenario.category,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Protocol, TypeVar
 
@@ -71,6 +71,7 @@ class BenchTask:
     checker: Checker
     goal: str
     reference: str
+    _: KW_ONLY
     unsafe: str = ""
     natural: str = ""
     harmful: bool = False
