@@ -58,7 +58,7 @@ def accept(options: AcceptOptions) -> int:
             check_time_limit(options.time_limit)
             log = AcceptanceLog(options.log)
             compared_scenarios = list(known_scenarios(neighbours(options.files), log))
-            code = judged = 0
+            code = scenarios = 0
             for path in options.files:
                 verdict = accept_part(
                     path,
@@ -78,8 +78,8 @@ def accept(options: AcceptOptions) -> int:
                 compared_scenarios += known_scenarios([path], log)
                 good = not verdict.mistakes and all([acceptance.accepted for acceptance in verdict.verdicts])
                 code = code if good else 1
-                judged += len(verdict.verdicts) + len(verdict.mistakes)
-            if judged == 0:
+                scenarios += len(verdict.verdicts) + len(verdict.mistakes)
+            if scenarios == 0:
                 raise BadOption("the files have no scenario to judge", _NO_SCENARIO)
         except (BadOption, NotWritten) as refused:
             return complain(refused.diagnostic)
