@@ -17,7 +17,8 @@ from training_cases import base_model  # noqa: E402 - behind the skips
 
 from plansafe.align.config import Config, config_of  # noqa: E402
 from plansafe.align.records import SftLine, write_sft  # noqa: E402
-from plansafe.align.training import baselines  # noqa: E402
+from plansafe.align.training import baselines, run_trainer  # noqa: E402
+from plansafe.align.training.run_trainer import Progress  # noqa: E402
 from plansafe.align.training.trainer import train  # noqa: E402
 
 ORIGINS = ("drawn:stew/0/0", "drawn:stew/1/0", "drawn:tidy/0/0")
@@ -70,8 +71,12 @@ def test_a_run_that_was_stopped_continues_to_the_same_bytes(
     monkeypatch.setattr(baselines, "verdict_reward", lambda: _lower_case)
     whole = train(_config(place, tmp_path / "whole", gradient_accumulation_steps=2))
     config = _config(place, tmp_path / "parts", gradient_accumulation_steps=2)
-    assert train(config, seconds=0.01).step == 0
-    assert train(_config(place, tmp_path / "parts", gradient_accumulation_steps=2), seconds=9).step >= 1
+    assert train(config, seconds=0).step == 0
+    steps: list[Progress] = []
+    monkeypatch.setattr(run_trainer, "is_over", lambda *_: bool(steps))
+    assert train(config, watch=steps.append).step == 1
+    monkeypatch.undo()
+    monkeypatch.setattr(baselines, "verdict_reward", lambda: _lower_case)
     parts = train(config)
     assert [line["reward"] for line in parts.metrics] == [line["reward"] for line in whole.metrics]
     first, second = [Path(str(run.folder), "adapter_model.safetensors").read_bytes() for run in (whole, parts)]
