@@ -1,0 +1,85 @@
+"""Plans of unified-planning as text, and steps of text as action instances."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from unified_planning.plans import ActionInstance, PlanKind
+
+from plansafe.app.interfaces.unified_planning.names import TaskNames
+from plansafe.app.interfaces.unified_planning.task_text import CLOSING_ACTION
+from plansafe.verifier.planning.pddl_names import Unprintable, decimal_text
+
+
+class PlanText(NamedTuple):
+    """The text of a plan, and its action instances in the order of the numbers of steps in reports."""
+
+    text: str
+    instances: list[Any]
+
+
+class ForeignStep(Exception):
+    """A step whose action or objects do not belong to the problem."""
+
+    def __init__(self, instance: Any) -> None:
+        super().__init__(f"`{instance}` does not belong to the problem")
+        self.instance = instance
+
+
+def write_plan(problem: Any, plan: Any, names: TaskNames) -> PlanText:
+    """Return the text of a plan.
+
+    Raises :class:`Unprintable` if plans cannot express it, and :class:`ForeignStep` for a step of another problem.
+    """
+    is_temporal = bool(problem.timed_effects) or any(hasattr(action, "duration") for action in problem.actions)
+    if plan.kind is PlanKind.TIME_TRIGGERED_PLAN:
+        return _write_timed_plan(problem, plan, names)
+    if is_temporal:
+        raise Unprintable("not supported: a plan without times for a problem with time")
+    if plan.kind is PlanKind.SEQUENTIAL_PLAN:
+        instances = list(plan.actions)
+        return PlanText("".join([_write_step(problem, i, names) + "\n" for i in instances]), instances)
+    if plan.kind is not PlanKind.PARTIAL_ORDER_PLAN:
+        raise Unprintable(f"not supported: plans of kind {plan.kind.name}")
+    successors = plan.get_adjacency_list
+    instances = list(successors)
+    labels = {id(instance): f"s{number}" for number, instance in enumerate(instances, 1)}
+    steps = [f"({labels[id(instance)]} {_write_step(problem, instance, names)})" for instance in instances]
+    order = [f"(< {labels[id(first)]} {labels[id(then)]})" for first in instances for then in successors[first]]
+    return PlanText(f"(define (plan p) (:steps {' '.join(steps)}) (:ordering {' '.join(order)}))\n", instances)
+
+
+def read_steps(problem: Any, steps: tuple[str, ...], names: TaskNames) -> list[Any]:
+    """Return the action instances of printed steps."""
+    actions = {names.actions[action.name]: action for action in problem.actions}
+    objects = {names.objects[item.name]: item for item in problem.all_objects}
+    manager = problem.environment.expression_manager
+    instances = []
+    for step in steps:
+        action, *arguments = step.strip("()").split()
+        parameters = tuple([manager.ObjectExp(objects[argument]) for argument in arguments])
+        instances.append(ActionInstance(actions[action], parameters))
+    return instances
+
+
+def _write_timed_plan(problem: Any, plan: Any, names: TaskNames) -> PlanText:
+    timed = sorted(plan.timed_actions, key=lambda entry: entry[0])
+    lines = []
+    for start, instance, duration in timed:
+        suffix = "" if duration is None else f" [{decimal_text(duration)}]"
+        lines.append(f"{decimal_text(start)}: {_write_step(problem, instance, names)}{suffix}")
+    end = max([start + (duration or 0) for start, _, duration in timed], default=0)
+    last_effect = max([timing.delay for timing in problem.timed_effects], default=0)
+    if last_effect > end:
+        lines.append(f"{decimal_text(last_effect)}: ({CLOSING_ACTION})")
+    return PlanText("\n".join([*lines, ""]), [instance for _, instance, _ in timed])
+
+
+def _write_step(problem: Any, instance: Any, names: TaskNames) -> str:
+    parameters = instance.actual_parameters
+    if instance.action not in problem.actions or any(not parameter.is_object_exp() for parameter in parameters):
+        raise ForeignStep(instance)
+    objects = [parameter.object() for parameter in parameters]
+    if any(item not in problem.all_objects for item in objects):
+        raise ForeignStep(instance)
+    return f"({' '.join([names.actions[instance.action.name], *[names.objects[item.name] for item in objects]])})"
