@@ -41,8 +41,8 @@ BOUNDS = "the bounds of a type or a state invariant are violated at some time; t
 WRONG_EXAMPLE = (
     "the example is wrong: the plan sets `value` to 2, and the goal is 1; theirs does not support the problem"
 )
-UNSUPPORTED = "theirs does not support the problem"
-UNDEFINED = "the initial state violates an invariant; theirs raises an exception"
+FALSE = "a constraint simplifies to `false`; its compiler drops the constraint"
+INITIAL = "the initial state violates an invariant; theirs raises an exception"
 
 
 class Judged(NamedTuple):
@@ -106,7 +106,7 @@ def find_reason(plan: Any, theirs: str, messages: str, result: SafecheckValidati
     if ours == "VALID" and theirs == "INVALID" and timed and "Conflicting effects" in messages:
         return SAME_FACT
     if ours == "INVALID" and theirs == "EXCEPTION" and "already violates the state invariants" in messages:
-        return UNDEFINED
+        return INITIAL
     return ""
 
 
@@ -219,7 +219,9 @@ def judge_constraints(count: int, seed: int) -> list[Judged]:
             plan = mutate(plan, instances, random_source)
         theirs = judge_by_compilation(constrained, plan)
         ours = validator.validate(constrained, plan).status.name
-        judged.append(Judged(name, "constraints", "", theirs, ours, ""))
+        is_false = any(part.is_false() for part in constrained.trajectory_constraints)
+        reason = FALSE if is_false and (theirs, ours) == ("VALID", "INVALID") else ""
+        judged.append(Judged(name, "constraints", "", theirs, ours, reason))
     return judged
 
 

@@ -35,7 +35,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.planning.pddl_names import Unprintable
 from plansafe.verifier.repair.api import repair
-from plansafe.verifier.repair.model import Edit, RepairOptions, RepairStatus
+from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairStatus
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report
 
 _FEATURES_WITHOUT_TIME = (
@@ -342,6 +342,6 @@ def _describe_edit(edit: Edit, names: TaskNames) -> str:
     before, after = [names.restore_code(step) for step in (edit.before, edit.after)]
     places = f"`{before or after}`" if before == after or not (before and after) else f"`{before}` by `{after}`"
     step = f" (step {edit.step})" if edit.step else ""
-    position = f" at position {edit.position}" if edit.position else ""
-    reason = f": {edit.reason}" if edit.reason else ""
+    position = f" {'to' if edit.kind is EditKind.MOVE else 'at'} position {edit.position}" if edit.position else ""
+    reason = f": {names.restore_reason(edit.reason)}" if edit.reason else ""
     return f"{edit.kind.value} {places}{step}{position}{reason}"

@@ -13,6 +13,7 @@ _ILLEGAL = re.compile(r"""[\s();"?\[\]]""")
 _NUMBER = re.compile(r"[0-9.]+")
 _KEYWORDS = RESERVED | {"define", "either", "number", "object", "oneof", "unknown"}
 _CODE = re.compile(r"`([^`]+)`")
+_LIST = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 
 
@@ -37,6 +38,10 @@ class TaskNames:
     def restore_message(self, message: str) -> str:
         """Return a message whose code (in backticks) has the problem's names and notation: ``at(Kitchen)``."""
         return _CODE.sub(lambda code: f"`{self.restore_code(code[1])}`", message)
+
+    def restore_reason(self, reason: str) -> str:
+        """Return the reason of an edit, in which facts are not marked as code."""
+        return _LIST.sub(lambda printed: self.restore_code(printed[0]), reason)
 
     def restore_code(self, code: str) -> str:
         """Return a printed fact, step, name or condition in the problem's names and notation."""

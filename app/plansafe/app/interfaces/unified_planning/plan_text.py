@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from unified_planning.model import DurativeAction
 from unified_planning.plans import ActionInstance, PlanKind
 
 from plansafe.app.interfaces.unified_planning.names import TaskNames
@@ -31,22 +33,7 @@ def write_plan(problem: Any, plan: Any, names: TaskNames) -> PlanText:
 
     Raises :class:`Unprintable` if plans cannot express it, and :class:`ForeignStep` for a step of another problem.
     """
-    is_temporal = bool(problem.timed_effects) or any(hasattr(action, "duration") for action in problem.actions)
-    if plan.kind is PlanKind.TIME_TRIGGERED_PLAN:
-        return _write_timed_plan(problem, plan, names)
-    if is_temporal:
-        raise Unprintable("not supported: a plan without times for a problem with time")
-    if plan.kind is PlanKind.SEQUENTIAL_PLAN:
-        instances = list(plan.actions)
-        return PlanText("".join([_write_step(problem, i, names) + "\n" for i in instances]), instances)
-    if plan.kind is not PlanKind.PARTIAL_ORDER_PLAN:
-        raise Unprintable(f"not supported: plans of kind {plan.kind.name}")
-    successors = plan.get_adjacency_list
-    instances = list(successors)
-    labels = {id(instance): f"s{number}" for number, instance in enumerate(instances, 1)}
-    steps = [f"({labels[id(instance)]} {_write_step(problem, instance, names)})" for instance in instances]
-    order = [f"(< {labels[id(first)]} {labels[id(then)]})" for first in instances for then in successors[first]]
-    return PlanText(f"(define (plan p) (:steps {' '.join(steps)}) (:ordering {' '.join(order)}))\n", instances)
+    return _PlanWriter(problem, names).write(plan)
 
 
 def read_steps(problem: Any, steps: tuple[str, ...], names: TaskNames) -> list[Any]:
@@ -62,24 +49,50 @@ def read_steps(problem: Any, steps: tuple[str, ...], names: TaskNames) -> list[A
     return instances
 
 
-def _write_timed_plan(problem: Any, plan: Any, names: TaskNames) -> PlanText:
-    timed = sorted(plan.timed_actions, key=lambda entry: entry[0])
-    lines = []
-    for start, instance, duration in timed:
-        suffix = "" if duration is None else f" [{decimal_text(duration)}]"
-        lines.append(f"{decimal_text(start)}: {_write_step(problem, instance, names)}{suffix}")
-    end = max([start + (duration or 0) for start, _, duration in timed], default=0)
-    last_effect = max([timing.delay for timing in problem.timed_effects], default=0)
-    if last_effect > end:
-        lines.append(f"{decimal_text(last_effect)}: ({CLOSING_ACTION})")
-    return PlanText("\n".join([*lines, ""]), [instance for _, instance, _ in timed])
+class _PlanWriter:
+    def __init__(self, problem: Any, names: TaskNames) -> None:
+        self._names = names
+        self._actions = {action.name: action for action in problem.actions}
+        self._objects = set(problem.all_objects)
+        self._timed_effects = problem.timed_effects
 
+    def write(self, plan: Any) -> PlanText:
+        """Write a plan of any kind."""
+        if plan.kind is PlanKind.TIME_TRIGGERED_PLAN:
+            return self._write_timed_plan(plan)
+        if self._timed_effects or any(isinstance(action, DurativeAction) for action in self._actions.values()):
+            raise Unprintable("not supported: a plan without times for a problem with time")
+        if plan.kind is PlanKind.SEQUENTIAL_PLAN:
+            instances = list(plan.actions)
+            return PlanText("".join([self._write_step(instance) + "\n" for instance in instances]), instances)
+        if plan.kind is PlanKind.PARTIAL_ORDER_PLAN:
+            return self._write_partial_order(plan.get_adjacency_list)
+        raise Unprintable(f"not supported: plans of kind {plan.kind.name}")
 
-def _write_step(problem: Any, instance: Any, names: TaskNames) -> str:
-    parameters = instance.actual_parameters
-    if instance.action not in problem.actions or any(not parameter.is_object_exp() for parameter in parameters):
-        raise ForeignStep(instance)
-    objects = [parameter.object() for parameter in parameters]
-    if any(item not in problem.all_objects for item in objects):
-        raise ForeignStep(instance)
-    return f"({' '.join([names.actions[instance.action.name], *[names.objects[item.name] for item in objects]])})"
+    def _write_partial_order(self, successors: Mapping[Any, list[Any]]) -> PlanText:
+        instances = list(successors)
+        labels = {id(instance): f"s{number}" for number, instance in enumerate(instances, 1)}
+        steps = [f"({labels[id(instance)]} {self._write_step(instance)})" for instance in instances]
+        order = [f"(< {labels[id(first)]} {labels[id(then)]})" for first in instances for then in successors[first]]
+        return PlanText(f"(define (plan p) (:steps {' '.join(steps)}) (:ordering {' '.join(order)}))\n", instances)
+
+    def _write_timed_plan(self, plan: Any) -> PlanText:
+        timed = sorted(plan.timed_actions, key=lambda entry: entry[0])
+        lines = []
+        for start, instance, duration in timed:
+            suffix = "" if duration is None else f" [{decimal_text(duration)}]"
+            lines.append(f"{decimal_text(start)}: {self._write_step(instance)}{suffix}")
+        end = max([start + (duration or 0) for start, _, duration in timed], default=0)
+        last_effect = max([timing.delay for timing in self._timed_effects], default=0)
+        if last_effect > end:
+            lines.append(f"{decimal_text(last_effect)}: ({CLOSING_ACTION})")
+        return PlanText("\n".join([*lines, ""]), [instance for _, instance, _ in timed])
+
+    def _write_step(self, instance: Any) -> str:
+        parameters = instance.actual_parameters
+        if self._actions.get(instance.action.name) != instance.action:
+            raise ForeignStep(instance)
+        if any(not parameter.is_object_exp() or parameter.object() not in self._objects for parameter in parameters):
+            raise ForeignStep(instance)
+        objects = [self._names.objects[parameter.object().name] for parameter in parameters]
+        return f"({' '.join([self._names.actions[instance.action.name], *objects])})"

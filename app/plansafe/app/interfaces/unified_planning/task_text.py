@@ -134,7 +134,8 @@ class _TaskWriter:
 
     def _list_trajectory_constraints(self) -> list[Any]:
         constraints = self._problem.trajectory_constraints
-        return list(chain.from_iterable(c.args if c.is_and() else (c,) for c in constraints))
+        parts = chain.from_iterable(c.args if c.is_and() else (c,) for c in constraints)
+        return [part for part in parts if not part.is_true()]
 
     def _bounded_fluents(self) -> list[Any]:
         numeric = [
@@ -167,7 +168,6 @@ class _Target(NamedTuple):
     arguments: list[str]
     declarations: list[str]
     guards: list[str]
-    definitions: list[tuple[str, str]]
 
     def fact(self, *value: str) -> str:
         """Return the fluent as a fact, with its value if this is an object."""
@@ -239,9 +239,8 @@ class _ActionWriter:
     def _write_effect(self, effect: Any, point: str | None) -> Iterable[str]:
         target = self._read_target(effect)
         value = self._expressions.convert_term(effect.value)
-        definitions = dict.fromkeys([*target.definitions, *value.definitions])
-        declarations = [*target.declarations, *[declaration for declaration, _ in definitions]]
-        guards = [*target.guards, *[fact for _, fact in definitions]]
+        declarations = [*target.declarations, *[declaration for declaration, _ in value.definitions]]
+        guards = [*target.guards, *[fact for _, fact in value.definitions]]
         kind = effect.fluent.type
         if not (effect.is_assignment() or effect.is_increase() or effect.is_decrease()):
             raise Unprintable(f"not supported: the effect `{effect}`")
@@ -263,11 +262,9 @@ class _ActionWriter:
 
     def _read_target(self, effect: Any) -> _Target:
         declarations = self._expressions.declare_variables(effect.forall)
-        arguments = [self._expressions.convert_term(argument) for argument in effect.fluent.args]
+        arguments = list(map(self._expressions.convert, effect.fluent.args))
         guards = [self._expressions.convert(effect.condition)] if effect.is_conditional() else []
-        name = self._names.fluents[effect.fluent.fluent().name]
-        definitions = [definition for argument in arguments for definition in argument.definitions]
-        return _Target(name, [argument.text for argument in arguments], declarations, guards, definitions)
+        return _Target(self._names.fluents[effect.fluent.fluent().name], arguments, declarations, guards)
 
     def _forbid_conflicts(self, effects: list[Any]) -> Iterable[str]:
         """Return conditions that no two effects give one fluent different objects.
@@ -281,7 +278,7 @@ class _ActionWriter:
             if effect.fluent.fluent() == other.fluent.fluent():
                 targets = [self._read_target(effect), self._read_target(other)]
                 values = [self._expressions.convert_term(e.value) for e in (effect, other)]
-                definitions = dict.fromkeys([d for term in (*targets, *values) for d in term.definitions])
+                definitions = dict.fromkeys([*values[0].definitions, *values[1].definitions])
                 equal = [f"(= {a} {b})" for a, b in zip(targets[0].arguments, targets[1].arguments, strict=True)]
                 parts = [*[fact for _, fact in definitions], *targets[0].guards, *targets[1].guards, *equal]
                 conflict = f"(and {' '.join(parts)} (not (= {values[0].text} {values[1].text})))"
