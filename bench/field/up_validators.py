@@ -45,7 +45,7 @@ FALSE = "a constraint simplifies to `false`; its compiler drops the constraint"
 INITIAL = "the initial state violates an invariant; theirs raises an exception"
 
 
-class Judged(NamedTuple):
+class Comparison(NamedTuple):
     """The verdicts on one plan. ``expected``: the verdict of the example; ``theirs``: empty if not supported."""
 
     name: str
@@ -61,16 +61,16 @@ class Judged(NamedTuple):
         return self.ours in ("", self.expected or self.theirs or self.ours)
 
 
-def judge(problem: Any, plan: Any, validator: SafecheckValidator, name: str = "", expected: str = "") -> Judged:
+def judge(problem: Any, plan: Any, validator: SafecheckValidator, name: str = "", expected: str = "") -> Comparison:
     """Ask both validators."""
     theirs, messages = judge_theirs(problem, plan)
     if not (validator.supports(problem.kind) and validator.supports_plan(plan.kind)):
         missing = sorted(problem.kind.features - validator.supported_kind().features)
-        return Judged(name, plan.kind.name, expected, theirs, "", f"not supported: {', '.join(missing)}")
+        return Comparison(name, plan.kind.name, expected, theirs, "", f"not supported: {', '.join(missing)}")
     result = validator.validate(problem, plan)
     ours = result.status.name
     reason = "" if ours == (expected or theirs or ours) else find_reason(plan, theirs, messages, result, name)
-    return Judged(name, plan.kind.name, expected, theirs, ours, reason)
+    return Comparison(name, plan.kind.name, expected, theirs, ours, reason)
 
 
 def judge_theirs(problem: Any, plan: Any) -> tuple[str, str]:
@@ -137,9 +137,9 @@ def mutate(plan: Any, instances: list[Any], random_source: random.Random) -> Any
         if kind == "delete":
             del steps[k]
         elif kind == "swap":
-            other = random_source.randrange(len(steps))
-            (time, a, d), (other_time, b, e) = steps[k], steps[other]
-            steps[k], steps[other] = (time, b, e), (other_time, a, d)
+            second = random_source.randrange(len(steps))
+            (time, a, d), (second_time, b, e) = steps[k], steps[second]
+            steps[k], steps[second] = (time, b, e), (second_time, a, d)
         elif kind == "repeat":
             time, action, duration = steps[k]
             later = None if time is None else time + random_source.choice((0, Fraction(1, 2), duration or 1))
@@ -156,24 +156,24 @@ def mutate(plan: Any, instances: list[Any], random_source: random.Random) -> Any
             time, action, duration = steps[k]
             steps[k] = (time, action, duration and max(Fraction(0), duration + random_source.choice((-1, 1, 0.5))))
         elif kind == "align":
-            other = random_source.choice(steps)
-            steps[k] = (other[0] + random_source.choice((0, other[2] or 0)), *steps[k][1:])
+            start, _, duration = random_source.choice(steps)
+            steps[k] = (start + random_source.choice((0, duration or 0)), *steps[k][1:])
     if timed:
         return TimeTriggeredPlan([(Fraction(t), a, d and Fraction(d)) for t, a, d in steps], plan.environment)
     return SequentialPlan([action for _, action, _ in steps], plan.environment)
 
 
-def judge_examples() -> list[Judged]:
+def judge_examples() -> list[Comparison]:
     """All plans of the examples."""
     validator = SafecheckValidator()
-    judged = []
+    comparisons = []
     for name, case in get_example_problems().items():
         for expected, plans in (("VALID", case.valid_plans), ("INVALID", case.invalid_plans)):
-            judged += [judge(case.problem, plan, validator, name, expected) for plan in plans]
-    return judged
+            comparisons += [judge(case.problem, plan, validator, name, expected) for plan in plans]
+    return comparisons
 
 
-def judge_mutants(count: int, seed: int) -> list[Judged]:
+def judge_mutants(count: int, seed: int) -> list[Comparison]:
     """Random changes of the plans of the examples that both validators support."""
     random_source, validator = random.Random(seed), SafecheckValidator()
     cases = []
@@ -184,15 +184,15 @@ def judge_mutants(count: int, seed: int) -> list[Judged]:
             theirs = SequentialPlanValidator.supports(kind) or TimeTriggeredPlanValidator.supports(kind)
             if validator.supports(kind) and theirs:
                 cases.append((name, case.problem, plans, make_instances(case.problem, random_source)))
-    judged = []
+    comparisons = []
     for number in range(count):
         name, problem, plans, instances = cases[number % len(cases)]
         plan = mutate(random_source.choice(plans), instances, random_source)
-        judged.append(judge(problem, plan, validator, name))
-    return judged
+        comparisons.append(judge(problem, plan, validator, name))
+    return comparisons
 
 
-def judge_constraints(count: int, seed: int) -> list[Judged]:
+def judge_constraints(count: int, seed: int) -> list[Comparison]:
     """Random changes of sequential plans, on problems with random trajectory constraints."""
     random_source, validator = random.Random(seed), SafecheckValidator()
     cases = []
@@ -208,7 +208,7 @@ def judge_constraints(count: int, seed: int) -> list[Judged]:
         supported = validator.supports(problem.kind) and TrajectoryConstraintsRemover.supports(problem.kind)
         if sequential and atoms and supported and not problem.kind.has_bounded_types():
             cases.append((name, problem, sequential, atoms, make_instances(problem, random_source)))
-    judged = []
+    comparisons = []
     for number in range(count):
         name, problem, plans, atoms, instances = cases[number % len(cases)]
         constrained = problem.clone()
@@ -221,8 +221,8 @@ def judge_constraints(count: int, seed: int) -> list[Judged]:
         ours = validator.validate(constrained, plan).status.name
         is_false = any(part.is_false() for part in constrained.trajectory_constraints)
         reason = FALSE if is_false and (theirs, ours) == ("VALID", "INVALID") else ""
-        judged.append(Judged(name, "constraints", "", theirs, ours, reason))
-    return judged
+        comparisons.append(Comparison(name, "constraints", "", theirs, ours, reason))
+    return comparisons
 
 
 def make_constraint(problem: Any, atoms: list[Any], random_source: random.Random) -> Any:
@@ -260,21 +260,21 @@ def judge_by_compilation(problem: Any, plan: Any) -> str:
     return SequentialPlanValidator().validate(compiled.problem, compiled_plan).status.name
 
 
-def describe(examples: list[Judged], mutants: list[Judged], constraints: list[Judged]) -> str:
+def describe(examples: list[Comparison], mutants: list[Comparison], constraints: list[Comparison]) -> str:
     """The result as Markdown."""
     lines = [
         f"unified-planning {unified_planning.__version__ if hasattr(unified_planning, '__version__') else ''}".strip()
     ]
-    for title, judged in (("examples", examples), ("changed plans", mutants), ("constraints", constraints)):
-        supported = [entry for entry in judged if entry.ours]
+    for title, comparisons in (("examples", examples), ("changed plans", mutants), ("constraints", constraints)):
+        supported = [entry for entry in comparisons if entry.ours]
         verdicts = Counter(entry.ours for entry in supported)
         equal = sum(entry.agrees for entry in supported)
         lines.append(
-            f"- {title}: {len(judged)} plans, {len(supported)} supported"
+            f"- {title}: {len(comparisons)} plans, {len(supported)} supported"
             f" ({', '.join(f'{count} {verdict}' for verdict, count in sorted(verdicts.items()))}), {equal} agree"
         )
         reasons = Counter(
-            (e.expected or e.theirs, e.ours or "-", e.reason) for e in judged if not e.ours or not e.agrees
+            (e.expected or e.theirs, e.ours or "-", e.reason) for e in comparisons if not e.ours or not e.agrees
         )
         for (theirs, ours, reason), count in reasons.most_common():
             lines.append(f"  - {count}: theirs {theirs}, ours {ours}: {reason or 'NO REASON'}")

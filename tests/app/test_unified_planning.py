@@ -27,6 +27,7 @@ from unified_planning.shortcuts import (
     BoolType,
     DurativeAction,
     Equals,
+    Exists,
     Fluent,
     GlobalStartTiming,
     InstantaneousAction,
@@ -442,6 +443,41 @@ def test_assignments_of_conditions_and_quotients() -> None:
     assert validated(problem, plan(problem, [GO, ("look",)])).reason is Reason.UNSATISFIED_GOALS
 
 
+def test_a_quantified_variable_with_the_name_of_a_parameter() -> None:
+    problem = kitchen()
+    place = problem.user_type("Place")
+    where = Variable("place", place)
+    only = InstantaneousAction("only", place=place)
+    at = problem.fluent("at")
+    only.add_precondition(Exists(And(at(where), Not(Equals(where, only.place))), where))
+    problem.add_action(only)
+    assert validated(problem, plan(problem, [("only", "hall"), GO])).status is Status.VALID
+    assert validated(problem, plan(problem, [("only", "Kitchen"), GO])).reason is Reason.INAPPLICABLE_ACTION
+
+
+def test_an_object_that_the_problem_does_not_have_gives_no_verdict() -> None:
+    problem = kitchen()
+    cellar = Object("cellar", problem.user_type("Place"))
+    problem.add_goal(Not(problem.fluent("at")(cellar)))
+    result = validated(problem, plan(problem, [GO]))
+    assert result.status is Status.UNKNOWN
+    assert "`cellar` is used, but does not belong to the problem" in result.log_messages[0].message
+
+
+def test_a_timed_effect_on_a_fluent_of_objects() -> None:
+    problem = robots()
+    position, home, hall = problem.fluent("position"), problem.object("home"), problem.object("hall")
+    first = position(problem.object("r1"))
+    problem.add_timed_effect(GlobalStartTiming(5), first, hall)
+    problem.add_goal(Equals(first, hall))
+    assert validated(problem, TimeTriggeredPlan([], problem.environment)).status is Status.VALID
+    problem.add_goal(Not(Equals(first, home)))
+    assert validated(problem, TimeTriggeredPlan([], problem.environment)).status is Status.VALID
+    problem.add_goal(Equals(first, home))
+    result = validated(problem, TimeTriggeredPlan([], problem.environment))
+    assert result.reason is Reason.UNSATISFIED_GOALS
+
+
 def test_timed_effects_after_the_plan_count() -> None:
     problem = heating()
     problem.add_timed_effect(GlobalStartTiming(Fraction(21, 2)), problem.fluent("warm"), False)
@@ -571,26 +607,26 @@ def test_registering_keeps_the_engines_that_unified_planning_prefers() -> None:
         assert validator.name == "safecheck"
 
 
-def unexplained(judged: list[Any]) -> Iterator[Any]:
-    yield from [entry for entry in judged if entry.ours and not entry.agrees and not entry.reason]
+def unexplained(comparisons: list[Any]) -> Iterator[Any]:
+    yield from [entry for entry in comparisons if entry.ours and not entry.agrees and not entry.reason]
 
 
 def test_the_examples_of_unified_planning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        judged = judge_examples()
-    assert sum(entry.agrees for entry in judged if entry.ours) >= 51
-    assert sum(entry.ours == "" for entry in judged) <= 16
-    assert not list(unexplained(judged))
+        comparisons = judge_examples()
+    assert sum(entry.agrees for entry in comparisons if entry.ours) >= 51
+    assert sum(entry.ours == "" for entry in comparisons) <= 16
+    assert not list(unexplained(comparisons))
 
 
 @pytest.mark.slow
 def test_changed_plans_have_the_verdict_of_unified_planning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        judged = [*judge_mutants(400, seed=7), *judge_constraints(100, seed=7)]
-    assert len({entry.ours for entry in judged}) == 2
-    assert not list(unexplained(judged))
+        comparisons = [*judge_mutants(400, seed=7), *judge_constraints(100, seed=7)]
+    assert len({entry.ours for entry in comparisons}) == 2
+    assert not list(unexplained(comparisons))
 
 
 @pytest.mark.parametrize(

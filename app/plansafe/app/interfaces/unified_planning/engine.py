@@ -51,7 +51,7 @@ _FEATURES_WITHOUT_TIME = (
 )
 _FEATURES_OF_TIME = (
     "CONTINUOUS_TIME TIMED_EFFECTS DURATION_INEQUALITIES SELF_OVERLAPPING STATIC_FLUENTS_IN_DURATIONS"
-    " FLUENTS_IN_DURATIONS INT_TYPE_DURATIONS REAL_TYPE_DURATIONS"
+    " FLUENTS_IN_DURATIONS INT_TYPE_DURATIONS REAL_TYPE_DURATIONS TEMPORAL_OVERSUBSCRIPTION"
 )
 _POSITIVE = (Headline.SAFE, Headline.VALID)
 _EXECUTION_FAILURES = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
@@ -276,7 +276,8 @@ def _find_reason(
     failures = [finding for finding in findings if finding.finding_class in _EXECUTION_FAILURES]
     if plan_kind is PlanKind.SEQUENTIAL_PLAN:
         invariants = {f"constraint-{n}" for n, constraint in enumerate(task.constraints, 1) if constraint.is_invariant}
-        failures += [finding for finding in findings if finding.step and finding.rule in invariants]
+        constraints = [finding for finding in findings if finding.finding_class is FindingClass.CONSTRAINT]
+        failures += [finding for finding in constraints if finding.step and finding.rule in invariants]
     first = min(failures, key=lambda finding: finding.step, default=None)
     if first is None:
         unmet = any(finding.finding_class is FindingClass.UNMET_GOAL for finding in findings)

@@ -161,7 +161,7 @@ class ExpressionWriter(DagWalker):  # type: ignore[misc] # unified-planning has 
 def declare(names: TaskNames, variable: Any, text: str) -> str:
     """Return the typed declaration of a parameter or variable."""
     if not variable.type.is_user_type():
-        raise Unprintable(f"not supported: `{variable.name}` of type `{variable.type}`, because it is no object")
+        raise Unprintable(f"not supported: `{variable.name}` of type `{variable.type}` (only objects are)")
     return f"{text} - {names.types[variable.type.name]}"
 
 

@@ -8,13 +8,23 @@ from typing import Any
 
 from plansafe.verifier.elaborate.context import is_name, is_object_name
 from plansafe.verifier.elaborate.symbols import RESERVED
+from plansafe.verifier.planning.pddl_names import Unprintable
 
 _ILLEGAL = re.compile(r"""[\s();"?\[\]]""")
 _NUMBER = re.compile(r"[0-9.]+")
-_KEYWORDS = RESERVED | {"define", "either", "number", "object", "oneof", "unknown"}
+CLOSING_ACTION = "all-timed-effects-happened"
+"""An action without effects. At the end of a plan, it makes later timed effects a part of the trace."""
+_KEYWORDS = RESERVED | {"define", "either", "number", "object", "oneof", "unknown", CLOSING_ACTION}
 _CODE = re.compile(r"`([^`]+)`")
 _LIST = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
 _TOKEN = re.compile(r"[()]|[^\s()]+")
+
+
+class ChosenNames(dict[str, str]):
+    """PDDL names by the problem's names. Raises :class:`Unprintable` for a name that the problem does not have."""
+
+    def __missing__(self, name: str) -> str:
+        raise Unprintable(f"`{name}` is used, but does not belong to the problem")
 
 
 class TaskNames:
@@ -78,9 +88,9 @@ def choose_variable(name: str, used: set[str]) -> str:
     return "?" + _make_unique(simple if simple[:1].isalnum() else f"v{simple}", used)
 
 
-def _choose_names(names: list[str], is_legal: Callable[[str], bool]) -> dict[str, str]:
+def _choose_names(names: list[str], is_legal: Callable[[str], bool]) -> ChosenNames:
     """Return a unique PDDL name for each name. Names that PDDL allows as they are written are chosen first."""
-    chosen: dict[str, str] = {}
+    chosen = ChosenNames()
     used = set(_KEYWORDS)
     for name in sorted(names, key=lambda name: name != name.lower()):
         simple = _ILLEGAL.sub("_", name.lower())

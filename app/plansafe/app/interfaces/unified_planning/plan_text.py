@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from unified_planning.model import DurativeAction
 from unified_planning.plans import ActionInstance, PlanKind
 
-from plansafe.app.interfaces.unified_planning.names import TaskNames
-from plansafe.app.interfaces.unified_planning.task_text import CLOSING_ACTION
+from plansafe.app.interfaces.unified_planning.names import CLOSING_ACTION, TaskNames
 from plansafe.verifier.planning.pddl_names import Unprintable, decimal_text
 
 

@@ -15,11 +15,8 @@ from unified_planning.model import DurativeAction, InstantaneousAction
 from unified_planning.model.fluent import get_all_fluent_exp
 
 from plansafe.app.interfaces.unified_planning.expressions import ExpressionWriter, declare, number_text
-from plansafe.app.interfaces.unified_planning.names import TaskNames, choose_variable
+from plansafe.app.interfaces.unified_planning.names import CLOSING_ACTION, TaskNames, choose_variable
 from plansafe.verifier.planning.pddl_names import Unprintable, decimal_text
-
-CLOSING_ACTION = "all-timed-effects-happened"
-"""An action without effects. At the end of a plan, it makes later timed effects a part of the trace."""
 
 
 class Constraint(NamedTuple):
@@ -118,13 +115,9 @@ class _TaskWriter:
                 raise Unprintable(f"not supported: a timed effect at `{timing}`")
             for effect in effects:
                 value = effect.value
-                if (
-                    effect.is_conditional()
-                    or effect.is_forall()
-                    or not effect.is_assignment()
-                    or not value.is_constant()
-                ):
-                    raise Unprintable(f"not supported: the timed effect `{effect}`, because it is no plain assignment")
+                is_plain = effect.is_assignment() and value.is_constant()
+                if not is_plain or effect.is_conditional() or effect.is_forall():
+                    raise Unprintable(f"not supported: the timed effect `{effect}` (only plain assignments are)")
                 time = decimal_text(Fraction(timing.delay))
                 yield f"(at {time} {_write_value(expressions, effect.fluent, value)})"
                 if value.is_object_exp():
@@ -138,9 +131,7 @@ class _TaskWriter:
         return [part for part in parts if not part.is_true()]
 
     def _bounded_fluents(self) -> list[Any]:
-        numeric = [
-            fluent for fluent in self._problem.fluents if fluent.type.is_int_type() or fluent.type.is_real_type()
-        ]
+        numeric = [f for f in self._problem.fluents if f.type.is_int_type() or f.type.is_real_type()]
         return [f for f in numeric if f.type.lower_bound is not None or f.type.upper_bound is not None]
 
     def _write_constraint(self, constraint: Any) -> Constraint:
@@ -245,11 +236,11 @@ class _ActionWriter:
         if not (effect.is_assignment() or effect.is_increase() or effect.is_decrease()):
             raise Unprintable(f"not supported: the effect `{effect}`")
         if kind.is_user_type():
-            other = self._expressions.choose_variable("other")
-            typed = f"{other} - {self._names.types[kind.name]}"
+            former = self._expressions.choose_variable("former")
+            typed = f"{former} - {self._names.types[kind.name]}"
             yield _guard(point, declarations, guards, target.fact(value.text))
-            guards = [*guards, f"(not (= {other} {value.text}))"]
-            yield _guard(point, [*declarations, typed], guards, f"(not {target.fact(other)})")
+            guards = [*guards, f"(not (= {former} {value.text}))"]
+            yield _guard(point, [*declarations, typed], guards, f"(not {target.fact(former)})")
         elif not kind.is_bool_type():
             operator = "assign" if effect.is_assignment() else "increase" if effect.is_increase() else "decrease"
             yield _guard(point, declarations, guards, f"({operator} {target.fact()} {value.text})")
@@ -274,10 +265,10 @@ class _ActionWriter:
         assigned = [effect for effect in effects if effect.fluent.type.is_user_type()]
         if any(effect.forall for effect in assigned):
             raise Unprintable(f"not supported: effects for all objects on a fluent of objects (`{self._action.name}`)")
-        for effect, other in combinations(assigned, 2):
-            if effect.fluent.fluent() == other.fluent.fluent():
-                targets = [self._read_target(effect), self._read_target(other)]
-                values = [self._expressions.convert_term(e.value) for e in (effect, other)]
+        for pair in combinations(assigned, 2):
+            if pair[0].fluent.fluent() == pair[1].fluent.fluent():
+                targets = list(map(self._read_target, pair))
+                values = [self._expressions.convert_term(effect.value) for effect in pair]
                 definitions = dict.fromkeys([*values[0].definitions, *values[1].definitions])
                 equal = [f"(= {a} {b})" for a, b in zip(targets[0].arguments, targets[1].arguments, strict=True)]
                 parts = [*[fact for _, fact in definitions], *targets[0].guards, *targets[1].guards, *equal]
