@@ -1,10 +1,11 @@
 """Agreement with the plan validators of unified-planning, on its example problems and on random changes of their plans.
 
-usage: python -m bench.field.up_validators [--mutants N] [--constraints N] [--seed N] [--output FILE.md]
+usage: python -m bench.field.up_validators [--mutants N] [--random N] [--constraints N] [--seed N] [--output FILE.md]
 
 1. The valid and invalid plans of ``unified_planning.test.examples``: expected verdict, theirs, ours.
 2. ``--mutants`` random changes of these plans (delete, swap, replace, insert, repeat, move in time, change a duration).
-3. ``--constraints`` random trajectory constraints on the sequential problems. unified-planning's validator does not
+3. ``--random`` random problems with a random plan (``up_problems``).
+4. ``--constraints`` random trajectory constraints on the sequential problems. unified-planning's validator does not
    read them, so that the reference is its compiler ``TrajectoryConstraintsRemover`` and the validator of the result.
 
 A difference needs a reason, which the script computes. Exit codes: 0; 1 if a reason is missing.
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import unified_planning
+from bench.field.up_problems import ProblemMaker
 from unified_planning.engines import SequentialPlanValidator, TimeTriggeredPlanValidator
 from unified_planning.engines.compilers.trajectory_constraints_remover import TrajectoryConstraintsRemover
 from unified_planning.exceptions import UPException
@@ -41,6 +43,7 @@ BOUNDS = "the bounds of a type or a state invariant are violated at some time; t
 WRONG_EXAMPLE = (
     "the example is wrong: the plan sets `value` to 2, and the goal is 1; theirs does not support the problem"
 )
+OPEN = "the state at the start violates a condition on an interval that is open there; theirs reads only later states"
 FALSE = "a constraint simplifies to `false`; its compiler drops the constraint"
 INITIAL = "the initial state violates an invariant; theirs raises an exception"
 
@@ -101,6 +104,8 @@ def find_reason(plan: Any, theirs: str, messages: str, result: SafecheckValidati
             return OVERLAP
         if timed and any(f.finding_class.value == "constraint" for f in findings):
             return BOUNDS
+        if timed and "SC306" in codes and has_open_condition(plan):
+            return OPEN
         if "SC303" in codes:
             return SAME_VALUE
     if ours == "VALID" and theirs == "INVALID" and timed and "Conflicting effects" in messages:
@@ -108,6 +113,12 @@ def find_reason(plan: Any, theirs: str, messages: str, result: SafecheckValidati
     if ours == "INVALID" and theirs == "EXCEPTION" and "already violates the state invariants" in messages:
         return INITIAL
     return ""
+
+
+def has_open_condition(plan: Any) -> bool:
+    """Whether an action of a timed plan has a condition on an interval that is open at its start."""
+    durative = [action.action for _, action, duration in plan.timed_actions if duration is not None]
+    return any(interval.is_left_open() for action in durative for interval in action.conditions)
 
 
 def make_instances(problem: Any, random_source: random.Random) -> list[Any]:
@@ -192,6 +203,12 @@ def judge_mutants(count: int, seed: int) -> list[Comparison]:
     return comparisons
 
 
+def judge_random(count: int, seed: int) -> list[Comparison]:
+    """Random problems with a random plan."""
+    maker, validator = ProblemMaker(seed), SafecheckValidator()
+    return [judge(*maker.make(), validator) for _ in range(count)]
+
+
 def judge_constraints(count: int, seed: int) -> list[Comparison]:
     """Random changes of sequential plans, on problems with random trajectory constraints."""
     random_source, validator = random.Random(seed), SafecheckValidator()
@@ -260,12 +277,12 @@ def judge_by_compilation(problem: Any, plan: Any) -> str:
     return SequentialPlanValidator().validate(compiled.problem, compiled_plan).status.name
 
 
-def describe(examples: list[Comparison], mutants: list[Comparison], constraints: list[Comparison]) -> str:
+def describe(parts: dict[str, list[Comparison]]) -> str:
     """The result as Markdown."""
     lines = [
         f"unified-planning {unified_planning.__version__ if hasattr(unified_planning, '__version__') else ''}".strip()
     ]
-    for title, comparisons in (("examples", examples), ("changed plans", mutants), ("constraints", constraints)):
+    for title, comparisons in parts.items():
         supported = [entry for entry in comparisons if entry.ours]
         verdicts = Counter(entry.ours for entry in supported)
         equal = sum(entry.agrees for entry in supported)
@@ -285,21 +302,24 @@ def main(arguments: list[str] | None = None) -> int:
     """Compare, and print the counts with the reasons."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mutants", type=int, default=2000)
+    parser.add_argument("--random", type=int, default=2000)
     parser.add_argument("--constraints", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    examples = judge_examples()
-    mutants = judge_mutants(options.mutants, options.seed)
-    constraints = judge_constraints(options.constraints, options.seed)
-    text = describe(examples, mutants, constraints)
+    parts = {
+        "examples": judge_examples(),
+        "changed plans": judge_mutants(options.mutants, options.seed),
+        "random problems": judge_random(options.random, options.seed),
+        "constraints": judge_constraints(options.constraints, options.seed),
+    }
+    text = describe(parts)
     print(text, end="")
     if options.output is not None:
         options.output.write_text(text, encoding="utf-8")
-    unexplained = [
-        entry for entry in (*examples, *mutants, *constraints) if entry.ours and not entry.agrees and not entry.reason
-    ]
+    comparisons = [entry for comparisons in parts.values() for entry in comparisons]
+    unexplained = [entry for entry in comparisons if entry.ours and not entry.agrees and not entry.reason]
     for entry in unexplained:
         print(f"no reason: {entry}")
     return 1 if unexplained else 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.field.up_validators import judge_constraints, judge_examples, judge_mutants
+from bench.field.up_validators import judge_constraints, judge_examples, judge_mutants, judge_random
 from unified_planning.engines import OperationMode
 from unified_planning.engines.results import FailedValidationReason as Reason
 from unified_planning.engines.results import PlanGenerationResultStatus as RepairStatus
@@ -624,7 +624,7 @@ def test_the_examples_of_unified_planning() -> None:
 def test_changed_plans_have_the_verdict_of_unified_planning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        comparisons = [*judge_mutants(400, seed=7), *judge_constraints(100, seed=7)]
+        comparisons = [*judge_mutants(300, seed=7), *judge_random(400, seed=7), *judge_constraints(100, seed=7)]
     assert len({entry.ours for entry in comparisons}) == 2
     assert not list(unexplained(comparisons))
 
