@@ -47,6 +47,7 @@ PAIRS = (
 PAGE = "open('{out}/index.html','w').write('<p>A page.</p>')"
 SCRIPTS = {
     "bench/agents/latency.py": Run("--count 20 --world household", module="starlette", codes=(0, 1)),
+    "bench/agents/mcp_tokens.py": Run("--plans 1", module="mcp"),
     "bench/align/rewards.py": Run("--count 20", codes=(0, 1)),
     "bench/align/pairs.py": Run(
         "{out}/p.jsonl --needless 1 --draw 2 --to {out}/read.txt", before=f"-c {PAIRS}", codes=(0, 1)
