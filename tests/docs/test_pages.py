@@ -39,6 +39,7 @@ RUN = (
     "docs/preference-pairs.md",
     "docs/architecture.md",
     "docs/unified-planning.md",
+    "docs/migration.md",
 )
 SLOW = (
     "docs/own-rules.md",

@@ -146,8 +146,8 @@ class SafecheckValidator(_SafecheckEngine, PlanValidatorMixin):  # type: ignore[
         try:
             task, checker = self._compile(problem)
             plan_text = write_plan(problem, plan, task.names)
-        except Unprintable as reason:
-            return self._make_result(unknown, [str(reason)])
+        except Unprintable as error:
+            return self._make_result(unknown, [str(error)])
         except ForeignStep as error:
             return self._make_result(invalid, [str(error)], FailedValidationReason.INAPPLICABLE_ACTION, error.instance)
         report = _restore_names(checker.check(Source("plan", plan_text.text)), task.names)

@@ -80,7 +80,8 @@ class _TaskWriter:
             father = user_type.father
             types.append(f"{names.types[user_type.name]} - {'object' if father is None else names.types[father.name]}")
         objects = [f"{names.objects[item.name]} - {names.types[item.type.name]}" for item in problem.all_objects]
-        predicates, functions = [], []
+        predicates: list[str] = []
+        functions: list[str] = []
         for fluent in problem.fluents:
             is_number = fluent.type.is_int_type() or fluent.type.is_real_type()
             parameters = self._declare_parameters(fluent)
