@@ -26,17 +26,17 @@ def descendants(pid: int) -> list[Process]:
             by_parent.setdefault(int(stat_fields.split()[1]), []).append(Process(int(folder.name), name, words))
         except (OSError, IndexError, ValueError):
             continue
-    found: list[Process] = []
+    processes: list[Process] = []
     pending = [pid]
     while pending:
         children = by_parent.get(pending.pop(), [])
-        found += children
+        processes += children
         pending += [child.pid for child in children]
-    return found
+    return processes
 
 
 def running_after(seconds: float, pids: Iterable[int]) -> list[int]:
-    """The processes that still run after so many seconds; returns as soon as none does."""
+    """The processes that still run after a number of seconds; returns as soon as none does."""
     end = time.monotonic() + seconds
     while (running := [pid for pid in pids if Path(f"/proc/{pid}").exists()]) and time.monotonic() < end:
         time.sleep(0.1)

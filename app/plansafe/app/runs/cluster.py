@@ -50,8 +50,12 @@ CONNECT_SECONDS = 5.0
 """Time limit for a connection to the address."""
 JOIN_SECONDS = 60.0
 """Time limit for an answer of Ray at the address. Ray itself would try for some minutes."""
-START_SECONDS = 300.0
-"""Time limit for the start of Ray on this machine, and for its first worker."""
+START_SECONDS = 120.0
+"""Time limit for a start of Ray on this machine."""
+MAX_STARTS = 3
+"""Ray gives its own processes as little as 15 s to start. A busy machine needs longer."""
+WORKER_SECONDS = 300.0
+"""Time limit for the first worker on this machine."""
 ANSWER_SECONDS = 120.0
 """Time limit for an answer of the driver. Ray ends the driver 60 s after the loss of its control service."""
 _EXIT_SECONDS = 5.0
@@ -129,7 +133,7 @@ class _DriverProcess:
         )
 
     def _kill(self, patience: float) -> None:
-        """Wait for the end of the driver, and kill what is left of its process group."""
+        """Wait for the end of the driver, and kill the rest of its process group."""
         if self._has_ended:
             return
         self._has_ended = True
@@ -170,13 +174,16 @@ class Cluster(WorkerBackend):
             raise BadRun("--executor ray needs the package ray (extra `ray`)", how_to_install("ray"))
         if self._address is not None:
             _check_address(self._address)
-        with ExitStack() as stack:
-            self._driver = _DriverProcess(self._options)
-            stack.callback(self._driver.end)
-            problem = self._start_problem()
-            if problem is not None:
-                raise problem
-            self._stack = stack.pop_all()
+        for remaining_starts in reversed(range(MAX_STARTS if self._address is None else 1)):
+            with ExitStack() as stack:
+                self._driver = _DriverProcess(self._options)
+                stack.callback(self._driver.end)
+                problem = self._start_problem()
+                if problem is None:
+                    self._stack = stack.pop_all()
+                    break
+                if not remaining_starts:
+                    raise problem
         self._last_event = time.monotonic()
         return self
 
@@ -186,7 +193,7 @@ class Cluster(WorkerBackend):
         self._stack.close()
 
     def _start_problem(self) -> BadRun | None:
-        """The reason why the driver did not start or join Ray, in bounded time."""
+        """Wait until the driver has started or joined Ray, in bounded time. Returns the reason if it has not."""
         seconds = START_SECONDS if self._address is None else JOIN_SECONDS
         try:
             answer = self._driver.receive(seconds)
@@ -227,8 +234,8 @@ class Cluster(WorkerBackend):
 
     def _check_start(self, seconds: float) -> None:
         """Report that no worker has started yet. A local cluster has a processor for each worker."""
-        if self._address is None and seconds > START_SECONDS:
-            raise LostBackend(f"Ray started no worker within {START_SECONDS:g} s")
+        if self._address is None and seconds > WORKER_SECONDS:
+            raise LostBackend(f"Ray started no worker within {WORKER_SECONDS:g} s")
         if seconds > _REMARK_SECONDS and not self._has_warned:
             self._has_warned = True
             remark(("waiting for a free processor of the cluster ..",))

@@ -33,8 +33,6 @@ from plansafe.app.system.version import version
 
 LOG = "driver.log"
 """The file in the driver's folder with its standard error: messages of Ray's library."""
-MAX_STARTS = 3
-"""Ray allows its own processes 30 s to start. A busy machine needs longer."""
 SHUTDOWN_SECONDS = 30
 """Time limit for an orderly end of Ray."""
 _WAIT_SECONDS = 1.0
@@ -274,17 +272,10 @@ def _start_ray(options: RayOptions, stack: ExitStack) -> Any:
         os.environ.setdefault("RAY_worker_niceness", "0")  # the default 15 starves a run on a busy machine
     import ray  # noqa: PLC0415 - an extra, slow to import
 
-    for remaining_starts in reversed(range(MAX_STARTS if options.address is None else 1)):
-        try:
-            if options.address is not None:
-                ray.init(address=options.address, log_to_driver=False, logging_level="ERROR")
-            else:
-                _start_local(ray, options)
-            break
-        except Exception:
-            ray.shutdown()
-            if not remaining_starts:
-                raise
+    if options.address is not None:
+        ray.init(address=options.address, log_to_driver=False, logging_level="ERROR")
+    else:
+        _start_local(ray, options)
     stack.callback(ray.shutdown)
     return ray
 
