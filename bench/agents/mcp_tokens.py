@@ -203,7 +203,7 @@ async def measure(plans: int, model: Tokenizer | None, loop: int) -> None:
     """Print the table."""
     count: Callable[[str], int] = len if model is None else model.count
     unit = "characters" if model is None else "tokens"
-    agent = Agent(Limits(60, 2048, None), 1, 1, 60)
+    agent = Agent(Limits(600, 4096, None), 1, 1, 600)
     try:
         async with Client(server(agent)) as client:
             listed = await client.list_tools()
