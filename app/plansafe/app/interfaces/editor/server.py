@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -43,13 +44,23 @@ _RENAMABLE = (
 )
 
 
-def refusal(message: str) -> JsonRpcException:
-    """Return the error response that an editor shows to the user."""
-    return JsonRpcException(message, _REFUSED)
+class Refusal(JsonRpcException):
+    """A request that is refused for a reason; an editor shows the message to the user."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, _REFUSED)
+
+
+class _NoRefusals(logging.Filter):
+    """Keep refusals out of the log: they are answers, not failures of the server."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.exc_info is None or not isinstance(record.exc_info[1], Refusal)
 
 
 def make_server(version: str) -> Server:
     """Create a server with all handlers."""
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_NoRefusals())
     server = Server(version)
     _register_document_handlers(server)
     _register_reading_features(server)
@@ -269,7 +280,7 @@ def _register_name_features(server: Server) -> None:
             if target is None:
                 return None
             if analysis.script is not None:
-                raise refusal(rename_refusal(analysis.script, target))
+                raise Refusal(rename_refusal(analysis.script, target))
             place = analysis.text.range(target.span)
             return types.PrepareRenamePlaceholder(place, analysis.text.source.slice(target.span))
 
@@ -280,11 +291,11 @@ def _register_name_features(server: Server) -> None:
         def work(analysis: Analysis) -> types.WorkspaceEdit | None:
             target = mention_under_cursor(analysis, params.position)
             if target is None:
-                raise refusal("the cursor is not on a name that can be changed")
+                raise Refusal("the cursor is not on a name that can be changed")
             try:
                 places = server.symbols.rename(analysis, target, params.new_name)
             except RenameRefused as error:
-                raise refusal(str(error)) from None
+                raise Refusal(str(error)) from None
             new = params.new_name.strip()
             changes = {
                 uri: [types.TextEdit(text.range(span), new) for span in spans] for uri, (text, spans) in places.items()
@@ -315,12 +326,12 @@ def _register_editing_features(server: Server) -> None:
 
         def work(analysis: Analysis) -> types.CodeAction:
             if analysis.text.version != data.get("version"):
-                raise refusal("the text has changed since this code action was offered; request the code actions again")
+                raise Refusal("the text has changed since this code action was offered; request the code actions again")
             try:
                 folder = server.files.folder_session(analysis.text.path)
                 action.edit = find_repair_edit(folder, analysis, str(data.get("what")))
             except NoFixFound as error:
-                raise refusal(str(error)) from None
+                raise Refusal(str(error)) from None
             return action
 
         return await server.ask(data["uri"], work) or action

@@ -28,7 +28,7 @@ from plansafe.app.interfaces.editor.workspace import (
 from plansafe.app.project.file_kinds import Kind, heading
 from plansafe.app.project.inputs import Input, Inputs
 from plansafe.app.session.model import Prepared
-from plansafe.grammar.diagnostics import Span
+from plansafe.grammar.diagnostics import Span, with_article
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import is_name, is_object_name
 
@@ -210,7 +210,7 @@ class Symbols:
         )
         is_valid = is_valid and _WORD.fullmatch(word) is not None
         if not is_valid or (target.name_kind is NameKind.VARIABLE) != word.startswith("?"):
-            raise RenameRefused(f"`{new}` cannot name a {target.name_kind.value}")
+            raise RenameRefused(f"`{new}` cannot name {with_article(target.name_kind.value)}")
         uses = self.uses(analysis, target)
         if not any([mention.declares for _, mention in uses]):
             raise RenameRefused(f"no file here declares the {target.name_kind.value} `{target.name}`")
@@ -222,7 +222,7 @@ class Symbols:
         if len(group) > MAX_CHECKED:
             raise RenameRefused(f"the rename affects {len(group)} files; at most {MAX_CHECKED} are supported")
         if any([self._clashes(text, target, word) for text in group]):
-            raise RenameRefused(f"a {target.name_kind.value} `{word}` already exists")
+            raise RenameRefused(f"{with_article(target.name_kind.value)} `{word}` already exists")
         places: dict[str, tuple[Text, list[Span]]] = {}
         for text, mention in uses:
             places.setdefault(text.uri, (text, []))[1].append(mention.span)
