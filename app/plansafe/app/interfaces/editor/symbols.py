@@ -113,18 +113,17 @@ class Symbols:
         ]
         return all([os.path.realpath(text.path) == os.path.realpath(problem.path) for text in declared])
 
+    def definition_files(self) -> Iterator[Text]:
+        """Yield the domains, problems and specifications of all workspace folders."""
+        for root in list(self._files.roots):
+            for path in _files_below(root, (".pddl", ".safe")):
+                text = self._files.text(path)
+                if text is not None and heading(text.text).kind not in PLANS:
+                    yield text
+
     def _paths(self, current: Text) -> Iterator[str]:
         """Yield the files of the workspace folder with a suffix of plans, PDDL or specifications, sorted."""
-        root, count = self._files.root(current.path), 0
-        for folder, below, names in os.walk(root):
-            below[:] = sorted([name for name in below if name[0] != "." and name not in ("node_modules", "build")])
-            for name in sorted(names):
-                if name[0] == "." or os.path.splitext(name)[1].lower() not in _SUFFIXES:
-                    continue
-                count += 1
-                if count > MAX_FILES:
-                    return
-                yield os.path.join(folder, name)
+        return _files_below(self._files.root(current.path), _SUFFIXES)
 
     # -- uses -------------------------------------------------------------------------------------------------------
 
@@ -250,6 +249,20 @@ class Symbols:
                 raise RenameRefused(
                     f"the rename would change the verdict or the diagnostics of {os.path.basename(text.path)}"
                 )
+
+
+def _files_below(root: str, suffixes: tuple[str, ...]) -> Iterator[str]:
+    """Yield the files of a folder and the folders in it that have one of these suffixes, at most ``MAX_FILES``."""
+    count = 0
+    for folder, below, names in os.walk(root):
+        below[:] = sorted([name for name in below if name[0] != "." and name not in ("node_modules", "build")])
+        for name in sorted(names):
+            if name[0] == "." or os.path.splitext(name)[1].lower() not in suffixes:
+                continue
+            count += 1
+            if count > MAX_FILES:
+                return
+            yield os.path.join(folder, name)
 
 
 def _same_name(mention: Mention, target: Mention) -> bool:
