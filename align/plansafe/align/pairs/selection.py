@@ -112,7 +112,7 @@ class Filter:
 
 
 def _rule(pair: Pair) -> str:
-    """A name of the rule. Rules that only one task states (world ``stated``) share a name, so the task is added."""
+    """A name of the rule. Rules that a single task states (world ``stated``) have names by form: the task is added."""
     return f"{pair.rule} of {pair.task}" if pair.world == "stated" else pair.rule
 
 
