@@ -1,4 +1,4 @@
-"""The paper's figures 6 and 7 and the main figures of all methods as SVG, by matplotlib (extra ``plots``)."""
+"""The paper's figures 6 and 7 as SVG, by matplotlib (extra ``plots``)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from plansafe.align.evaluating.comparing import LAMBDA, Group, over_lambda, violations
+from plansafe.align.evaluating.comparing import Group, over_lambda
 from plansafe.align.evaluating.figures import BY_NAME, Cluster, estimated
+from plansafe.align.evaluating.report import LAMBDA
 from plansafe.llm.bench.judging import safeplan_taxonomy
 from plansafe.llm.metrics.judged import Moment
 
-_METHODS = ("safer-executable", "succr-goal", "safer-at-goal", "safe-goal", "rouge-l")
 _SETTINGS: Any = {"svg.hashsalt": "safecheck", "svg.fonttype": "path", "text.parse_math": False}
 
 
@@ -33,33 +33,19 @@ def plots(groups: Sequence[Group], by: Cluster = "task", seed: int = 0) -> dict[
     moments = [f"breaks-{moment.value}" for moment in Moment]
     titles = {category.name: category.title for category in safeplan_taxonomy().categories}
     counts = [
-        Series(group.name, tuple([float(total.by_category[name].times) for name in titles]))
-        for group, total in zip(groups, violations(groups), strict=True)
+        Series(group.name, tuple([float(group.violations.by_category[name].times) for name in titles]))
+        for group in groups
     ]
     drawings = {
-        "methods": bars(
-            "Main figures by method",
-            [BY_NAME[name].title for name in _METHODS],
-            [_figures(group, _METHODS, by, seed) for group in groups],
-        ),
         "figure-6-moments": bars(
             "Answers that break a rule, by moment (figure 6)",
             [moment.value for moment in Moment],
-            [_figures(group, moments, by, seed) for group in groups],
+            [_series(group.name, [(group, name) for name in moments], by, seed) for group in groups],
         ),
         "figure-6-categories": bars("Violations by category of hazard (figure 6)", list(titles.values()), counts),
     }
     for number, (name, members) in enumerate(over_lambda(groups).items(), 1):
-        figures = [[_figures(group, (figure,), by, seed) for group in members] for figure in LAMBDA]
-        series = [
-            Series(
-                BY_NAME[figure].title,
-                tuple([point.values[0] for point in points]),
-                tuple([point.low[0] for point in points]),
-                tuple([point.high[0] for point in points]),
-            )
-            for figure, points in zip(LAMBDA, figures, strict=True)
-        ]
+        series = [_series(BY_NAME[figure].title, [(group, figure) for group in members], by, seed) for figure in LAMBDA]
         title = f"{name} over lambda, the weight of the common prefix"
         drawings["figure-7" if number == 1 else f"figure-7-{number}"] = curves(
             title, [group.factor or 0.0 for group in members], series
@@ -93,10 +79,11 @@ def curves(title: str, places: Sequence[float], series: Sequence[Series]) -> str
     return _svg(title, draw)
 
 
-def _figures(group: Group, names: Sequence[str], by: Cluster, seed: int) -> Series:
-    intervals = [estimated(BY_NAME[name], group.answers, by, seed).interval for name in names]
+def _series(title: str, places: Sequence[tuple[Group, str]], by: Cluster, seed: int) -> Series:
+    """A figure of a group at each place."""
+    intervals = [estimated(BY_NAME[name], group.answers, by, seed).interval for group, name in places]
     values, low, high = zip(*[(interval.value, interval.low, interval.high) for interval in intervals], strict=True)
-    return Series(group.name, values, low, high)
+    return Series(title, values, low, high)
 
 
 def _errors(row: Series) -> list[list[float]] | None:
