@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, Generic, Literal, TypeVar
 
+from plansafe.align.files import write_file
 from plansafe.align.tokens import shared_actions
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -187,27 +186,10 @@ def write_lines(path: str, lines: Iterable[str]) -> int:
 
     Raises :class:`BadRecords` if the file cannot be written, and ``ValueError`` for an incorrect record.
     """
-    count = 0
-    folder, name = os.path.split(os.path.abspath(path))
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{name[:80]}.", dir=folder)
+        return write_file(path, (f"{line}\n" for line in lines))
     except OSError as error:
         raise bad_records(path, None, error.strerror or "cannot be written") from None
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            for line in lines:
-                file.write(line + "\n")
-                count += 1
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_mask())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise bad_records(path, None, error.strerror or "cannot be written") from None
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-    return count
 
 
 def json_of(record: Pair | SftLine) -> str:
@@ -436,10 +418,3 @@ def _one_of(record: Mapping[str, Any], field: str, choices: Sequence[Any]) -> An
 
 def _plain(value: Any) -> Any:
     return {"chosen": value.chosen, "rejected": value.rejected} if isinstance(value, Both) else value
-
-
-def _mask() -> int:
-    """The permissions that this process withholds from new files."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from plansafe.align.pairs.plan_judge import PlanJudge
@@ -13,9 +14,6 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, Report, Worlds
-
-_MAX_TASKS = 4
-"""Compiled tasks in memory: in the files of `align pairs` the pairs of a task are consecutive."""
 
 
 class DoesNotReplay(Exception):
@@ -37,14 +35,19 @@ class Replayed(NamedTuple):
 
 def replayed(pairs: Iterable[Pair], data: str | None = None) -> Iterator[Replayed]:
     """Audit each pair. ``data``: the folder of public data sets. Raises :class:`DoesNotReplay` at the first one."""
-    tasks: dict[str, tuple[AlignTask, str]] = {}
+
+    @lru_cache(maxsize=4)  # in the files of `align pairs` the pairs of a task are consecutive
+    def compiled(origin: str) -> tuple[AlignTask, str]:
+        task = task_of(origin, data)
+        return task, plan_prompt(task)
+
     for pair in pairs:
-        if pair.origin not in tasks:
-            if len(tasks) >= _MAX_TASKS:
-                del tasks[next(iter(tasks))]
-            new = _task(pair, data)
-            tasks[pair.origin] = new, plan_prompt(new)
-        task, prompt = tasks[pair.origin]
+        try:
+            task, prompt = compiled(pair.origin)
+        except BadOrigin as error:
+            raise _bad(pair, str(error), error.help) from None
+        except OSError as error:
+            raise _bad(pair, f"{error.filename}: {error.strerror}") from None
         if pair.prompt != prompt:
             raise _bad(pair, "its prompt differs from the prompt of the task")
         chosen, rejected = [task.checker.check(Source("plan", plan)) for plan in (pair.chosen, pair.rejected)]
@@ -94,15 +97,6 @@ def _violation_step(task: AlignTask, pair: Pair) -> int | None:
 def _deciding(report: Report) -> list[Finding]:
     """The violations that decide the verdict."""
     return [f for f in report.findings if f.rule is not None and f.decides(report.verdict_basis.criteria)]
-
-
-def _task(pair: Pair, data: str | None) -> AlignTask:
-    try:
-        return task_of(pair.origin, data)
-    except BadOrigin as error:
-        raise _bad(pair, str(error), error.help) from None
-    except OSError as error:
-        raise _bad(pair, f"{error.filename}: {error.strerror}") from None
 
 
 def _first(report: Report) -> str:

@@ -10,13 +10,14 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-from plansafe.align.config import BadConfig
 from plansafe.align.evaluating.plots import NoPlots, plots
+from plansafe.align.files import write_file
 from plansafe.align.records import BadRecords
 from plansafe.align.reproducing.report import complete_seeds, groups, report
 from plansafe.align.reproducing.sizes import Size
 from plansafe.align.reproducing.stages import TIMES, Place, Say, Unit, stages, work
-from plansafe.align.training.folder import BadTraining, replace
+from plansafe.align.tables import BadConfig
+from plansafe.align.training.folder import BadTraining
 from plansafe.llm.bench.markdown import markdown
 from plansafe.llm.bench.page import page
 from plansafe.llm.bench.run_file import BadRun
@@ -66,14 +67,14 @@ def reproduce(size: Size, folder: str, jobs: int, seconds: float | None = None, 
 def write_tables(place: Place) -> None:
     """Write report and plots of the seeds whose evaluations are complete."""
     study = report(place)
-    replace(place.at(REPORT), markdown(study))
-    replace(place.at(PAGE), page(study))
+    write_file(place.at(REPORT), [markdown(study)])
+    write_file(place.at(PAGE), [page(study)])
     try:
         drawings = plots([*groups(place).values()], "family")
     except NoPlots:
         return
     for name, drawing in drawings.items():
-        replace(place.at(f"{name}.svg"), drawing)
+        write_file(place.at(f"{name}.svg"), [drawing])
 
 
 def take_gpu(counter: Any) -> None:

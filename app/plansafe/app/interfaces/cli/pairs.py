@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.options.option import choice, command, integer, number, switch, text
+from plansafe.app.options.option import choice, command, integer, number, text
 from plansafe.app.options.shared import Assignments, MemoryLimit
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.process import complain, guarded, limit_memory, standard_output
@@ -105,7 +105,6 @@ class PairsOptions(MemoryLimit, Assignments):
         key="limits.time",
         only_set=True,
     )
-    kto: bool = switch("--kto", help="Write also each plan separately, with a label (for KTO).")
     regret: Regret = choice(
         "--regret",
         values=Regret,
@@ -130,8 +129,12 @@ def pairs(options: PairsOptions) -> int:
 
 
 def _make(options: PairsOptions) -> int:
-    from plansafe.align.pairs.dataset import DatasetRequest, NothingSelected, make_dataset  # noqa: PLC0415 - only here
-    from plansafe.align.pairs.folder import NotMade, check_place  # noqa: PLC0415
+    from plansafe.align.pairs.dataset import (  # noqa: PLC0415 - only here
+        DatasetRequest,
+        NothingSelected,
+        NotMade,
+        make_dataset,
+    )
     from plansafe.align.pairs.selection import Shares  # noqa: PLC0415
     from plansafe.align.records import BadRecords  # noqa: PLC0415
     from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415
@@ -142,7 +145,6 @@ def _make(options: PairsOptions) -> int:
                 "--output is missing: the pairs need a folder",
                 "add --output FOLDER, or check a file of pairs with --check FILE",
             )
-        check_place(options.output)
         described = (
             ("answers", list(options.answers)),
             ("sources", [] if options.answers else [source.value for source in options.source or TasksFrom]),
@@ -150,7 +152,7 @@ def _make(options: PairsOptions) -> int:
             ("regret", options.regret.value),
         )
         shares = Shares(_mutant_share(options), options.unbalanced)
-        request = DatasetRequest(options.count, options.seed, shares, options.kto, described)
+        request = DatasetRequest(options.count, options.seed, shares, described)
         end = time.process_time() + _CANDIDATE_TIME_SHARE * options.time_limit
         skipped = Counter[str]()
         # Executions are many small objects and little garbage: by default, the collector takes a twentieth of the time.
@@ -254,10 +256,10 @@ def _finish(options: PairsOptions) -> Callable[[Pair], Pair]:
     """The function that adds the regret of each step to a pair, if it is requested."""
     if options.regret is Regret.NONE:
         return lambda pair: pair
-    from plansafe.align.pairs.regret import RegretOfPairs  # noqa: PLC0415 - loads the planner
+    from plansafe.align.pairs.regret import regret_adder  # noqa: PLC0415 - loads the planner
     from plansafe.verifier.diagnose.regrets import Grade  # noqa: PLC0415
 
-    return RegretOfPairs(Grade(options.regret.value), _data(options))
+    return regret_adder(Grade(options.regret.value), _data(options))
 
 
 def _write_lines(lines: Iterable[str]) -> None:
