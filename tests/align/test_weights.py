@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plansafe.align.records import Both, Grade, Pair, json_of, pair_of_json, plan_of
+from plansafe.align.records import Both, Grade, Pair, json_of, plan_of, record_of
 from plansafe.align.tokens import shared_actions
 from plansafe.align.weights import (
     Evidence,
@@ -212,7 +212,7 @@ def test_weights_of_a_record() -> None:
     assert ours == step_weights(*plans, Evidence(3, (2, 2), pair.regret, pair.grade))
     assert near(ours.rejected, 0, 0, 3) and near(ours.chosen, 0, 0, 2, 2)
     assert weights_of(pair, "random", seed=3) == random_weights(ours, f"3/{pair.id}")
-    assert pair_of_json(read_line(json_of(replace(pair, weights=ours)).encode())).weights == ours
+    assert record_of(read_line(json_of(replace(pair, weights=ours)).encode()), Pair).weights == ours
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from plansafe.grammar.source import Source
 MOST_BYTES = 1 << 20
 _PLACE = r"\(at line (\d+), column (\d+)\)\Z"
 Read = Callable[[str, Any], Any]
-"""Reads a value; the text is the folder of the file, for paths. Raises :class:`IllTyped`."""
+"""Checks a value and converts it. The text is the folder of the file, or in ``records.py`` the name of the field."""
 
 
 class BadConfig(Exception):
