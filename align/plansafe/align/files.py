@@ -17,12 +17,11 @@ PART = ".part-"
 def new_folder(path: str) -> Iterator[str]:
     """A folder to write into, which becomes ``path`` at the end; after an error nothing is left.
 
-    Raises ``OSError`` if it cannot be written or if ``path`` exists.
+    Raises ``OSError`` if it cannot be written, if ``path`` exists, and if the folder above does not.
     """
     if os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
     parent = os.path.dirname(os.path.abspath(path))
-    os.makedirs(parent, exist_ok=True)
     part = tempfile.mkdtemp(prefix=PART, dir=parent)
     try:
         yield part

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from plansafe.align.files import new_folder, write_file
-from plansafe.align.pairs.differences import action_parts, difference_kind, object_kind
+from plansafe.align.pairs.differences import difference_kind
 from plansafe.align.pairs.selection import DEFAULT_SHARES, Filter, Selection, Shares, select
 from plansafe.align.records import Pair, write_pairs
 from plansafe.grammar.codes import SC
@@ -153,14 +153,10 @@ def statistics(pairs: Sequence[Pair]) -> dict[str, Any]:
     for pair in pairs:
         values = {name: [getattr(pair, name)] for name in ("source", "split", "world", "moment", "family", "rule")}
         values["difference"] = [difference_kind(pair.actions.chosen, pair.actions.rejected).value]
-        values |= {"safel": [*pair.safel], "category": [*pair.categories], "object": _objects(pair)}
+        values |= {"safel": [*pair.safel], "category": [*pair.categories]}
         for name, names in values.items():
             counts.setdefault(name, Counter()).update(names)
-    lengths = {
-        "chosen": [len(pair.actions.chosen) for pair in pairs],
-        "rejected": [len(pair.actions.rejected) for pair in pairs],
-        "shared": [pair.shared for pair in pairs],
-    }
+    lengths = [(len(pair.actions.chosen), len(pair.actions.rejected), pair.shared) for pair in pairs]
     return {
         "pairs": len(pairs),
         "tasks": len({pair.task for pair in pairs}),
@@ -168,23 +164,13 @@ def statistics(pairs: Sequence[Pair]) -> dict[str, Any]:
         "unsafe plans that reach the goal": sum([pair.goal.rejected for pair in pairs]),
         "lengths": {
             name: {"least": min(numbers), "median": median(numbers), "most": max(numbers)}
-            for name, numbers in lengths.items()
-            if numbers
+            for name, numbers in zip(("chosen", "rejected", "shared"), zip(*lengths, strict=True), strict=False)
         },
         "by": {
             name: dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
             for name, counter in counts.items()
         },
     }
-
-
-def _objects(pair: Pair) -> list[str]:
-    """The kinds of the objects in the plans, except those that every action names (the robot)."""
-    objects_of_actions = [
-        frozenset(action_parts(action)[1:]) for action in (*pair.actions.chosen, *pair.actions.rejected)
-    ]
-    everywhere = frozenset.intersection(*objects_of_actions)
-    return sorted({object_kind(name) for objects in objects_of_actions for name in objects - everywhere})
 
 
 def _why(accepted: Filter, selection: Selection, skipped: Counter[str]) -> str:

@@ -77,6 +77,17 @@ def pairs_of(
     return result
 
 
+class NoPair(Exception):
+    """Two plans that are not a safe plan and an unsafe one; the text gives the reason."""
+
+
+def pair_again(task: AlignTask, prompt: str, pair: Pair) -> Pair:
+    """The record of a pair, made again from its task, plans and rule. Raises :class:`NoPair`."""
+    if not task.checker.ok or task.checker.is_open:
+        raise NoPair("its task has errors or several possible worlds")
+    return _Maker(task, pair.split, MakerOptions(seed=pair.seed), prompt).again(pair)
+
+
 class _Maker:
     def __init__(self, task: AlignTask, split: Split, options: MakerOptions, prompt: str) -> None:
         self._task = task
@@ -181,18 +192,41 @@ class _Maker:
             return None
         return self._judge.texts(shortened_steps(self._judge, plan.steps))
 
+    def again(self, pair: Pair) -> Pair:
+        """See :func:`pair_again`."""
+        rejected = self._judge_text(pair.rejected)
+        if rejected is None:
+            raise NoPair("`rejected` cannot be executed or decided")
+        rules = self._judge.engine.rule_set.rules
+        rule = next((number for number in rejected.violations if rules[number].name == pair.rule), None)
+        if rule is None:
+            raise NoPair(f"`rejected` does not break {pair.rule}")
+        return self._record(pair.actions.chosen, rejected, pair.source, 1, rule)
+
     def _pair(
         self, chosen: tuple[str, ...], rejected: JudgedPlan, source: Source, number: int, rule: int | None = None
     ) -> Pair | None:
-        """The record of a pair; None if a complete check of one of the plans has another verdict.
+        """The record of a pair; None if a complete check of one of the plans has another verdict."""
+        try:
+            return self._record(chosen, rejected, source, number, rule)
+        except NoPair:
+            return None
+
+    def _record(
+        self, chosen: tuple[str, ...], rejected: JudgedPlan, source: Source, number: int, rule: int | None
+    ) -> Pair:
+        """The record of a pair. Raises :class:`NoPair` if a complete check of one of the plans has another verdict.
 
         ``rule`` is the number of the rule that the pair is about; by default the one that is broken first.
         """
         judge, task = self._judge, self._task
         texts = judge.texts(rejected.steps)
         safe, unsafe = [task.checker.check(PlanText("plan", plan_of(plan))) for plan in (chosen, texts)]
-        if safe.headline is not Headline.SAFE or safe.goal is not Worlds.ALL or unsafe.headline is not Headline.UNSAFE:
-            return None
+        if safe.headline is not Headline.SAFE or safe.goal is not Worlds.ALL:
+            found = f": {safe.findings[0].message}" if safe.findings else " or does not reach the goal"
+            raise NoPair(f"`chosen` is not safe{found}")
+        if unsafe.headline is not Headline.UNSAFE:
+            raise NoPair("`rejected` is not unsafe")
         steps = judge.violation_steps(rejected)
         rules = judge.engine.rule_set.rules
         if rule is None:

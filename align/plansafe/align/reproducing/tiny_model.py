@@ -59,6 +59,7 @@ def make(folder: str, words: Sequence[str], seed: int) -> None:
         eos_token_id=words.index(END),
         pad_token_id=words.index(PADDING),
     )
+    os.makedirs(os.path.dirname(os.path.abspath(folder)), exist_ok=True)
     with new_folder(folder) as part:
         LlamaForCausalLM(shape).save_pretrained(part)
         _tokenizer(words).save_pretrained(part)

@@ -19,6 +19,7 @@ def merge(folder: str, output: str, dtype: str = "bfloat16", environment: Mappin
     The sum is computed in 32 bits and rounded once to ``dtype``. Raises
     :class:`~plansafe.llm.models.port.ModelError` and ``OSError``.
     """
+    os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
     with new_folder(output) as part:
         return _merged(folder, part, dtype, environment)
 

@@ -74,11 +74,11 @@ class PairsOptions(MemoryLimit, Assignments):
         high=1,
         help="Take at most this share of pairs that a bag of words distinguishes.",
     )
-    source: tuple[TasksFrom, ...] = choice(
+    source: TasksFrom = choice(
         "--source",
         values=TasksFrom,
-        many=True,
-        help="Use only tasks of this source, without --answers. May be repeated.",
+        default=TasksFrom.STATED,
+        help="Use tasks of this source, without --answers.",
     )
     data: str | None = text(
         "--data",
@@ -147,7 +147,7 @@ def _make(options: PairsOptions) -> int:
             )
         described = (
             ("answers", list(options.answers)),
-            ("sources", [] if options.answers else [source.value for source in options.source or TasksFrom]),
+            ("source", None if options.answers else options.source.value),
             ("time limit", options.time_limit),
             ("regret", options.regret.value),
         )
@@ -194,7 +194,7 @@ def _check(path: str, options: PairsOptions) -> int:
             raise BadOption("--check writes no folder", "leave out --check or --output")
         for pair in replayed(read_pairs(path), _data(options)):
             checked_pairs += 1
-            tasks.add(pair.task.origin)
+            tasks.add(pair.origin)
             if time.monotonic() > next_progress:
                 next_progress = time.monotonic() + _PROGRESS_INTERVAL
                 tell(f"{checked_pairs:,} pairs of {len(tasks):,} tasks are correct ..")
@@ -239,14 +239,13 @@ def _candidates(options: PairsOptions, skipped: Counter[str]) -> Iterator[Pair]:
     from plansafe.align.pairs.origins import origins  # noqa: PLC0415
 
     data = _data(options)
-    if data is None and TasksFrom.VIRTUALHOME in options.source:
+    if data is None and options.source is TasksFrom.VIRTUALHOME and not options.answers:
         raise BadOption("VirtualHome needs the public data sets", "name their folder with --data, or set PLANSAFE_DATA")
     mutants = _MUTANTS_OF_A_TASK if _mutant_share(options) else 0
     answers = read_answers(options.answers)
     skipped.update(answers.skipped)
-    sources = tuple(dict.fromkeys(options.source or TasksFrom))
     try:
-        tasks = () if options.answers else origins([source.value for source in sources], options.seed, data)
+        tasks = () if options.answers else origins(options.source.value, options.seed, data)
         yield from candidates(answers.plans, tasks, data, skipped, MakerOptions(mutants=mutants, seed=options.seed))
     except OSError as error:
         raise BadOption(f"the data cannot be read: {error.filename}: {error.strerror}") from None
