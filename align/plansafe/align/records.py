@@ -323,14 +323,14 @@ def _read(path: str, kind: type[R]) -> Iterator[R]:
 
 def record_of(values: Mapping[str, Any], kind: type[R]) -> R:
     """The record of the object of a line. Raises :class:`BadField`."""
-    names = [member.name for member in fields(kind)]
-    only(values, ("version", *names))
-    for name in ("version", *names):
+    readers: dict[str, Read] = {member.name: member.metadata["read"] for member in fields(kind)}
+    only(values, ("version", *readers))
+    for name in ("version", *readers):
         if name not in values:
             raise BadField(name, "is missing")
     if values["version"] != VERSION or isinstance(values["version"], bool):
         raise BadField("version", f"is not {VERSION}, the only version that this program reads")
-    record = kind(**{member.name: member.metadata["read"](member.name, values[member.name]) for member in fields(kind)})
+    record = kind(**{name: read(name, values[name]) for name, read in readers.items()})
     check(record)
     return record
 

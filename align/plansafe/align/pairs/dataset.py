@@ -119,7 +119,7 @@ def _write(
     for split, pairs in splits.items():
         write_pairs(os.path.join(folder, f"{split}.jsonl"), pairs)
     left_out = accepted.left_out + selection.left_out
-    report = {
+    report: dict[str, Any] = {
         "asked": {
             "pairs": request.pairs,
             "seed": request.seed,

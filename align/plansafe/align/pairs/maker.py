@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from random import Random
 
 from plansafe.align.pairs.differences import edit_distance
@@ -14,7 +15,7 @@ from plansafe.align.pairs.shortening import shortened_steps
 from plansafe.align.pairs.splits import split_of_task
 from plansafe.align.prompts import plan_prompt
 from plansafe.align.records import Both, Pair, Source, Split, even_weights, plan_of
-from plansafe.align.tasks import AlignTask
+from plansafe.align.tasks import AlignTask, BadOrigin, task_of
 from plansafe.align.tokens import shared_actions
 from plansafe.align.weights import weights_of
 from plansafe.grammar.source import Source as PlanText
@@ -261,3 +262,29 @@ class _Maker:
             seed=self._options.seed,
         )
         return replace(pair, weights=weights_of(pair))
+
+
+def candidates(
+    plans: Mapping[str, Sequence[str]],
+    origins: Iterable[str],
+    data: str | None,
+    skipped: Counter[str],
+    options: MakerOptions = DEFAULT_OPTIONS,
+) -> Iterator[Pair]:
+    """The pairs of all tasks. ``plans``: a model's plans by the origin of their task; ``origins``: further tasks.
+
+    ``skipped`` counts answers in no pair, and tasks without a pair, by the reason. Raises ``OSError`` for data that
+    cannot be read.
+    """
+    for origin in chain(plans, (origin for origin in origins if origin not in plans)):
+        answers = plans.get(origin, ())
+        try:
+            task = task_of(origin, data)
+        except BadOrigin as error:
+            skipped[str(error)] += max(1, len(answers))
+            continue
+        task_pairs = pairs_of(task, answers, options)
+        skipped.update(task_pairs.skipped)
+        if not answers and not task_pairs.pairs:
+            skipped["a task without a pair"] += 1
+        yield from task_pairs.pairs

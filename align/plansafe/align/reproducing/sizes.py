@@ -230,7 +230,7 @@ class _Reader(TableReader):
         treatment = table.get("treatment", titles[0])
         if treatment not in [run.name for run in runs]:
             self.wrong("treatment", "must be the name of a run")
-        training = [self._training_keys(self._table(table, phase)) for phase in ("sft", "preference")]
+        sft, preference = [self._training_keys(self._table(table, phase)) for phase in ("sft", "preference")]
         self.check()
         size = Size(
             name,
@@ -241,7 +241,8 @@ class _Reader(TableReader):
             model.max_tokens,
             model.batch,
             sampling,
-            *training,
+            sft,
+            preference,
             runs,
             prompts,
             treatment,

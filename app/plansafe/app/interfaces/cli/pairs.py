@@ -234,8 +234,7 @@ def _data(options: PairsOptions) -> str | None:
 def _candidates(options: PairsOptions, skipped: Counter[str]) -> Iterator[Pair]:
     """The pairs of the answers' tasks or, without answers, of tasks from the sources. Raises :class:`BadOption`."""
     from plansafe.align.pairs.answers import read_answers  # noqa: PLC0415 - for this command alone
-    from plansafe.align.pairs.candidates import candidates  # noqa: PLC0415
-    from plansafe.align.pairs.maker import MakerOptions  # noqa: PLC0415
+    from plansafe.align.pairs.maker import MakerOptions, candidates  # noqa: PLC0415
     from plansafe.align.pairs.origins import origins  # noqa: PLC0415
 
     data = _data(options)
