@@ -14,7 +14,7 @@ import pytest
 from in_process import safecheck
 from plansafe.align.evaluating.comparing import grouped, over_lambda
 from plansafe.align.evaluating.files import read_evaluation, read_tasks
-from plansafe.align.evaluating.plots import NoPlots, Series, bars, curves, plots
+from plansafe.align.evaluating.plots import NoPlots, bars, curves, plots
 from plansafe.align.evaluating.report import compared
 from plansafe.align.evaluating.running import Evaluation, Method, evaluate
 from plansafe.align.evaluating.significance import compare
@@ -23,6 +23,7 @@ from plansafe.align.evaluating.writers import Mock
 from plansafe.align.records import BadRecords, SftLine, json_of
 from plansafe.llm.bench.markdown import markdown
 from plansafe.llm.bench.run_file import BadRun
+from plansafe.llm.metrics.bootstrap import Interval
 
 TASKS = (
     EvalTask("stew-0", "drawn:stew/0/0", "stew", "household"),
@@ -105,12 +106,14 @@ def test_each_figure_of_the_paper_is_a_plot(runs: dict[str, Evaluation]) -> None
 
 def test_plots_escape_text_and_leave_out_values_that_do_not_apply() -> None:
     pytest.importorskip("matplotlib")
-    rows = [Series("<script>", (0.5, None), (0.25, None), (1.0, None)), Series("b", (None, 0.2), (None, None))]
-    rows[1] = rows[1]._replace(high=(None, None))
+    nothing = Interval(None, None, None, 0)
+    rows = {"<script>": [Interval(0.5, 0.25, 1.0, 2), nothing], "b": [nothing, Interval(0.2, None, None, 1)]}
     for svg in (bars("<b>&", ["one", "$two"], rows), curves("<b>&", [0.0, 1.0], rows)):
         ElementTree.fromstring(svg)
         assert "<script>" not in svg
-    assert bars("t", ["one"], [Series("a", (1.0,))]) != bars("t", ["one"], [Series("a", (0.5,), (0.1,), (0.9,))])
+    assert bars("t", ["one"], {"a": [Interval(1.0, None, None, 1)]}) != bars(
+        "t", ["one"], {"a": [Interval(0.5, 0.1, 0.9, 2)]}
+    )
 
 
 def test_without_matplotlib_there_are_no_plots(

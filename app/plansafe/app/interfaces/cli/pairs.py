@@ -56,7 +56,7 @@ class PairsOptions(MemoryLimit, Assignments):
         "--answers",
         metavar="FILE",
         many=True,
-        help="Pair the plans of a model from a run of `align eval` or `bench plan`. May be repeated.",
+        help="Pair the plans of a model from a run of `align eval`. May be repeated.",
     )
     count: int = integer("--count", metavar="N", default=10_000, low=1, high=1_000_000, help="Make at most N pairs.")
     mutants: float | None = number(
