@@ -69,28 +69,13 @@ def _steps(answers: Sequence[Evaluated]) -> Iterator[Point]:
             yield _point(answer, len(answer.record["plan"]), 1)
 
 
-_PUBLISHED = (
-    "safer-all",
-    "safer-read",
-    "safer-executable",
-    "succr-goal",
-    "succr-paper",
-    "succr-end",
-    "safer-at-goal",
-    "safer-at-paper",
-    "safer-at-end",
-    "rouge-l",
-    "rouge-score-l",
-    "read",
-    "executable",
-    "unsafer",
-)
+_NOT_OF_PLANS = ("safe-success", "recall", "confidence")
+"""The beginnings of the names of SafePlan-Bench's figures that are left out: ``safe-goal`` is the first one."""
 FIGURES: tuple[Figure, ...] = (
     *[
         Figure(published.name, published.title, partial(_published, figure=published))
-        for name in _PUBLISHED
         for published in suite.SAFEPLAN
-        if published.name == name
+        if not published.name.startswith(_NOT_OF_PLANS)
     ],
     Figure("safe-goal", "safe and goal reached, of all", partial(_share, holds=succeeds_safely)),
     *[

@@ -6,7 +6,6 @@ tested on a machine without weights.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -66,26 +65,10 @@ def make(folder: str, words: Sequence[str], seed: int) -> None:
 
 
 def _tokenizer(words: Sequence[str]) -> Any:
-    from tokenizers import Tokenizer  # noqa: PLC0415 - comes with transformers
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers  # noqa: PLC0415 - comes with transformers
     from transformers import PreTrainedTokenizerFast  # noqa: PLC0415
 
-    special = [
-        {"id": words.index(word), "content": word, "single_word": False, "lstrip": False, "rstrip": False}
-        | {"normalized": False, "special": True}
-        for word in (PADDING, END, UNKNOWN)
-    ]
-    pattern = {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Isolated", "invert": False}
-    inner = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": special,
-        "normalizer": None,
-        "pre_tokenizer": pattern,
-        "post_processor": None,
-        "decoder": {"type": "Fuse"},
-        "model": {"type": "WordLevel", "vocab": {word: at for at, word in enumerate(words)}, "unk_token": UNKNOWN},
-    }
-    return PreTrainedTokenizerFast(
-        tokenizer_object=Tokenizer.from_str(json.dumps(inner)), pad_token=PADDING, eos_token=END, unk_token=UNKNOWN
-    )
+    inner = Tokenizer(models.WordLevel({word: place for place, word in enumerate(words)}, unk_token=UNKNOWN))
+    inner.pre_tokenizer = pre_tokenizers.Split(Regex(PATTERN), "isolated")
+    inner.decoder = decoders.Fuse()
+    return PreTrainedTokenizerFast(tokenizer_object=inner, pad_token=PADDING, eos_token=END, unk_token=UNKNOWN)
