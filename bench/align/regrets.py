@@ -79,9 +79,7 @@ def main() -> None:
     print("grade      ms a plan  slowest task  steps proved/found/estimate/unknown   difference from the proof (steps)")
     for grade in GRADES:
         steps = "/".join([str(grade_counts[grade][step_grade]) for step_grade in Grade])
-        found = ", ".join(
-            [f"{difference:+}: {steps_of}" for difference, steps_of in sorted(differences[grade].items())]
-        )
+        found = ", ".join([f"{by:+}: {number_of_steps}" for by, number_of_steps in sorted(differences[grade].items())])
         mean, most = 1000 * times[grade] / count, 1000 * slowest[grade]
         print(f"{grade.value:9}  {mean:9.1f}  {most:9.1f} ms  {steps:36}  {found}")
 

@@ -2,8 +2,9 @@
 
 usage: python -m bench.align.rewards [--count 2000]
 
-All completions differ: plans of drawn household tasks, made 25 steps long by random executable steps. Tasks are compiled
-before; no completion is cached. The time is that of this process. Exit code 1: fewer than 700 per second of the mixture.
+All completions differ: plans of drawn household tasks, made 25 steps long by random executable steps. Tasks are
+compiled before; no completion is cached. The time is that of this process. Exit code 1: fewer than 700 per second of
+the mixture.
 """
 
 from __future__ import annotations
@@ -94,9 +95,8 @@ def main() -> int:
         safe += score.safe
         reached += score.goal == 1.0
     rules = len(scorers[0].checker.rules)
-    print(
-        f"{len(completions)} different completions of {STEPS} steps and {rules} rules: {reached} reach the goal, {safe} safe"
-    )
+    size = f"{len(completions)} different completions of {STEPS} steps and {rules} rules"
+    print(f"{size}: {reached} reach the goal, {safe} safe")
     for style in MIXTURE:
         if counts[style]:
             print(f"{style:9} {counts[style] / spent[style]:7.0f} per second")
