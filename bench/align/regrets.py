@@ -3,7 +3,7 @@
 usage: python -m bench.align.regrets [--numbers 2] [--faults 3]
 
 Plans are the references of drawn household tasks, and the same plans with a step deleted, repeated or moved, by a seed.
-The time is that of this process for all plans of a task, without compiling and grounding. Steps are compared where the
+The time is measured for all plans of a task in this process, without compiling and grounding. Steps are compared where the
 best grade is a proof.
 """
 
@@ -79,9 +79,11 @@ def main() -> None:
     print("grade      ms a plan  slowest task  steps proved/found/estimate/unknown   difference from the proof (steps)")
     for grade in GRADES:
         steps = "/".join([str(grade_counts[grade][step_grade]) for step_grade in Grade])
-        found = ", ".join([f"{by:+}: {number_of_steps}" for by, number_of_steps in sorted(differences[grade].items())])
+        difference_counts = ", ".join(
+            [f"{by:+}: {number_of_steps}" for by, number_of_steps in sorted(differences[grade].items())]
+        )
         mean, most = 1000 * times[grade] / count, 1000 * slowest[grade]
-        print(f"{grade.value:9}  {mean:9.1f}  {most:9.1f} ms  {steps:36}  {found}")
+        print(f"{grade.value:9}  {mean:9.1f}  {most:9.1f} ms  {steps:36}  {difference_counts}")
 
 
 if __name__ == "__main__":

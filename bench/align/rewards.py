@@ -3,7 +3,7 @@
 usage: python -m bench.align.rewards [--count 2000]
 
 All completions differ: plans of drawn household tasks, made 25 steps long by random executable steps. Tasks are
-compiled before; no completion is cached. The time is that of this process. Exit code 1: fewer than 700 per second of
+compiled before; no completion is cached. The processor time of this process counts. Exit code 1: fewer than 700 per second of
 the mixture.
 """
 

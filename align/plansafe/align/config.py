@@ -170,7 +170,7 @@ def read_config(path: str, overrides: Mapping[str, str] | None = None) -> Config
 
 def config_of(table: Mapping[str, Any]) -> Config:
     """The configuration of a table of values by key. Raises :class:`~plansafe.align.tables.BadConfig`."""
-    config: Config = TableReader(Source("configuration", ""), "a training run").one(Config, table)
+    config: Config = TableReader(Source("configuration", ""), "a training run").read(Config, table)
     return config
 
 

@@ -61,7 +61,7 @@ def _text(most: int = 1000) -> Read:
     return lambda field, value: text({field: value}, field, most=most)
 
 
-def _whole(field: str, value: Any) -> int:
+def _integer(field: str, value: Any) -> int:
     return whole({field: value}, field)
 
 
@@ -114,7 +114,7 @@ def _names(field: str, value: Any) -> tuple[str, ...]:
 def _interval(field: str, value: Any) -> tuple[int, int]:
     if not isinstance(value, list) or len(value) != 2:
         raise BadField(field, "is not a list of two steps")
-    return _whole(field, value[0]), _whole(field, value[1])
+    return _integer(field, value[0]), _integer(field, value[1])
 
 
 def _one_of(choices: Sequence[str]) -> Read:
@@ -149,9 +149,9 @@ class Pair:
     """The prompt up to the newline after which the plan begins."""
     chosen: str = setting(_text(MOST_LINE_BYTES))
     rejected: str = setting(_text(MOST_LINE_BYTES))
-    shared: int = setting(_whole)
+    shared: int = setting(_integer)
     """Number of actions at the beginning that both plans have."""
-    first_violation: int = setting(_whole)
+    first_violation: int = setting(_integer)
     """The step of ``rejected`` that breaks ``rule`` whatever follows; its length + 1 if only the end breaks it."""
     no_return: tuple[int, int] | None = setting(_optional(_interval))
     """Closed interval of steps of ``rejected`` with the last step from which a safe plan is still known."""
@@ -175,12 +175,12 @@ class Pair:
     """The message of the finding about ``rule``."""
     goal: Both[bool] = setting(_both(_truth))
     """Whether the plan reaches the goal of the task."""
-    edits: int = setting(_whole)
+    edits: int = setting(_integer)
     """Least number of actions that are inserted, removed or replaced between the plans."""
     source: Source = setting(_one_of(SOURCES))
     """``on-policy``: both plans are the model's. ``repair``: the safe plan is a repair of the model's unsafe plan.
     ``mutant``: the unsafe plan is a mutant of the safe plan."""
-    seed: int = setting(_whole)
+    seed: int = setting(_integer)
 
     @property
     def actions(self) -> Both[tuple[str, ...]]:

@@ -151,12 +151,12 @@ def diagnostic(message: str, label: Label | None = None, help: str | None = None
 
 
 class TableReader:
-    """Reads tables of a file, and collects the mistakes. ``what``: the thing that the keys belong to."""
+    """Reads tables of a file, and collects the mistakes. ``owner``: the thing that the keys belong to."""
 
-    def __init__(self, source: Source, what: str, folder: str = "") -> None:
+    def __init__(self, source: Source, owner: str, folder: str = "") -> None:
         self.source = source
         self.diagnostics: list[Diagnostic] = []
-        self._what = what
+        self._owner = owner
         self._folder = folder
 
     def wrong(self, key: str, message: str, help: str | None = None) -> None:
@@ -171,7 +171,7 @@ class TableReader:
             member = members.get(name)
             if member is None:
                 help = suggest_name(name, list(members)) or f"keys are: {', '.join(members)}"
-                self.wrong(name, f"is not a key of {self._what}", help)
+                self.wrong(name, f"is not a key of {self._owner}", help)
                 continue
             try:
                 values[member.name] = member.metadata["read"](self._folder, value)
@@ -184,7 +184,7 @@ class TableReader:
         if self.diagnostics:
             raise BadConfig(self.source, tuple(self.diagnostics))
 
-    def one(self, kind: Any, table: Mapping[str, Any]) -> Any:
+    def read(self, kind: Any, table: Mapping[str, Any]) -> Any:
         """The dataclass ``kind`` of a table. Raises :class:`BadConfig`."""
         return self.built(kind, self.values(kind, table))
 

@@ -224,8 +224,8 @@ class _Maker:
         texts = judge.texts(rejected.steps)
         safe, unsafe = [task.checker.check(PlanText("plan", plan_of(plan))) for plan in (chosen, texts)]
         if safe.headline is not Headline.SAFE or safe.goal is not Worlds.ALL:
-            found = f": {safe.findings[0].message}" if safe.findings else " or does not reach the goal"
-            raise NoPair(f"`chosen` is not safe{found}")
+            reason = f": {safe.findings[0].message}" if safe.findings else " or does not reach the goal"
+            raise NoPair(f"`chosen` is not safe{reason}")
         if unsafe.headline is not Headline.UNSAFE:
             raise NoPair("`rejected` is not unsafe")
         steps = judge.violation_steps(rejected)

@@ -216,16 +216,16 @@ class _Reader(TableReader):
 
     def size(self, name: str, table: Mapping[str, Any]) -> Size:
         """The size of a file. Raises :class:`BadConfig`."""
-        known = ("data", "model", "sampling", "sft", "preference", "runs", "prompts", "treatment")
-        for unknown in [each for each in table if each not in known]:
-            self.wrong(unknown, "is not a table of a size", suggest_name(unknown, known))
-        data, model = self._data(self._table(table, "data")), self.one(_Model, self._table(table, "model"))
-        sampling = self.one(Sampling, self._table({"sampling": {}, **table}, "sampling"))
+        tables = ("data", "model", "sampling", "sft", "preference", "runs", "prompts", "treatment")
+        for unknown in [table_name for table_name in table if table_name not in tables]:
+            self.wrong(unknown, "is not a table of a size", suggest_name(unknown, tables))
+        data, model = self._data(self._table(table, "data")), self.read(_Model, self._table(table, "model"))
+        sampling = self.read(Sampling, self._table({"sampling": {}, **table}, "sampling"))
         runs = tuple([self._run(run) for run in self._tables(table, "runs")])
-        prompts = tuple([self.one(Prompting, prompt) for prompt in self._tables(table, "prompts")])
-        titles = [each.name for each in (*runs, *prompts)]
+        prompts = tuple([self.read(Prompting, prompt) for prompt in self._tables(table, "prompts")])
+        titles = [titled.name for titled in (*runs, *prompts)]
         if not runs or len(set(titles)) != len(titles):
-            self.wrong("name", "is repeated, or there is no run: [[runs]]")
+            self.wrong("name", "is repeated, or [[runs]] is missing")
             self.check()
         treatment = table.get("treatment", titles[0])
         if treatment not in [run.name for run in runs]:
@@ -257,10 +257,10 @@ class _Reader(TableReader):
 
     def _data(self, table: Mapping[str, Any]) -> Data:
         source = table.get("source", "drawn")
-        known = _SOURCES.get(source if isinstance(source, str) else "", _SOURCES["drawn"])
-        defaults = {} if source == "drawn" else {name: list(families) for name, families in known.items()}
-        data: Data = self.one(Data, {**defaults, **table})
-        names = [*known["families"], *known["unseen"]]
+        families = _SOURCES.get(source if isinstance(source, str) else "", _SOURCES["drawn"])
+        defaults = {} if source == "drawn" else {name: list(names) for name, names in families.items()}
+        data: Data = self.read(Data, {**defaults, **table})
+        names = [*families["families"], *families["unseen"]]
         for family in (*data.families, *data.unseen):
             if family not in names:
                 message = f"names {family[:80]!a}, which is not a family"
@@ -274,8 +274,8 @@ class _Reader(TableReader):
 
     def _run(self, table: Mapping[str, Any]) -> Run:
         keys = self._training_keys({name: value for name, value in table.items() if name not in ("name", "data")})
-        own = self.one(_RunKeys, {name: value for name, value in table.items() if name in ("name", "data")})
-        return Run(own.name, keys, own.data or {"rft": "answers", "grpo": "tasks"}.get(keys.get("method", ""), "pairs"))
+        run = self.read(_RunKeys, {name: value for name, value in table.items() if name in ("name", "data")})
+        return Run(run.name, keys, run.data or {"rft": "answers", "grpo": "tasks"}.get(keys.get("method", ""), "pairs"))
 
     def _training_keys(self, keys: Mapping[str, Any]) -> Mapping[str, Any]:
         for name in keys:
@@ -291,7 +291,7 @@ class _Reader(TableReader):
 
     def _tables(self, table: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
         value = table.get(name, [])
-        if not isinstance(value, list) or not all([isinstance(each, dict) for each in value]):
+        if not isinstance(value, list) or not all([isinstance(row, dict) for row in value]):
             self.wrong(name, f"must be tables: [[{name}]]")
         self.check()
         return list(value)
