@@ -3,8 +3,8 @@
 usage: python -m bench.align.regrets [--numbers 2] [--faults 3]
 
 Plans are the references of drawn household tasks, and the same plans with a step deleted, repeated or moved, by a seed.
-The time is measured for all plans of a task in this process, without compiling and grounding. Steps are compared where the
-best grade is a proof.
+The time is measured for all plans of a task in this process, without compiling and grounding. Steps are compared where
+the best grade is a proof.
 """
 
 from __future__ import annotations

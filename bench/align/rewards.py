@@ -3,8 +3,8 @@
 usage: python -m bench.align.rewards [--count 2000]
 
 All completions differ: plans of drawn household tasks, made 25 steps long by random executable steps. Tasks are
-compiled before; no completion is cached. The processor time of this process counts. Exit code 1: fewer than 700 per second of
-the mixture.
+compiled before; no completion is cached. The processor time of this process counts. Exit code 1: fewer than 700 per
+second of the mixture.
 """
 
 from __future__ import annotations
