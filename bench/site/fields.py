@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from bench.site.markdown import inline_code, table_cell
+from bench.site.markdown import index_page, inline_code, table, table_cell
 
 Schema = dict[str, Any]
 
@@ -43,15 +43,13 @@ def allowed_values(schema: Schema) -> str:
     return ", ".join([types, *limits])
 
 
-def _field_rows(schema: Schema, prefix: str = "") -> list[str]:
+def _field_rows(schema: Schema, prefix: str = "") -> list[tuple[str, str, str]]:
     """A table row for each key, also for the keys of unnamed inner objects."""
     rows = []
     for field, field_schema in schema.get("properties", {}).items():
-        optional_mark = "" if field in schema.get("required", ()) else "optional; "
-        rows.append(
-            f"| {inline_code(prefix + field)} | {allowed_values(field_schema)} | {optional_mark}"
-            f"{table_cell(field_schema.get('description', ''))} |"
-        )
+        remarks = [] if field in schema.get("required", ()) else ["optional"]
+        remarks += [table_cell(field_schema["description"])] if field_schema.get("description") else []
+        rows.append((inline_code(prefix + field), allowed_values(field_schema), "; ".join(remarks)))
         alternatives = [field_schema, *field_schema.get("anyOf", ()), *field_schema.get("oneOf", ())]
         for alternative in alternatives:
             rows += _field_rows(alternative, f"{prefix}{field}.")
@@ -71,30 +69,23 @@ def schema_page(name: str, schema: Schema) -> str:
         f"{table_cell(schema.get('title', ''))}. {table_cell(schema.get('description', ''))}",
         "",
     ]
-    heading = ["| key | value | |", "|---|---|---|"]
-    lines += [*heading, *_field_rows(schema), ""]
+    header = ("key", "value", "remarks")
+    rows = _field_rows(schema)
+    lines += [*table(header, rows), ""] if rows else []
     for definition_name, definition in schema.get("$defs", {}).items():
         rows = _field_rows(definition)
         lines += [f"## {definition_name}", "", table_cell(definition.get("description", "")), ""]
-        lines += [*heading, *rows, ""] if rows else [allowed_values(definition), ""]
+        lines += [*table(header, rows), ""] if rows else [allowed_values(definition), ""]
     return "\n".join(lines)
 
 
 def schema_pages() -> dict[str, str]:
     """A page for each schema, and an index."""
     all_schemas = read_schemas()
-    lines = [
-        "# JSON fields",
-        "",
-        "Generated from the schemas that are part of safecheck.",
-        "",
-        "| schema | |",
-        "|---|---|",
+    rows = [
+        (f"[{name}.json]({name}.md)", table_cell(schema.get("description", ""))) for name, schema in all_schemas.items()
     ]
-    lines += [
-        f"| [{name}.json]({name}.md) | {table_cell(schema.get('description', ''))} |"
-        for name, schema in all_schemas.items()
-    ]
-    return {"index.md": "\n".join(lines) + "\n"} | {
+    introduction = "Generated from the schemas that are part of safecheck."
+    return {"index.md": index_page("JSON fields", introduction, ("schema", "content"), rows)} | {
         f"{name}.md": schema_page(name, schema) for name, schema in all_schemas.items()
     }

@@ -126,6 +126,43 @@ async def test_a_step_that_cannot_be_taken_says_what_follows_from_it(editor) -> 
     )
 
 
+async def test_a_rule_that_is_violated_many_times_is_one_error_and_hints(editor) -> None:
+    rounds = 80
+    text = "(switch-on hob kitchen)\n" + "(go kitchen hall)\n(go hall kitchen)\n" * rounds + "(go kitchen hall)\n"
+    found = await editor.change("tea.plan", text)
+    assert codes(found) == ["SC201"] * (rounds + 1)
+    first, *later = found
+    assert first.severity is types.DiagnosticSeverity.Error
+    assert {d.severity for d in later} == {types.DiagnosticSeverity.Hint}
+    assert f"\nand {rounds} more, at steps 4, 6, 8, 10, 12, .. {2 * rounds + 2}" in first.message
+    assert [d.range.start.line for d in found] == list(range(1, 2 * rounds + 2, 2))
+    related = [info.message for info in first.related_information]
+    assert len(related) == 12
+    assert "rule `stove-off-before-leaving` is violated at step 4: a stove is on in kitchen" in related
+    assert not any([d.related_information or "\n" in d.message for d in later])
+    last = editor.place("tea.plan", "(go kitchen", rounds)
+    params = types.CodeActionParams(editor.document("tea.plan"), types.Range(last, last), types.CodeActionContext([]))
+    titles = [a.title for a in await editor.client.text_document_code_action_async(params)]
+    assert titles == ["Apply the nearest safe plan"]
+
+
+async def test_a_word_that_is_wrong_many_times_is_mended_at_each_place(editor) -> None:
+    found = await editor.change("tea.plan", "(swich-on hob kitchen)\n" * 3 + "(go kitchen hal)\n")
+    severities = types.DiagnosticSeverity
+    assert [(d.code, d.severity) for d in found] == [
+        ("SC401", severities.Error),
+        ("SC401", severities.Hint),
+        ("SC401", severities.Hint),
+        ("SC403", severities.Error),
+    ]
+    assert "and 2 more, at steps 2-3" in found[0].message
+    place = editor.place("tea.plan", "swich", 2)
+    params = types.CodeActionParams(editor.document("tea.plan"), types.Range(place, place), types.CodeActionContext([]))
+    actions = await editor.client.text_document_code_action_async(params)
+    (action,) = [a for a in actions if a.title == "Write `switch-on`"]
+    assert applied(editor, "tea.plan", action.edit).splitlines()[2] == "(switch-on hob kitchen)"
+
+
 async def test_a_rule_that_changes_is_applied_to_the_open_plan(editor) -> None:
     unsafe = "(switch-on hob kitchen)\n(go kitchen hall)\n"
     assert codes(await editor.change("tea.plan", unsafe)) == ["SC201"]
