@@ -70,7 +70,7 @@ def compared(
     for shift, name in POPULATIONS.items():
         members = [member for group in groups if (member := group.with_shift(shift)).answers]
         if members:
-            sections.append(Section(name, tuple(_population(members, tested, by, seed))))
+            sections.append(Section(name, tuple(_population(name, members, tested, by, seed))))
     paper = (*_table_1(groups, by, seed), *_figure_6(groups), *_figure_7(groups, by, seed))
     sections += [Section("The paper's tables and figures", paper), Section("Mistakes", tuple(_mistakes(groups)))]
     sizes = [(group.name, f"runs: {len(group.runs)}, answers: {len(group.answers)}") for group in groups]
@@ -107,28 +107,28 @@ def _warnings(runs: Sequence[Evaluation]) -> tuple[str, ...]:
 # -- populations ------------------------------------------------------------------------------------------------------
 
 
-def _population(groups: Sequence[Group], tested: str, by: Cluster, seed: int) -> Iterator[Table | Plot]:
+def _population(name: str, groups: Sequence[Group], tested: str, by: Cluster, seed: int) -> Iterator[Table | Plot]:
     if len(groups) == 1:
-        yield _every_figure(groups[0].answers, by, seed)
+        yield _every_figure(name, groups[0].answers, by, seed)
     else:
         if tested in [group.name for group in groups]:
-            yield _tests(groups, tested)
+            yield _tests(name, groups, tested)
         rows = [(group.name, str(len(group.answers)), *cells(MAIN, group.answers, by, seed)) for group in groups]
-        columns = ("method", "answers", *[BY_NAME[name].title for name in MAIN])
-        yield Table("Figures", columns, tuple(rows), _ERROR_NOTE)
+        columns = ("method", "answers", *[BY_NAME[figure].title for figure in MAIN])
+        yield Table(f"{name}: figures", columns, tuple(rows), _ERROR_NOTE)
     yield _plot(groups, by, seed)
     yield _families(groups)
 
 
-def _tests(groups: Sequence[Group], tested: str) -> Table:
+def _tests(name: str, groups: Sequence[Group], tested: str) -> Table:
     """A method against every other one by the endpoint, corrected for their number."""
     treatment = next(group for group in groups if group.name == tested)
     results = [(group.name, compare(group, treatment)) for group in groups if group is not treatment]
-    tests = [(name, test) for name, test in results if test is not None]
+    tests = [(other, test) for other, test in results if test is not None]
     corrected = holm([test.p for _, test in tests])
     rows = [
         (
-            name,
+            other,
             value_text(ENDPOINT, test.first),
             f"{100 * test.difference:+.1f}",
             f"{100 * test.low:+.1f} to {100 * test.high:+.1f}",
@@ -137,7 +137,7 @@ def _tests(groups: Sequence[Group], tested: str) -> Table:
             f"{p:.4f}",
             conclusion(test, p),
         )
-        for (name, test), p in zip(tests, corrected, strict=True)
+        for (other, test), p in zip(tests, corrected, strict=True)
     ]
     share = value_text(ENDPOINT, tests[0][1].second) if tests else ""
     columns = ("against", ENDPOINT.title, "difference", "95 % interval", "seeds above", "p", "p, Holm", tested)
@@ -146,10 +146,10 @@ def _tests(groups: Sequence[Group], tested: str) -> Table:
         "families. Interval: bootstrap over seeds and families. p: signs of whole families, two-sided. Ahead or "
         "behind: Holm's p below 0.05, and the interval excludes 0."
     )
-    return Table(f"{tested} against the other methods", columns, tuple(rows), note)
+    return Table(f"{name}: {tested} against the other methods", columns, tuple(rows), note)
 
 
-def _every_figure(answers: Sequence[Evaluated], by: Cluster, seed: int) -> Table:
+def _every_figure(name: str, answers: Sequence[Evaluated], by: Cluster, seed: int) -> Table:
     rows = []
     for figure in FIGURES:
         estimate = estimated(figure, answers, by, seed)
@@ -158,7 +158,7 @@ def _every_figure(answers: Sequence[Evaluated], by: Cluster, seed: int) -> Table
         rows.append((figure.title, value, counts, _span(figure, estimate.interval)))
     unit = "tasks" if by == "task" else "families of tasks"
     note = f"95 % percentile bootstrap over {unit}; n/a: the denominator is 0."
-    return Table("Every figure", ("figure", "value", "of", "95 % interval"), tuple(rows), note)
+    return Table(f"{name}: every figure", ("figure", "value", "of", "95 % interval"), tuple(rows), note)
 
 
 def _plot(groups: Sequence[Group], by: Cluster, seed: int) -> Plot:
