@@ -78,7 +78,7 @@ def test_the_report_has_the_papers_tables_and_figures(runs: dict[str, Evaluation
         "Violated rules",
     ):
         assert title in text, title
-    known, held_out = text.split("## Held-out families")
+    known, held_out = text.split("\n## Held-out families\n")
     assert "| safe-align, lambda 0.5 | 100.0 % | -100.0 | -100.0 to -100.0 | 0 of 1 | 1.0000 |" in known
     assert "| safe-align, lambda 0.5 | 100.0 % | +0.0 |" in held_out
     assert "| sft | 2 | 0.0 %" in known and "| sft | 2 | 100.0 %" in held_out and "| sft | 4 | 50.0 %" in held_out
