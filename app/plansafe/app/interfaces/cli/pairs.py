@@ -129,12 +129,7 @@ def pairs(options: PairsOptions) -> int:
 
 
 def _make(options: PairsOptions) -> int:
-    from plansafe.align.pairs.dataset import (  # noqa: PLC0415 - only here
-        DatasetRequest,
-        NothingSelected,
-        NotMade,
-        make_dataset,
-    )
+    from plansafe.align.pairs import dataset  # noqa: PLC0415 - only here
     from plansafe.align.pairs.selection import Shares  # noqa: PLC0415
     from plansafe.align.records import BadRecords  # noqa: PLC0415
     from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415
@@ -152,13 +147,13 @@ def _make(options: PairsOptions) -> int:
             ("regret", options.regret.value),
         )
         shares = Shares(_mutant_share(options), options.unbalanced)
-        request = DatasetRequest(options.count, options.seed, shares, described)
+        request = dataset.DatasetRequest(options.count, options.seed, shares, described)
         end = time.process_time() + _CANDIDATE_TIME_SHARE * options.time_limit
         skipped = Counter[str]()
         # Executions are many small objects and little garbage: by default, the collector takes a twentieth of the time.
         gc.set_threshold(20_000, 20, 20)
         try:
-            report = make_dataset(
+            report = dataset.make_dataset(
                 options.output,
                 _candidates(options, skipped),
                 request,
@@ -168,9 +163,9 @@ def _make(options: PairsOptions) -> int:
             )
         finally:
             tell("")
-    except (NotMade, BadRecords, BadRun, BadOption) as error:
+    except (dataset.NotMade, BadRecords, BadRun, BadOption) as error:
         return complain(error.diagnostic)
-    except NothingSelected as error:
+    except dataset.NothingSelected as error:
         advice = "give more answers, or raise --mutants" if options.answers else "raise --time-limit"
         return complain(Diagnostic(SC.NO_PAIRS, str(error), help=f"{advice}, or raise --unbalanced"))
     _write_lines(_summary_lines(options.output, report))
