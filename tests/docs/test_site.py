@@ -105,9 +105,18 @@ def test_the_reference_has_every_field(pages: dict[str, str]) -> None:
         return properties | {key for part in schema.values() for key in keys(part)}
 
     for name, schema in fields.read_schemas().items():
-        text = pages[f"reference/json/{name}.md"]
+        text = pages[f"reference/json/{name}.md"] + pages["reference/json/shared.md"]
         assert not [key for key in keys(schema) if not re.search(rf"`(?:[\w.\[\]]+\.)?{re.escape(key)}`", text)], name
     assert len(fields.read_schemas()) == len(list((ROOT / "app/plansafe/app/schema").glob("*.json")))
+    headings = {page: set(re.findall(r"^## (\w+)$", text, re.MULTILINE)) for page, text in pages.items()}
+    for name, schema in fields.read_schemas().items():
+        for definition in schema.get("$defs", {}):
+            places = [
+                page
+                for page in (f"reference/json/{name}.md", "reference/json/shared.md")
+                if definition in headings[page]
+            ]
+            assert len(places) == 1, (name, definition)
 
 
 def test_the_reference_has_every_code(pages: dict[str, str]) -> None:
@@ -141,7 +150,7 @@ def test_the_reference_describes_every_name_that_a_page_imports(pages: dict[str,
 
 def test_no_table_has_an_empty_column(pages: dict[str, str]) -> None:
     for page, text in pages.items():
-        prose = "\n".join([line if is_prose else "" for is_prose, line in mark_prose(text)])
+        prose = "".join([f"{line if is_prose else ''}\n" for is_prose, line in mark_prose(text)])
         for table in re.findall(r"^\|[^\n]*\n\|[-| :]+\|\n((?:\|[^\n]*\n)+)", prose, re.MULTILINE):
             rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines()]
             empty = [column for column in range(len(rows[0])) if not any(row[column].strip() for row in rows)]

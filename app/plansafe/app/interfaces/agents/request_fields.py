@@ -146,7 +146,8 @@ def read_fields(fields: tuple[Field, ...], request: Mapping[str, Any]) -> dict[s
     names = tuple([field.name for field in fields])
     for key in request:
         if key not in names:
-            raise BadRequest(f"unknown field {key[:60]!a}", suggest_name(key[:60].lower(), names))
+            help = suggest_name(key[:60].lower(), names) or f"the fields are {', '.join(names)}"
+            raise BadRequest(f"unknown field {key[:60]!a}", help)
     out: dict[str, Any] = {}
     for field in fields:
         value = request.get(field.name)
