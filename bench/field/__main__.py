@@ -125,8 +125,8 @@ def format_row(benchmark: Benchmark, counts: dict[str, int], seconds: float, com
 
 def write_rows(page: Path, rows: dict[str, str]) -> None:
     """Replace the rows of the table by their benchmarks' titles; a row that is missing is added."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(HEADER[0] + "\n")
-    lines = rest.splitlines()
+    before, _, table = page.read_text(encoding="utf-8").partition(HEADER[0] + "\n")
+    lines = table.splitlines()
     end = next(number for number, line in enumerate(lines) if not line.startswith("|"))
     old_rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines[1:end]}
     merged = old_rows | rows

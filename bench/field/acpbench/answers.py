@@ -1,7 +1,7 @@
 """Answers to the eight questions of ACPBench-Hard, each with claims that the kernel can check.
 
-What is not decided within the limits is UNKNOWN (``value`` is ``None``), never a guess. The answer that nothing fits
-("None") needs an answer about every candidate.
+A question that is not decided within the limits has the answer UNKNOWN (``value`` is ``None``), never a guess. The
+answer that nothing fits ("None") needs an answer about every candidate.
 """
 
 from __future__ import annotations
@@ -129,15 +129,15 @@ def find_described_step(question: Question, description: str) -> GroundAction | 
     of the action's name decide.
     """
     words = re.findall(r"[\w-]+", description.lower())
-    named = Counter([word for word in words if word in question.task.object_index])
+    mentioned = Counter([word for word in words if word in question.task.object_index])
     other_words = {word for word in words if word not in question.task.object_index}
 
     def rank(step: GroundAction) -> tuple[int, int]:
         objects = Counter([question.task.objects[number] for number in step.objects])
         parts = re.split(r"[-_]", step.action.name)
-        found = [part for part in parts if any([word.startswith(part) for word in other_words])]
-        differing_objects = sum(((objects - named) + (named - objects)).values())
-        return differing_objects, len(parts) - 2 * len(found)
+        matching_parts = [part for part in parts if any([word.startswith(part) for word in other_words])]
+        differing_objects = sum(((objects - mentioned) + (mentioned - objects)).values())
+        return differing_objects, len(parts) - 2 * len(matching_parts)
 
     ranked = sorted([(rank(step), question.text(step), step) for step in Execution(question.engine).legal()])
     best = [step for step_rank, _, step in ranked if step_rank == ranked[0][0]]
@@ -146,11 +146,11 @@ def find_described_step(question: Question, description: str) -> GroundAction | 
     return best[0]
 
 
-# ---- what can never happen --------------------------------------------------------------------------------------
+# ---- facts and steps that can never happen ---------------------------------------------------------------------
 
 
 class Survey(NamedTuple):
-    """What is known about candidates: one for which it is proved that no plan exists (the search then ends), or plans.
+    """Results about candidates: one for which it is proved that no plan exists (the search then ends), or plans.
 
     ``undecided``: a line for each candidate that was not decided.
     """
@@ -278,7 +278,7 @@ def _chain_backwards(question: Question, goal: Iterable[Fact]) -> list[Fact]:
     chain = list(dict.fromkeys(goal))
     for fact in chain:  # the list grows
         if fact[1] not in start[fact[0]]:
-            chain += [other for other in sorted(required_by_achievers.get(fact, ())) if other not in chain]
+            chain += [needed for needed in sorted(required_by_achievers.get(fact, ())) if needed not in chain]
     return chain
 
 
@@ -306,12 +306,15 @@ def _answer_justification(question: Question) -> Answer:
         return Answer(None, f"the task has no step {texts[steps.index(None)]}")
     for length in (1, 2):
         for start in range(len(steps) - length + 1):
-            rest = [step for step in (*steps[:start], *steps[start + length :]) if step is not None]
+            remaining = [step for step in (*steps[:start], *steps[start + length :]) if step is not None]
             now = Execution(question.engine)
-            if all([now.take(step) for step in rest]) and question.engine.evaluate_goal(now.state):
-                kept, removed = (*texts[:start], *texts[start + length :]), " ".join(texts[start : start + length])
+            if all([now.take(step) for step in remaining]) and question.engine.evaluate_goal(now.state):
+                shorter_plan, removed = (
+                    (*texts[:start], *texts[start + length :]),
+                    " ".join(texts[start : start + length]),
+                )
                 reason = f"the plan is valid without {removed} (step {start + 1})"
-                return Answer(list(kept), reason, (PlanClaim(kept, is_goal=True),))
+                return Answer(list(shorter_plan), reason, (PlanClaim(shorter_plan, is_goal=True),))
     return Answer(None, "no step and no pair of consecutive steps can be removed")
 
 

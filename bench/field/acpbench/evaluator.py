@@ -1,8 +1,8 @@
 """Whether an answer is right, by the definitions of ACPBench-Hard, and whether its published evaluator accepts it.
 
-The definitions are those of the evaluators in IBM/ACPBench at commit 5947a40 (``src/evaluators``), which
+The definitions come from the evaluators in IBM/ACPBench at commit 5947a40 (``src/evaluators``), which
 lm-evaluation-harness runs too (``lm_eval/tasks/acpbench/gen_2shot/acp_utils.py``), and of the list of tasks on the
-benchmark's home page (``acpbench-hard.html``). For each task: the file, and what it accepts.
+benchmark's home page (``acpbench-hard.html``). The table names the file and the accepted answers.
 
 | task | file | right answers |
 |---|---|---|
@@ -91,8 +91,8 @@ def _is_stored_step(record: Record, answer: Answer) -> bool:
 
 def _is_simplified_plan(record: Record, answer: Answer) -> bool:
     """Whether the plan is a proper subsequence of the given one; the kernel checks that it reaches the goal."""
-    given = iter(record.quoted_steps)
-    is_subsequence = bool(answer.value) and all([step in given for step in answer.value])
+    original = iter(record.quoted_steps)
+    is_subsequence = bool(answer.value) and all([step in original for step in answer.value])
     is_replayed = [claim.plan == tuple(answer.value) and claim.is_goal for claim in answer.claims]
     return is_subsequence and len(answer.value) < len(record.quoted_steps) and is_replayed == [True]
 

@@ -82,7 +82,7 @@ class ChangeClaim(NamedTuple):
 
 
 class ShortestClaim(NamedTuple):
-    """No plan is shorter. The kernel does not check this: the bound is that of the search."""
+    """No plan is shorter. The kernel does not check this: the bound comes from the search."""
 
     length: int
 
@@ -237,9 +237,9 @@ class KernelReplay:
                 added = sum([1 << number for number in adds])
                 after = (before & ~deletes) | added
                 for number in adds:
-                    for other in _iterate_bits(after & ~pairs[number]):
-                        pairs[number] |= 1 << other
-                        pairs[other] |= 1 << number
+                    for partner in _iterate_bits(after & ~pairs[number]):
+                        pairs[number] |= 1 << partner
+                        pairs[partner] |= 1 << number
                         is_changed = True
         return self._common(pairs, tuple(numbers[len(self.initial) :])) is None
 
@@ -247,7 +247,7 @@ class KernelReplay:
     def _common(pairs: list[int], facts: tuple[int, ...]) -> int | None:
         """The facts that may be true together with all of these; ``None`` if these exclude each other."""
         if not facts:
-            return sum([1 << number for number, others in enumerate(pairs) if others >> number & 1])
+            return sum([1 << number for number, partners in enumerate(pairs) if partners >> number & 1])
         common = pairs[facts[0]]
         for number in facts[1:]:
             common &= pairs[number]

@@ -57,8 +57,8 @@ class Record(NamedTuple):
     @property
     def propositions(self) -> list[str]:
         """The words in the place of predicates in the context's list of available propositions; empty without one."""
-        _, found, listed = self.context.partition("available propositions are:")
-        return [head.lower().split()[0] for head in re.findall(r"\(([^()]+)\) - ", listed)] if found else []
+        _, separator, listed = self.context.partition("available propositions are:")
+        return [head.lower().split()[0] for head in re.findall(r"\(([^()]+)\) - ", listed)] if separator else []
 
 
 def make_record(entry: dict[str, Any]) -> Record:
