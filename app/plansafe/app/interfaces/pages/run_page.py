@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, TextIO
 
 from plansafe.app.interfaces.pages.plan_index import Book
@@ -57,7 +58,7 @@ def build_book(run: Run) -> Book:
     """Build the page of a run. Raises :class:`BadRun`."""
     rows: list[dict[str, Any]] = []
     columns: dict[str, None] = {}
-    book = Book(f"safecheck run {run.path}")
+    book = Book(f"safecheck run: {os.path.basename(os.path.abspath(run.path))}")
     for row in run.rows():
         if len(rows) == MOST_PLANS:
             book.notes.append(f"This page shows the first {MOST_PLANS:,} of {run.manifest['plans']:,} plans.")

@@ -33,7 +33,7 @@ async function show() {
     const detail = await details.of(wanted);
     if (turned !== turns) return; // another plan was asked for meanwhile
     shown = detail ? new PlanView(detail, wanted) : { node: h("p", null, "The details of this plan were left out: the page would be too large."), key: () => false };
-    document.title = `${index.rows[wanted][2] || "NOT CHECKED"} ${index.rows[wanted][1]}`;
+    document.title = `${index.rows[wanted][1] || "NOT CHECKED"} ${index.rows[wanted][0]}`;
     const next = (by) => { const other = neighbour(wanted, by); return other === undefined ? null : other; };
     refill(place, several ? h("div", { class: "row screen" }, press("all plans", () => go(null)),
       next(-1) === null ? null : press("previous", () => go(next(-1))), next(1) === null ? null : press("next", () => go(next(1)))) : null, shown.node);
