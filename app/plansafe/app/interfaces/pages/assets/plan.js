@@ -2,6 +2,7 @@
 const BARE = "A run keeps the steps and the findings. What each step changed, the causes and the repair are on the page of the one plan: safecheck PLAN --format html.";
 
 const SHORT_LIST = 6;
+const LONGEST_ITEM = 400;
 
 // The steps of a plan as a run keeps them: no changes are known, and no lanes.
 function bareLine({ report, script }) {
@@ -84,7 +85,7 @@ class PlanView {
       const [low, high] = where.point_of_no_return;
       out.push(h("p", null, low === high ? `After step ${low} a safe plan could still be reached${where.fatal ? `, after step ${where.fatal} no more` : ""}.` : `The point of no return lies between step ${low} and step ${high}.`));
     }
-    const item = (one) => h("li", null, h("b", null, one.class), ": ", prose(one.text));
+    const item = (one) => h("li", null, h("b", null, one.class), ": ", prose(cut(one.text, LONGEST_ITEM)));
     const short = (classes || []).slice(0, SHORT_LIST);
     const more = (classes || []).slice(SHORT_LIST);
     if (short.length) out.push(h("ul", { class: "plain" }, short.map(item)));

@@ -31,7 +31,7 @@ function repairDiff(rows, unfolded) {
     else cells.push(voided("left", ""), cell("right", "moved", "\u21c5", fresh, text, remarks));
   });
   fold();
-  return h("div", { class: "diff" }, cells);
+  return h("div", { class: "diff", tabindex: 0, role: "group", "aria-label": "the plan and the repair" }, cells);
 }
 
 function repairPart(detail) {
@@ -48,7 +48,7 @@ function repairPart(detail) {
       buttons.forEach((button, number) => { button.setAttribute("aria-selected", number === at); button.tabIndex = number === at ? 0 : -1; });
       all.setAttribute("aria-pressed", unfolded);
       const one = repair.repairs[at];
-      refill(place, h("p", null, badge(one.headline), " ", prose(one.words), " ", h("span", { class: "soft" }, `(cost ${one.cost})`)), repairDiff(repairRows(one, repair.original), unfolded));
+      refill(place, h("p", null, badge(one.headline), " ", prose(cut(one.words, LONGEST_ITEM)), " ", h("span", { class: "soft" }, `(cost ${one.cost})`)), repairDiff(repairRows(one, repair.original), unfolded));
     };
     const tabs = h("div", { class: "row", role: "tablist", "aria-label": "repairs", on: { keydown: (event) => {
       const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
