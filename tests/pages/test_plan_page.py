@@ -149,7 +149,7 @@ def test_the_nearest_safe_plan_is_next_to_the_finding(page: Opened) -> None:
     text = page.text("article.finding .nearest")
     assert "SAFE" in text and "move step 19, (switch-on robot stove kitchen), before step 24" in text
     page.page.locator(".nearest button", has_text="compare both plans").click()
-    assert page.page.evaluate("document.getElementById('repair').getBoundingClientRect().top < innerHeight")
+    page.page.wait_for_function("document.getElementById('repair').getBoundingClientRect().top < innerHeight")
 
 
 def test_the_map_has_a_cell_for_each_row(page: Opened) -> None:
@@ -157,7 +157,8 @@ def test_the_map_has_a_cell_for_each_row(page: Opened) -> None:
     assert page.count(".minimap button.cell.bad") == 1
     label = page.page.locator(".minimap button.bad").get_attribute("aria-label")
     assert label == "step 21: violation or unmet goal, (go robot kitchen dining-room)"
-    assert page.text(".minimap .legend").split("\n") == ["!", "violation or unmet goal (1)", "fine (26)"]
+    legend = page.page.locator(".minimap .legend > span").all_text_contents()
+    assert legend == ["!violation or unmet goal (1)", "fine (26)"]
 
 
 def test_the_map_leads_to_a_step_by_mouse_and_by_key(page: Opened) -> None:
@@ -258,7 +259,9 @@ def test_it_fits_on_a_narrow_screen(opened: Callable[..., Opened], path: Path, f
     page.add_style_tag(content=f"body, body * {{ font: {font} !important; }}")
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    tables = page.locator(".scroll:has(table)").evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth)")
+    tables = page.locator(".scroll:has(table)").evaluate_all(
+        "all => all.filter(one => one.scrollWidth > one.clientWidth)"
+    )
     assert tables == []
 
 

@@ -27,6 +27,8 @@ class Book:
         self.columns = columns
         self.about: list[tuple[str, str]] = []
         self.notes: list[str] = []
+        self.reload_s: float | None = None
+        """Seconds after which the page loads itself again; ``None`` for a page that does not change."""
         self.plots: list[dict[str, Any]] = []
         self.tables: list[dict[str, Any]] = []
         self._rows: list[list[Any]] = []
@@ -82,6 +84,7 @@ class Book:
         """Yield the page in pieces."""
         index: dict[str, Any] = {
             "title": self.title,
+            "reload_s": self.reload_s,
             "about": self.about,
             "notes": self.notes,
             "columns": self.columns,

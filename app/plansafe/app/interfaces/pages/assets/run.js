@@ -119,6 +119,23 @@ class RunView {
     this.tell();
   }
 
+  // What a reader chose, for a page that loads again.
+  kept() {
+    const open = [...this.node.querySelectorAll("details[open] > summary")].map((one) => one.textContent);
+    return { wanted: this.wanted, search: this.search.value, sorted: this.sorted, order: this.order, top: this.list.node.scrollTop, chosen: this.list.chosen, open };
+  }
+
+  restore({ wanted, search, sorted, order, top, chosen, open }) {
+    this.search.value = search;
+    for (const [name, select] of Object.entries(this.selects)) select.value = wanted[name];
+    [this.sorted, this.order] = [sorted, order];
+    this.filter(wanted);
+    this.markSorted();
+    for (const one of this.node.querySelectorAll("details > summary")) one.parentNode.open = open.includes(one.textContent);
+    if (chosen >= 0) this.list.pick(chosen, true);
+    this.list.node.scrollTop = top;
+  }
+
   clear() {
     this.search.value = "";
     for (const one of Object.values(this.selects)) one.value = "";
@@ -129,13 +146,17 @@ class RunView {
     if (this.sorted !== at) [this.sorted, this.order] = [at, 1];
     else if (this.order === 1) this.order = -1;
     else [this.sorted, this.order] = [null, 1];
+    this.markSorted();
+    this.arrange();
+    this.list.reset(this.seen.length);
+  }
+
+  markSorted() {
     this.buttons.forEach((button, number) => {
       const here = number === this.sorted;
       this.heads[number].setAttribute("aria-sort", here ? (this.order > 0 ? "ascending" : "descending") : "none");
       refill(button, this.columns[number].name, here ? (this.order > 0 ? " \u25b2" : " \u25bc") : "");
     });
-    this.arrange();
-    this.list.reset(this.seen.length);
   }
 
   arrange() {
