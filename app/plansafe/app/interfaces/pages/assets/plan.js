@@ -1,6 +1,7 @@
 // One plan: verdict, findings, steps, and why.
 const BARE = "A run keeps the steps and the findings. What each step changed, the causes and the repair are on the page of the one plan: safecheck PLAN --format html.";
 
+const RULE_COLUMNS = [["rule", "name"], ["kind", "kind"], ["instances", "instances", "number"], ["came into play", "triggered", "number"], ["violations", "violations", "number"], ["status", "status"]];
 const SHORT_LIST = 6;
 const LONGEST_ITEM = 400;
 
@@ -103,8 +104,8 @@ class PlanView {
       report.readings.length > 1 ? h("table", null, h("thead", null, h("tr", null, ["reading", "steps taken", "goal", "safe"].map((one) => h("th", null, one)))),
         h("tbody", null, report.readings.map((one) => h("tr", null, h("td", null, one.name), h("td", { class: "number" }, one.executed), h("td", null, one.goal), h("td", null, one.safe || ""))))) : null,
       rules.length ? h("details", null, h("summary", null, `${count(rules.length, "rule")} had something to check`),
-        scrolling("rules", h("table", null, h("thead", null, h("tr", null, ["rule", "kind", "instances", "came into play", "violations", "status"].map((one) => h("th", null, one)))),
-          h("tbody", null, rules.map((one) => h("tr", null, h("td", null, one.name), h("td", null, one.kind), h("td", { class: "number" }, one.instances), h("td", { class: "number" }, one.triggered), h("td", { class: "number" }, one.violations), h("td", null, one.status))))))) : null];
+        scrolling("rules", h("table", { class: "stacked" }, h("thead", null, h("tr", null, RULE_COLUMNS.map((one) => h("th", null, one[0])))),
+          h("tbody", null, rules.map((one) => h("tr", null, RULE_COLUMNS.map(([name, field, kind]) => h("td", { class: kind, "data-name": name }, one[field])))))))) : null];
   }
 
   coverage(seen) {
