@@ -47,6 +47,7 @@ PAIRS = (
 PAGE = "open('{out}/index.html','w').write('<p>A page.</p>')"
 SCRIPTS = {
     "bench/agents/latency.py": Run("--count 20 --world household", module="starlette", codes=(0, 1)),
+    "bench/agents/mcp_tokens.py": Run("--plans 1", module="mcp"),
     "bench/align/rewards.py": Run("--count 20", codes=(0, 1)),
     "bench/align/pairs.py": Run(
         "{out}/p.jsonl --needless 1 --draw 2 --to {out}/read.txt", before=f"-c {PAIRS}", codes=(0, 1)
@@ -99,6 +100,7 @@ SCRIPTS = {
     "bench/page.py": Run("--count 5", codes=(0, 1, 2)),
     "bench/options.py": Run("--small --repeat 1 --letters 1"),
     "bench/kernel.py": Run("--only derived1200 --runs 1 --tasks {out}", codes=(0, 1)),
+    "bench/release.py": Run("{out} --only", before="-m build --no-isolation --outdir {out}", module="build"),
     "bench/run.py": Run("--only hh20 --runs 1 --no-growth --output {out}/latest.json", program="kairos", codes=(0, 1)),
     "bench/scenario_set.py": Run("--set tests/scenario/parts/accepted.scenarios"),
     "bench/site/check.py": Run("{out}", before=f"-c {PAGE}"),

@@ -38,6 +38,7 @@ RUN = (
     "docs/alignment.md",
     "docs/preference-pairs.md",
     "docs/architecture.md",
+    "docs/migration.md",
 )
 SLOW = (
     "docs/own-rules.md",
