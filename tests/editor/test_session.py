@@ -301,10 +301,74 @@ async def test_words_are_coloured_by_what_they_are(editor) -> None:
     assert kinds == {"keyword", "namespace", "type", "property", "parameter", "function", "operator"}
 
 
+async def outline(editor, name: str) -> list[types.DocumentSymbol]:
+    params = types.DocumentSymbolParams(editor.document(name))
+    return list(await editor.client.text_document_document_symbol_async(params))
+
+
+def inside(outer: types.Range, inner: types.Range) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
 async def test_an_outline_has_what_is_declared(editor) -> None:
-    params = types.DocumentSymbolParams(editor.document("domain.pddl"))
-    found = await editor.client.text_document_document_symbol_async(params)
+    (domain,) = await outline(editor, "domain.pddl")
+    assert (domain.name, domain.kind, domain.detail) == ("kitchen", types.SymbolKind.Namespace, "domain")
+    found = domain.children
     assert [s.name for s in found if s.kind is types.SymbolKind.Function] == ["switch-on", "switch-off", "go"]
+    assert [s.name for s in found if s.kind is types.SymbolKind.Property] == ["robot-in", "in", "on"]
+    assert [s.name for s in found if s.kind is types.SymbolKind.Class] == ["room", "stove"]
+    assert all(inside(domain.range, s.range) and inside(s.range, s.selection_range) for s in found)
+    (go,) = [s for s in found if s.name == "go"]
+    assert (go.range.start.line, go.range.end.line) == (7, 9)
+    assert go.range.start.character == 2
+    (rules,) = await outline(editor, "kitchen.safe")
+    assert (rules.name, rules.detail, [s.name for s in rules.children]) == (
+        "kitchen",
+        "safety",
+        ["stove-off-before-leaving"],
+    )
+
+
+async def test_an_outline_of_a_plan_has_its_steps_below_their_comments(editor) -> None:
+    text = "(switch-on hob kitchen)\n; leave\n; at once\n(switch-off hob\n  kitchen)\n(go kitchen hall)\n"
+    text += "\n(go hall kitchen)\n"
+    await editor.change("tea.plan", text)
+    first, leave, last = await outline(editor, "tea.plan")
+    assert (first.name, last.name) == ("1: (switch-on hob kitchen)", "4: (go hall kitchen)")
+    assert [s.name for s in leave.children] == ["2: (switch-off hob kitchen)", "3: (go kitchen hall)"]
+    assert (leave.name, leave.range.start.line, leave.range.end.line) == ("leave", 1, 5)
+    assert all(inside(leave.range, s.range) for s in leave.children)
+    steps = [s.name for s in await outline(editor, "world/warm-milk.txt")]
+    assert steps[0] == "1: [WALK] <kitchen> (1.1)" or steps[0].startswith("1: [")
+
+
+async def folded(editor, name: str) -> list[tuple[int, int]]:
+    params = types.FoldingRangeParams(editor.document(name))
+    return [(f.start_line, f.end_line) for f in await editor.client.text_document_folding_range_async(params)]
+
+
+async def test_forms_and_blocks_of_a_plan_can_be_folded(editor) -> None:
+    assert await folded(editor, "tea.plan") == [(1, 5)]
+    assert await folded(editor, "domain.pddl") == [(0, 9), (3, 4), (5, 6), (7, 9)]
+    text = editor.texts["domain.pddl"]
+    await editor.change("domain.pddl", "; one\n; two\n(define (domain kitchen)\n  (:types room\n  )\n)\n; last")
+    assert await folded(editor, "domain.pddl") == [(0, 1), (2, 4)]
+    await editor.change("domain.pddl", text)
+
+
+async def test_symbols_of_the_workspace_are_found_by_their_letters(editor) -> None:
+    async def found(query: str) -> set[tuple[str, str]]:
+        symbols = await editor.client.workspace_symbol_async(types.WorkspaceSymbolParams(query))
+        return {(s.name, s.location.uri.removeprefix(editor.folder.as_uri() + "/")) for s in symbols}
+
+    assert {("switch-off", "domain.pddl"), ("switch-off", "named/d.pddl")} <= await found("SwOff")
+    assert ("stove-off-before-leaving", "kitchen.safe") in await found("before")
+    assert await found("nothing-has-this-name") == set()
+    everything = await found("")
+    assert {"kitchen", "tea", "room", "robot-in", "go", "hob"} <= {name for name, _ in everything}
+    await editor.change("domain.pddl", editor.texts["domain.pddl"].replace(":action go", ":action stroll"))
+    assert ("stroll", "domain.pddl") in await found("stroll")  # not saved
+    await editor.change("domain.pddl", editor.texts["domain.pddl"].replace(":action stroll", ":action go"))
 
 
 # -- what can be written ----------------------------------------------------------------------------------------------

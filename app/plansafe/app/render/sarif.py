@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plansafe.app.explain import page
+from plansafe.app.render.difference import Replacement
 from plansafe.app.render.finding_groups import FindingGroup, group_findings, later_findings_text
 from plansafe.app.render.folding import baseline_notes, coverage_notes, home_profile_notes, nondeciding_notes
 from plansafe.app.render.json import coverage_object, world_object
@@ -36,6 +37,13 @@ _LINKS = 5
 """Number of later steps that a message links to."""
 
 
+class Fix(NamedTuple):
+    """An edit of a plan's text that fixes all its findings."""
+
+    description: str
+    replacements: tuple[Replacement, ...]
+
+
 class SarifRenderer:
     """Collects results; :meth:`end` writes the log."""
 
@@ -51,7 +59,12 @@ class SarifRenderer:
 
     def plan(self, result: Result) -> str:
         """Collect one result; nothing is written yet."""
-        self._codes.add(result.exit_code)
+        self.add(result, result.exit_code)
+        return ""
+
+    def add(self, result: Result, exit_code: int, fix: Fix | None = None, outcome: Sequence[str] = ()) -> None:
+        """Collect one result with its exit code, the fix of its findings, and the reason why there is no fix."""
+        self._codes.add(exit_code)
         if result.report.headline in (None, Headline.UNKNOWN) and result.failure is None:
             self._complete = False
             status = "not decided" if result.report.headline is Headline.UNKNOWN else "not checked"
@@ -60,6 +73,8 @@ class SarifRenderer:
             self._results.append(self._of_diagnostic(diagnostic, result))
         known = result.marks.known if result.marks is not None else ()
         for number, sarif_result in self._of_findings(result.report.findings, result, known):
+            if fix is not None:
+                sarif_result["fixes"] = [_fix_object(fix, result)]
             if result.marks is not None:
                 sarif_result["baselineState"] = "unchanged" if number in known else "new"
             self._results.append(sarif_result)
@@ -95,7 +110,9 @@ class SarifRenderer:
         if result.failure is not None:
             self._complete = False
             self._notifications.append({"level": "error", "message": {"text": clean(result.failure)}})
-        return ""
+        if outcome:
+            text = f"{result.plan}: {'; '.join(outcome)}"
+            self._notifications.append({"level": "note", "message": {"text": clean(text)}})
 
     def end(self) -> str:
         """Write the log that all results are in."""
@@ -225,10 +242,24 @@ def _physical(name: str, span: Span | None, sources: Mapping[str, Source]) -> di
     region = {"startLine": 1}
     source = sources.get(name)
     if span is not None and source is not None:
-        line, column = source.position(span.start)
-        end_line, end_column = source.position(max(span.end, span.start))
-        region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+        region = _region(span, source)
     return {"artifactLocation": _artifact(name), "region": region}
+
+
+def _fix_object(fix: Fix, result: Result) -> dict[str, Any]:
+    source = result.inputs[0].source
+    replaced = [
+        {"deletedRegion": _region(span, source), "insertedContent": {"text": clean(text)}}
+        for span, text in fix.replacements
+    ]
+    change = {"artifactLocation": _artifact(result.plan), "replacements": replaced}
+    return {"description": {"text": clean(fix.description)}, "artifactChanges": [change]}
+
+
+def _region(span: Span, source: Source) -> dict[str, int]:
+    line, column = source.position(span.start)
+    end_line, end_column = source.position(max(span.end, span.start))
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
 
 
 def _artifact(name: str) -> dict[str, str]:
