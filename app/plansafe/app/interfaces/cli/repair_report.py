@@ -118,7 +118,7 @@ def begin(options: SearchOptions) -> SearchSetup:
         options.assume_harmless,
     )
     selection = ProjectSelection(options.plans, options.no_project, options.show_config)
-    forms = options.table()["form"].choices
+    forms = tuple(DiagnosisFormat)  # SARIF in a project file is for audits
     configured = configure(options, selection, settings, options.form.value, options.memory_limit, forms)
     settings = configured.settings._replace(hashes=configured.form == Format.JSON, time_limit=Settings().time_limit)
     settings = with_folders(settings, list(options.plans))
