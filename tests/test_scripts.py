@@ -53,7 +53,6 @@ SCRIPTS = {
         "{out}/p.jsonl --needless 1 --draw 2 --to {out}/read.txt", before=f"-c {PAIRS}", codes=(0, 1)
     ),
     "bench/align/policy.py": Run("{out}/answers.jsonl --numbers 1 --samples 1"),
-    "bench/align/replay.py": Run("{out}/p.jsonl --household 2", before=f"-c {PAIRS}"),
     "bench/align/regrets.py": Run("--families 1 --numbers 1 --faults 1 --seconds 1"),
     "bench/eai/ask.py": Run("{out}/p.json --model mock/empty --output {out}/a.jsonl", before=f"-c {PROMPTS}"),
     "bench/eai/compare.py": Run(
