@@ -4,7 +4,8 @@ Ten plans with a fault: the examples of the household, and the shipped tasks wit
 plan. The dialogue is fixed: audit the plan, repair it, audit the repaired plan. It is counted twice: with full
 declarations and full answers, where each call repeats all texts (as in version 0.1), and with short ones, where
 ``same_as`` takes over the texts. ``--model`` is a GGUF file, whose tokenizer counts tokens (needs xllamacpp); without
-it, characters are counted. ``--loop N`` lets the model itself call the tools for N of the plans.
+it, characters are counted. ``--loop N`` lets the model itself call the tools for the N plans with the
+shortest problems.
 """
 
 from __future__ import annotations
@@ -202,7 +203,7 @@ async def measure(plans: int, model: Tokenizer | None, loop: int) -> None:
     """Print the table."""
     count: Callable[[str], int] = len if model is None else model.count
     unit = "characters" if model is None else "tokens"
-    agent = Agent(Limits(60, 2048, None), 1, 1, 60)
+    agent = Agent(Limits(600, 4096, None), 1, 1, 600)
     try:
         async with Client(server(agent)) as client:
             listed = await client.list_tools()
@@ -234,7 +235,8 @@ async def measure(plans: int, model: Tokenizer | None, loop: int) -> None:
                 parts_text = f"read {read:,.0f}, written {written:,.0f}"
                 print(f"{name}: median of {len(rows)} plans: {total:,.0f} {unit} ({parts_text})")
             if model is not None:
-                for faulty in [plan for plan in faulty_plans() if plan.name in {row.name for row in rows}][:loop]:
+                measured = [plan for plan in faulty_plans() if plan.name in {row.name for row in rows}]
+                for faulty in sorted(measured, key=lambda plan: len(plan.problem))[:loop]:
                     outcome = await let_model_repair(client, model, listed.tools, faulty)
                     print(f"model, {faulty.name}: {outcome}", flush=True)
     finally:
@@ -248,7 +250,7 @@ def main() -> int:
     parser.add_argument("--model", help="a GGUF file")
     parser.add_argument("--loop", type=int, default=0, metavar="N")
     options = parser.parse_args()
-    model = None if options.model is None else Tokenizer(options.model, 16_384 if options.loop else 512)
+    model = None if options.model is None else Tokenizer(options.model, 8_192 if options.loop else 512)
     asyncio.run(measure(options.plans, model, options.loop))
     return 0
 

@@ -1,7 +1,7 @@
 """Load on a service over loopback: `python tests/agents/load.py [--count 1000] [--clients 8] [--megabytes 20]`.
 
 Audits, all in flight at once, or from ``--clients`` that each keep a connection and wait for each answer. Each request
-names its plan, and each answer must be that of its plan. Then plans of many megabytes, more at once than there are
+names its plan, and each answer must be about this plan. Then plans of many megabytes, more at once than there are
 workers. At the end, the measurements of the service must have counted every request.
 """
 
@@ -37,11 +37,11 @@ async def flood(address: str, count: int, clients: int | None) -> Counter[str]:
             assert (found["plan"], found["headline"]) == (f"plan {number}", "UNSAFE" if number % 2 else "SAFE"), number
             return str(found["headline"])
 
-        async def some(numbers: range) -> list[str]:
+        async def one_client(numbers: range) -> list[str]:
             return [await one(number) for number in numbers]
 
         at_once = clients or count
-        answers = await asyncio.gather(*[some(range(first, count, at_once)) for first in range(at_once)])
+        answers = await asyncio.gather(*[one_client(range(first, count, at_once)) for first in range(at_once)])
         return Counter(itertools.chain.from_iterable(answers))
 
 

@@ -215,9 +215,9 @@ def test_prompts_have_the_texts_of_their_arguments() -> None:
         prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
         filled = await client.get_prompt("repair_plan", {"plan": "(go {x})", "problem": "(define {plan})"})
         errors = []
-        for name, given in (("repair_plan", {"plan": "(go)"}), ("paint", {})):
+        for name, arguments in (("repair_plan", {"plan": "(go)"}), ("paint", {})):
             with pytest.raises(Exception, match="prompt") as refused:
-                await client.get_prompt(name, given)
+                await client.get_prompt(name, arguments)
             errors.append(str(refused.value))
         return prompts, filled.messages[0].content.text, errors
 

@@ -54,14 +54,14 @@ class Elements(HTMLParser):
 
 def samples(text: str) -> dict[str, float]:
     """The values of a text in Prometheus format; each line must be a comment or a sample."""
-    found = {}
+    values = {}
     for line in text.splitlines():
         if line.startswith(("# HELP safecheck_", "# TYPE safecheck_")):
             continue
         match = SAMPLE.fullmatch(line)
         assert match is not None, line
-        found[f"{match[1]}{match[2] or ''}"] = float(match[3])
-    return found
+        values[f"{match[1]}{match[2] or ''}"] = float(match[3])
+    return values
 
 
 def test_the_page_has_every_operation_and_loads_nothing() -> None:
@@ -109,17 +109,17 @@ def test_durations_are_counted_in_cumulative_buckets() -> None:
     for seconds in (0.0005, 0.3, 99.0):
         metrics.record("audit", 200, seconds)
     metrics.record("audit", 422, 0.2)
-    found = samples(metrics.text({"workers": (2, "Worker processes.")}))
-    assert found['safecheck_requests_total{operation="audit",status="200"}'] == 3
-    assert found['safecheck_requests_total{operation="audit",status="422"}'] == 1
-    buckets = [value for name, value in found.items() if "_bucket" in name]
+    values = samples(metrics.text({"workers": (2, "Worker processes.")}))
+    assert values['safecheck_requests_total{operation="audit",status="200"}'] == 3
+    assert values['safecheck_requests_total{operation="audit",status="422"}'] == 1
+    buckets = [value for name, value in values.items() if "_bucket" in name]
     assert buckets == sorted(buckets)
-    assert found['safecheck_request_duration_seconds_bucket{operation="audit",le="0.25"}'] == 2
-    assert found['safecheck_request_duration_seconds_bucket{operation="audit",le="30"}'] == 3
-    assert found['safecheck_request_duration_seconds_bucket{operation="audit",le="+Inf"}'] == 4
-    assert found['safecheck_request_duration_seconds_count{operation="audit"}'] == 4
-    assert found['safecheck_request_duration_seconds_sum{operation="audit"}'] == pytest.approx(99.5005)
-    assert found["safecheck_workers"] == 2
+    assert values['safecheck_request_duration_seconds_bucket{operation="audit",le="0.25"}'] == 2
+    assert values['safecheck_request_duration_seconds_bucket{operation="audit",le="30"}'] == 3
+    assert values['safecheck_request_duration_seconds_bucket{operation="audit",le="+Inf"}'] == 4
+    assert values['safecheck_request_duration_seconds_count{operation="audit"}'] == 4
+    assert values['safecheck_request_duration_seconds_sum{operation="audit"}'] == pytest.approx(99.5005)
+    assert values["safecheck_workers"] == 2
 
 
 def test_requests_are_measured_by_operation_and_status(client: httpx.Client) -> None:

@@ -1,4 +1,4 @@
-"""Short answers: never longer than their limit, and the verdict and what was not checked stay."""
+"""Short answers: never longer than their limit, and the verdict and the notes on unchecked parts stay."""
 
 from __future__ import annotations
 
@@ -113,9 +113,9 @@ def test_any_report_has_a_short_answer_that_says_what_was_not_checked(report: Re
 
 @given(texts, st.integers(10, 300))
 def test_a_cut_text_has_at_most_that_many_characters_in_json(text: str, length: int) -> None:
-    found = cut(text, length)
-    assert len(json.dumps(found)) <= length + 2
-    assert text.startswith(found.removesuffix("..")) or found == text
+    shorter = cut(text, length)
+    assert len(json.dumps(shorter)) <= length + 2
+    assert text.startswith(shorter.removesuffix("..")) or shorter == text
 
 
 def test_findings_are_grouped_by_rule_the_severe_ones_first() -> None:
@@ -148,8 +148,11 @@ def test_findings_are_grouped_by_rule_the_severe_ones_first() -> None:
             {"coverage": Coverage(0, (), (UnclassifiedClass("fluxer", ("f1",), True),))},
             "1 class of objects without a known kind, used by the plan: fluxer",
         ),
-        ({"verdict_basis": VerdictBasis(before=2)}, "2 findings before the plan: they do not decide (`judge`)"),
-        ({"verdict_basis": VerdictBasis(minor=1)}, "1 finding below `min_severity`: they do not decide"),
+        (
+            {"verdict_basis": VerdictBasis(before=2)},
+            "2 findings not caused by the plan, without effect on the verdict (`judge`)",
+        ),
+        ({"verdict_basis": VerdictBasis(minor=1)}, "1 finding below `min_severity`, without effect on the verdict"),
         ({"findings": (violation("r", 1),)}, "1 finding not confirmed by the replay kernel"),
         (
             {

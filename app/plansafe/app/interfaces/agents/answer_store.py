@@ -59,13 +59,16 @@ class AnswerStore:
         return answer
 
     def merged(self, operation: Operation, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call; ``same_as`` adds those of an earlier one. Raises :class:`BadRequest`."""
-        given = {name: value for name, value in arguments.items() if name != SAME_AS}
+        """Return the arguments of a call; ``same_as`` adds those arguments of an earlier call that the operation has.
+
+        Raises :class:`BadRequest` if the earlier call is not stored.
+        """
+        new = {name: value for name, value in arguments.items() if name != SAME_AS}
         if arguments.get(SAME_AS) is None:
-            return given
+            return new
         names = {field.name for field in operation.fields}
         earlier = self.get(arguments[SAME_AS]).arguments
-        return {**{name: value for name, value in earlier.items() if name in names}, **given}
+        return {**{name: value for name, value in earlier.items() if name in names}, **new}
 
     def details(self, arguments: Mapping[str, Any]) -> str:
         """Return a part of an answer as JSON, a list or a text in pages. Raises :class:`BadRequest`."""

@@ -118,10 +118,10 @@ class Agent:
             except BadRequest as bad:
                 raise MCPError(types.INVALID_PARAMS, bad.diagnostic.message) from bad
         category = mcp_texts.CATEGORIES.get(key, mcp_texts.CATEGORIES["rules"])
-        if category.what == "code":
+        if category.kind == "code":
             reply = await self._pool.ask(operation_fields.EXPLAIN.name, _body({"code": name}))
         else:
-            reply = await self._pool.ask(operation_fields.SHOW.name, _body({"what": category.what, "name": name}))
+            reply = await self._pool.ask(operation_fields.SHOW.name, _body({"what": category.kind, "name": name}))
         answer = json.loads(reply.body)
         if not reply.ok:
             raise MCPError(types.INVALID_PARAMS, str(answer["error"]["message"]))
@@ -220,8 +220,8 @@ def _short_refusal(body: bytes) -> str:
 def _tool(operation: Operation) -> types.Tool:
     """Declare a tool. The task fields are described at ``audit`` only; other tools list them by type."""
     with_task = operation.name in _PLAN_TOOLS or operation.name == operation_fields.OPEN.name
-    known = operation_fields.AUDIT.fields if with_task and operation is not operation_fields.AUDIT else ()
-    properties = {field.name: field.brief_schema(described=field not in known) for field in operation.fields}
+    shared_fields = operation_fields.AUDIT.fields if with_task and operation is not operation_fields.AUDIT else ()
+    properties = {field.name: field.brief_schema(described=field not in shared_fields) for field in operation.fields}
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if with_task:
         properties[SAME_AS] = _SAME_AS
@@ -229,7 +229,9 @@ def _tool(operation: Operation) -> types.Tool:
         schema["required"] = [field.name for field in operation.fields if field.required]
     return types.Tool(
         name=operation.name,
-        description=f"{operation.about} Fields without a description: see `audit`." if known else operation.about,
+        description=f"{operation.about} Fields without a description: see `audit`."
+        if shared_fields
+        else operation.about,
         input_schema=schema,
         annotations=types.ToolAnnotations(read_only_hint=operation.name not in _CHANGING, open_world_hint=False),
     )

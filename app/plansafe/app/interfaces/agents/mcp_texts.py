@@ -18,12 +18,12 @@ _MAX_COMPLETIONS = 100
 
 
 class Category(NamedTuple):
-    """Resources ``safecheck://KEY/NAME``: the operation and category to show them by, and their names.
+    """Resources ``safecheck://KEY/NAME``: the kind of content in the operation ``show``, and their names.
 
     ``listed``: each is listed, not only the template.
     """
 
-    what: str
+    kind: str
     about: str
     names: Callable[[], tuple[str, ...]]
     listed: bool = True
@@ -97,7 +97,7 @@ _PROMPTS = {
         (("plan", "The text of the plan", True), _PROBLEM, _DOMAIN),
         "Audit the plan below with the tool `audit`. If its headline is not SAFE, call `repair` with `same_as` set to "
         "the `answer` of the audit. Show the repaired plan, its edits with their reasons, and the rules that the "
-        f"original plan broke. If there is no repair, say why. {_RULES}\n\n"
+        f"original plan broke. If `repair` finds no repair, give its reason. {_RULES}\n\n"
         "{domain}Problem:\n{problem}\n\nPlan:\n{plan}",
     ),
     "write_safe_plan": _Prompt(

@@ -1,8 +1,8 @@
 """The short answers of ``audit``, ``repair`` and ``diagnose`` for an agent, which reads every character of an answer.
 
 An answer has at most :data:`MAX_BYTES` as JSON. If it is longer, its texts are cut, then its groups and edits are
-counted instead of listed, then the text of the repaired plan is left out. The verdict and the notes on what was not
-checked always stay. The full answer has the rest.
+counted instead of listed, then the text of the repaired plan is left out. The verdict and the notes on unchecked parts
+always stay. The full answer has the rest.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plansafe.app.interfaces.agents.unchecked import assumptions, unchecked_notes
 from plansafe.app.render.difference import lines
+from plansafe.app.render.finding_groups import group_findings
 from plansafe.app.render.folding import visible_findings
 from plansafe.app.render.json import dumps, json_line
 from plansafe.app.session.diagnosis import Examined
@@ -100,18 +101,16 @@ def _report(result: Result, size: Size) -> dict[str, Any]:
     return out
 
 
-def finding_groups(report: Report) -> list[list[Finding]]:
-    """Group the findings by rule, or by code if they have no rule; deciding and severe groups come first."""
-    groups: dict[str, list[Finding]] = {}
-    for finding in visible_findings(report, False):
-        groups.setdefault(finding.rule or finding.code, []).append(finding)
+def finding_groups(report: Report) -> list[tuple[Finding, ...]]:
+    """Group the findings by rule; deciding and severe groups come first."""
     criteria = report.verdict_basis.criteria
 
-    def rank(group: list[Finding]) -> tuple[bool, int]:
-        severities = [SEVERITIES.index(f.severity) + 1 for f in group if f.severity in SEVERITIES]
-        return not any([f.decides(criteria) for f in group]), min(severities, default=0)
+    def rank(findings: tuple[Finding, ...]) -> tuple[bool, int]:
+        severities = [SEVERITIES.index(f.severity) + 1 for f in findings if f.severity in SEVERITIES]
+        return not any([f.decides(criteria) for f in findings]), min(severities, default=0)
 
-    return sorted(groups.values(), key=rank)
+    groups = group_findings(visible_findings(report, False))
+    return sorted([group.findings for group in groups], key=rank)
 
 
 def _group(findings: Sequence[Finding], criteria: VerdictCriteria, size: Size) -> dict[str, Any]:

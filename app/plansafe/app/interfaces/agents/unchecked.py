@@ -67,8 +67,8 @@ def _coverage_notes(coverage: Coverage) -> list[str]:
 def _nondeciding_notes(report: Report) -> list[str]:
     basis = report.verdict_basis
     exempt = sum([used.times for used in basis.exempted])
-    before = f"{_count(basis.before, 'finding')} before the plan: they do not decide (`judge`)"
-    minor = f"{_count(basis.minor, 'finding')} below `min_severity`: they do not decide"
+    before = f"{_count(basis.before, 'finding')} not caused by the plan, without effect on the verdict (`judge`)"
+    minor = f"{_count(basis.minor, 'finding')} below `min_severity`, without effect on the verdict"
     reasons = _listed([f"{used.exemption.description}: {used.exemption.reason}" for used in basis.exempted], "; ")
     switched_off = [] if report.home is None else [change.rule for change in report.home.changes]
     home = f"the home profile changes {_count(len(switched_off), 'rule')}: {_listed(switched_off)}"
@@ -83,10 +83,10 @@ def _nondeciding_notes(report: Report) -> list[str]:
 
 
 def _finding_notes(report: Report) -> list[str]:
-    shown = visible_findings(report, False)
-    following = len(report.findings) - len(shown)
-    unconfirmed = sum([finding.replayed is None for finding in shown])
-    proposed = dict.fromkeys([f"{p.object} is {p.kind}" for finding in shown for p in finding.proposals])
+    visible = visible_findings(report, False)
+    following = len(report.findings) - len(visible)
+    unconfirmed = sum([finding.replayed is None for finding in visible])
+    proposed = dict.fromkeys([f"{p.object} is {p.kind}" for finding in visible for p in finding.proposals])
     return [
         f"{_count(following, 'finding')} after the failed step: part `findings`" if following else "",
         f"{_count(unconfirmed, 'finding')} not confirmed by the replay kernel" if unconfirmed else "",

@@ -10,7 +10,9 @@ from html import escape
 from typing import Any
 
 _STYLE = """
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; --link: light-dark(#0b57c2, #8ab4f8); }
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; --text: #111; --page: #fff; --link: #0b57c2; }
+@media (prefers-color-scheme: dark) { :root { --text: #eee; --page: #121212; --link: #8ab4f8; } }
+html { background: var(--page); color: var(--text); }
 * { box-sizing: border-box; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem; }
 h1 { margin-bottom: 0; }
@@ -84,7 +86,8 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> Iterator
     if body:
         example = json.dumps(dict.fromkeys(required, "..."))
         command += f" -H 'Content-Type: application/json' -d '{example}'"
-    yield f"<pre>{escape(command)}</pre>\n<table>\n<tr><th>Status</th><th>Meaning</th><th>Schema</th></tr>\n"
+    yield f'<pre tabindex="0">{escape(command)}</pre>\n'
+    yield "<table>\n<tr><th>Status</th><th>Meaning</th><th>Schema</th></tr>\n"
     for status, response in operation["responses"].items():
         name = response["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
         link = f'<a href="#schema-{escape(name)}">{escape(name)}</a>'

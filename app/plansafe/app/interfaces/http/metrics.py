@@ -17,11 +17,13 @@ class Metrics:
         self._requests: Counter[tuple[str, int]] = Counter()
         self._buckets: Counter[tuple[str, float]] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
+        self._counts: Counter[str] = Counter()
 
     def record(self, operation: str, status: int, seconds: float) -> None:
         """Count one request."""
         self._requests[operation, status] += 1
         self._seconds[operation] += seconds
+        self._counts[operation] += 1
         for bound in _BUCKETS:
             if seconds <= bound:
                 self._buckets[operation, bound] += 1
@@ -39,7 +41,7 @@ class Metrics:
         name = "safecheck_request_duration_seconds"
         yield from _head(name, "Time from the head of a request to its reply, by operation.", "histogram")
         for operation, seconds in sorted(self._seconds.items()):
-            count = sum([n for (other, _), n in self._requests.items() if other == operation])
+            count = self._counts[operation]
             for bound in _BUCKETS:
                 yield f'{name}_bucket{{operation="{operation}",le="{bound:g}"}} {self._buckets[operation, bound]}'
             yield f'{name}_bucket{{operation="{operation}",le="+Inf"}} {count}'
