@@ -137,7 +137,7 @@ $(RAY_READY): requirements-ray.txt pyproject.toml
 ray-setup: $(RAY_READY)
 
 ray-test: ray-setup
-	$(RAY)/bin/python -m pytest -q tests/app_runs/test_executors.py tests/app_runs/test_ray.py tests/app_runs/test_stats.py -m "not whole" -k "ray or parquet or exported"
+	$(RAY)/bin/python -m pytest -q tests/app_runs/test_executors.py tests/app_runs/test_ray.py tests/app_runs/test_ray_chaos.py tests/app_runs/test_stats.py -m "not whole" -k "ray or parquet or exported"
 
 $(DOCS_READY): requirements-docs.txt
 	test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)

@@ -131,7 +131,7 @@ def declared_extras() -> set[str]:
 
 
 def wheel_problems(wheel: Path) -> Iterator[str]:
-    """What is wrong with the contents of a wheel, one message each."""
+    """The problems in the contents of a wheel, one message each."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     for name in names:
@@ -150,7 +150,7 @@ def wheel_problems(wheel: Path) -> Iterator[str]:
 
 
 def source_problems(source: Path) -> Iterator[str]:
-    """What is wrong with the contents of a source distribution, one message each."""
+    """The problems in the contents of a source distribution, one message each."""
     with tarfile.open(source) as archive:
         names = [member.name.partition("/")[2] for member in archive.getmembers()]
     yield from [f"{source.name} contains {name}" for name in names if NEVER_SHIPPED.search(name)]
@@ -200,19 +200,19 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="*", choices=sorted(SMOKES), metavar="EXTRA")
     parser.add_argument("--python", default=sys.executable)
-    given = parser.parse_args()
-    (wheel,), (source,) = (sorted(given.folder.resolve().glob(pattern)) for pattern in ("*.whl", "*.tar.gz"))
+    arguments = parser.parse_args()
+    (wheel,), (source,) = (sorted(arguments.folder.resolve().glob(pattern)) for pattern in ("*.whl", "*.tar.gz"))
     failures = [*wheel_problems(wheel), *source_problems(source)]
     for failure in failures:
         print(failure)
     print(
         f"{wheel.name}: {wheel.stat().st_size / 2**20:.1f} MiB; {source.name}: {source.stat().st_size / 2**20:.1f} MiB"
     )
-    trials = [(wheel, extra) for extra in (SMOKES if given.only is None else given.only)]
-    trials += [(source, "")] if given.only is None else []
+    trials = [(wheel, extra) for extra in (SMOKES if arguments.only is None else arguments.only)]
+    trials += [(source, "")] if arguments.only is None else []
     for archive, extra in trials:
         start = time.monotonic()
-        failure = try_out(archive, extra, given.python)
+        failure = try_out(archive, extra, arguments.python)
         print(
             f"{extra or archive.name}: FAILED\n{failure}" if failure else f", {time.monotonic() - start:.0f} s",
             flush=True,

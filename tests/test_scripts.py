@@ -53,7 +53,6 @@ SCRIPTS = {
         "{out}/p.jsonl --needless 1 --draw 2 --to {out}/read.txt", before=f"-c {PAIRS}", codes=(0, 1)
     ),
     "bench/align/policy.py": Run("{out}/answers.jsonl --numbers 1 --samples 1"),
-    "bench/align/replay.py": Run("{out}/p.jsonl --household 2", before=f"-c {PAIRS}"),
     "bench/align/regrets.py": Run("--families 1 --numbers 1 --faults 1 --seconds 1"),
     "bench/eai/ask.py": Run("{out}/p.json --model mock/empty --output {out}/a.jsonl", before=f"-c {PROMPTS}"),
     "bench/eai/compare.py": Run(
@@ -74,6 +73,11 @@ SCRIPTS = {
         "--plans 2 --steps 20 --time-limit 2 --kernel 1 --output {out}/repair.json", codes=(0, 1)
     ),
     "bench/faults/sample.py": Run(f"{CORPUS} --only depot --count 1 --time-limit 1"),
+    "bench/field/__main__.py": Run("behavior-people", data=("eai-behavior", "bddl-behavior1k")),
+    "bench/field/acpbench/__main__.py": Run("--limit 1 --answers {out}/answers.jsonl --list", data=("acpbench",)),
+    "bench/field/acpbench/published.py": Run(
+        "{out}/answers.jsonl {out}", before="-c open('{out}/answers.jsonl','w')", module="kstar_planner"
+    ),
     "bench/field/planbench.py": Run("--limit 20 --output {out}/result.md", data=("planbench",)),
     "bench/formalise/evaluate.py": Run("traps bench/formalise/answers/traps.jsonl --samples 3 --limit 1 --list"),
     "bench/formalise/record.py": Run("traps --model mock/empty --output {out}/answers.jsonl --samples 1 --limit 2"),

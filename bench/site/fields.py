@@ -83,8 +83,8 @@ def schema_page(name: str, schema: Schema, shared: Container[str]) -> str:
     ]
     rows = _field_rows(schema, shared)
     lines += [*table(HEADER, rows), ""] if rows else []
-    own = {name: definition for name, definition in schema.get("$defs", {}).items() if name not in shared}
-    return "\n".join(lines + _definitions(own, shared))
+    definitions = {name: definition for name, definition in schema.get("$defs", {}).items() if name not in shared}
+    return "\n".join(lines + _definitions(definitions, shared))
 
 
 def _definitions(definitions: Schema, shared: Container[str]) -> list[str]:

@@ -81,11 +81,11 @@ def _is_code_open(lines: list[str]) -> bool:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """The lines of a table, without columns that are empty in every row; the cells are Markdown."""
-    kept = [column for column in range(len(header)) if any([row[column] for row in rows])]
+    columns = [column for column in range(len(header)) if any([row[column] for row in rows])]
     lines = [
-        [header[column] for column in kept],
-        ["---"] * len(kept),
-        *[[row[column] for column in kept] for row in rows],
+        [header[column] for column in columns],
+        ["---"] * len(columns),
+        *[[row[column] for column in columns] for row in rows],
     ]
     return [f"| {' | '.join(line)} |" for line in lines]
 
