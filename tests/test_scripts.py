@@ -79,6 +79,7 @@ SCRIPTS = {
         "{out}/answers.jsonl {out}", before="-c open('{out}/answers.jsonl','w')", module="kstar_planner"
     ),
     "bench/field/planbench.py": Run("--limit 20 --output {out}/result.md", data=("planbench",)),
+    "bench/field/up_validators.py": Run("--mutants 5 --random 5 --constraints 5 --output {out}/result.md"),
     "bench/formalise/evaluate.py": Run("traps bench/formalise/answers/traps.jsonl --samples 3 --limit 1 --list"),
     "bench/formalise/record.py": Run("traps --model mock/empty --output {out}/answers.jsonl --samples 1 --limit 2"),
     "bench/gaps.py": Run("--group household --count 1 --steps 100 --time 2 --variant without-words"),
