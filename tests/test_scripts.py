@@ -73,7 +73,13 @@ SCRIPTS = {
         "--plans 2 --steps 20 --time-limit 2 --kernel 1 --output {out}/repair.json", codes=(0, 1)
     ),
     "bench/faults/sample.py": Run(f"{CORPUS} --only depot --count 1 --time-limit 1"),
+    "bench/field/__main__.py": Run("behavior-people", data=("eai-behavior", "bddl-behavior1k")),
+    "bench/field/acpbench/__main__.py": Run("--limit 1 --answers {out}/answers.jsonl --list", data=("acpbench",)),
+    "bench/field/acpbench/published.py": Run(
+        "{out}/answers.jsonl {out}", before="-c open('{out}/answers.jsonl','w')", module="kstar_planner"
+    ),
     "bench/field/planbench.py": Run("--limit 20 --output {out}/result.md", data=("planbench",)),
+    "bench/field/up_validators.py": Run("--mutants 5 --random 5 --constraints 5 --output {out}/result.md"),
     "bench/formalise/evaluate.py": Run("traps bench/formalise/answers/traps.jsonl --samples 3 --limit 1 --list"),
     "bench/formalise/record.py": Run("traps --model mock/empty --output {out}/answers.jsonl --samples 1 --limit 2"),
     "bench/gaps.py": Run("--group household --count 1 --steps 100 --time 2 --variant without-words"),

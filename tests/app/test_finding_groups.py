@@ -60,14 +60,14 @@ def results(folder: Path, plan: str, **changed: object) -> tuple[Settings, list[
     return settings, list(audit([str(folder / plan)], settings))
 
 
-def shown(folder: Path, plan: str, form: str, **changed: object) -> str:
+def render(folder: Path, plan: str, form: str, **changed: object) -> str:
     settings, audited = results(folder, plan, **changed)
     view = renderer(form, settings)
     return "".join([view.plan(result) for result in audited]) + view.end()
 
 
 def test_a_rule_is_a_block_with_the_number_and_the_steps_of_the_others(folder: Path) -> None:
-    text = shown(folder, "rounds.plan", "full", max_findings=1000)
+    text = render(folder, "rounds.plan", "full", max_findings=1000)
     assert text.count("error[") == 3
     assert text.count("rule `stove-attended` is violated at step 3") == 1
     assert (
@@ -76,7 +76,7 @@ def test_a_rule_is_a_block_with_the_number_and_the_steps_of_the_others(folder: P
     )
     assert "  = note: and 1 more, where the plan ends (also ?s = hob): --all\n" in text
     assert f"UNSAFE   {LATER + 4} findings, " in text
-    assert shown(folder, "rounds.plan", "full", max_findings=1000, every=True).count("error[") == LATER + 4
+    assert render(folder, "rounds.plan", "full", max_findings=1000, every=True).count("error[") == LATER + 4
 
 
 def test_every_rule_has_a_finding_where_not_all_are_listed(folder: Path) -> None:
@@ -84,29 +84,29 @@ def test_every_rule_has_a_finding_where_not_all_are_listed(folder: Path) -> None
     assert {finding.rule for finding in result.report.findings} == {"stove-attended", "stove-off", "no-cellar"}
     assert len(result.report.findings) == 10
     assert result.report.suppressed == LATER - 6
-    text = shown(folder, "rounds.plan", "full", max_findings=10)
+    text = render(folder, "rounds.plan", "full", max_findings=10)
     assert "  = note: and at least " in text
     assert f"{LATER - 6} findings not listed (--max-findings)" in text
 
 
 def test_lines_and_annotations_are_one_for_each_rule(folder: Path) -> None:
-    concise = shown(folder, "rounds.plan", "concise", max_findings=1000).splitlines()
+    concise = render(folder, "rounds.plan", "concise", max_findings=1000).splitlines()
     assert len(concise) == 4
     assert (
         f"(introduced, {LATER} more, at steps 3, 5, 7, 9, 11, .. {LATER + 2} (also ?s = hob, ?to = cellar): --all)"
         in concise[0]
     )
-    github = shown(folder, "rounds.plan", "github", max_findings=1000).splitlines()
+    github = render(folder, "rounds.plan", "github", max_findings=1000).splitlines()
     assert len(github) == 4
     assert f"%0Aand {LATER} more, at steps 3, 5, 7," in github[0]
     for form in ("concise", "github"):
-        assert len(shown(folder, "rounds.plan", form, max_findings=1000, every=True).splitlines()) == LATER + 5
-    assert len(json.loads(shown(folder, "rounds.plan", "gitlab", max_findings=1000))) == LATER + 4
-    assert len(json.loads(shown(folder, "rounds.plan", "json", max_findings=1000))["findings"]) == LATER + 4
+        assert len(render(folder, "rounds.plan", form, max_findings=1000, every=True).splitlines()) == LATER + 5
+    assert len(json.loads(render(folder, "rounds.plan", "gitlab", max_findings=1000))) == LATER + 4
+    assert len(json.loads(render(folder, "rounds.plan", "json", max_findings=1000))["findings"]) == LATER + 4
 
 
 def test_findings_without_a_rule_are_together_if_they_say_the_same(folder: Path) -> None:
-    text = shown(folder, "typo.plan", "concise")
+    text = render(folder, "typo.plan", "concise")
     lines = [line for line in text.splitlines() if "error[" in line]
     assert len(lines) == 2
     assert "unknown object `hal` (2 more, at steps 2, 5: --all)" not in lines[0]

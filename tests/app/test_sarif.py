@@ -104,8 +104,8 @@ def test_fingerprints_outlive_changes_elsewhere(root: Path, monkeypatch: pytest.
 def test_equal_findings_are_told_apart(unsafe: Result) -> None:
     finding = unsafe.report.findings[0]
     report = unsafe.report._replace(findings=(finding, finding._replace(step=4)))
-    made = run(unsafe._replace(report=report), every=True)["results"]
-    marks = [result["partialFingerprints"]["safecheck/v1"] for result in made]
+    separate = run(unsafe._replace(report=report), every=True)["results"]
+    marks = [result["partialFingerprints"]["safecheck/v1"] for result in separate]
     assert len(set(marks)) == 2
     (together,) = run(unsafe._replace(report=report))["results"]
     assert together["partialFingerprints"]["safecheck/v1"] == marks[0]
@@ -115,8 +115,8 @@ def test_findings_of_a_rule_are_one_result(unsafe: Result) -> None:
     finding = unsafe.report.findings[0]
     later = tuple([finding._replace(step=step, message=f"violated at step {step}") for step in range(4, 300)])
     report = unsafe.report._replace(findings=(finding, *later), suppressed=7)
-    made = run(unsafe._replace(report=report))
-    (result,) = made["results"]
+    log_run = run(unsafe._replace(report=report))
+    (result,) = log_run["results"]
     assert result["occurrenceCount"] == 297
     assert result["properties"]["steps"] == [finding.step, *range(4, 300)]
     assert len(result["relatedLocations"]) == 100  # GitHub shows no more
@@ -124,7 +124,7 @@ def test_findings_of_a_rule_are_one_result(unsafe: Result) -> None:
     first = len(finding.related) + 1
     assert f"\nand at least 296 more, at steps 4-299; see [step 4]({first}), " in result["message"]["text"]
     assert result["relatedLocations"][first - 1]["message"]["text"] == "violated at step 4"
-    (note,) = made["invocations"][0]["toolExecutionNotifications"]
+    (note,) = log_run["invocations"][0]["toolExecutionNotifications"]
     assert note["message"]["text"] == "plan.pddl: findings not listed: 7"
     assert len(run(unsafe._replace(report=report), every=True)["results"]) == 297
 
@@ -133,8 +133,8 @@ def test_known_and_new_findings_of_a_rule_are_two_results(unsafe: Result) -> Non
     finding = unsafe.report.findings[0]
     findings = tuple([finding._replace(step=step) for step in range(3, 7)])
     marks = Marks("known.json", frozenset((0, 2)), 2, (), 1)
-    made = run(unsafe._replace(report=unsafe.report._replace(findings=findings), marks=marks))["results"]
-    assert [(r["baselineState"], r["properties"]["steps"]) for r in made] == [("unchanged", [3, 5]), ("new", [4, 6])]
+    results = run(unsafe._replace(report=unsafe.report._replace(findings=findings), marks=marks))["results"]
+    assert [(r["baselineState"], r["properties"]["steps"]) for r in results] == [("unchanged", [3, 5]), ("new", [4, 6])]
 
 
 def test_an_execution_is_successful_where_all_was_judged(unsafe: Result, unread: Result, passing: Result) -> None:

@@ -38,6 +38,7 @@ RUN = (
     "docs/alignment.md",
     "docs/preference-pairs.md",
     "docs/architecture.md",
+    "docs/unified-planning.md",
     "docs/migration.md",
 )
 SLOW = (

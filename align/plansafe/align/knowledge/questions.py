@@ -65,12 +65,18 @@ class Moment:
         self._acting = set(monitor.engine.action_predicates.values())
 
     def questions(self, random: Random) -> Iterator[Question]:
-        """Questions about the next steps of the plan, and about some of their objects, drawn by ``random``."""
-        for step in self._upcoming[:1]:
+        """Questions about the next steps of the plan, other steps with their objects, and some of these objects."""
+        objects = {entity for step in self._upcoming for entity in step.objects}
+        legal = [
+            step
+            for step in self._now.legal()
+            if objects.issuperset(step.objects) and len(set(step.objects)) == len(step.objects)
+        ]
+        for step in [*self._upcoming[:1], *random.sample(legal, min(3, len(legal)))]:
             yield from self.effects(step)
         for step in self._upcoming[1:4]:
             yield from self.needs(step)
-        entities = sorted({entity for step in self._upcoming for entity in step.objects if self._facts.places(entity)})
+        entities = sorted([entity for entity in objects if self._facts.places(entity)])
         for entity in random.sample(entities, min(2, len(entities))):
             yield self.place(entity)
 

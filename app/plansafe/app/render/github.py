@@ -30,8 +30,8 @@ class GithubRenderer:
 
     def plan(self, result: Result) -> str:
         """Render one result."""
-        found = issues(result, self._show_all, self._fingerprints, grouped=not self._show_all)
-        lines = [annotation(issue) for issue in found]
+        listed_issues = issues(result, self._show_all, self._fingerprints, grouped=not self._show_all)
+        lines = [annotation(issue) for issue in listed_issues]
         verdict = f"safecheck: {brief(result.plan)}: {visible(self._concise.verdict(result))}"
         return "\n".join([*lines, verdict.replace("##[", "##\\[")]) + "\n"
 

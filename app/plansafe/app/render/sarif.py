@@ -63,7 +63,7 @@ class SarifRenderer:
         return ""
 
     def add(self, result: Result, exit_code: int, fix: Fix | None = None, outcome: Sequence[str] = ()) -> None:
-        """Collect one result with its exit code, the fix of its findings, and the reason why there is no fix."""
+        """Collect one result with its exit code, the fix of its findings, and the reason for a missing fix."""
         self._codes.add(exit_code)
         if result.report.headline in (None, Headline.UNKNOWN) and result.failure is None:
             self._complete = False
@@ -71,12 +71,12 @@ class SarifRenderer:
             self._notifications.append({"level": "error", "message": {"text": clean(f"{result.plan}: {status}")}})
         for diagnostic in result.report.diagnostics:
             self._results.append(self._of_diagnostic(diagnostic, result))
-        known = result.marks.known if result.marks is not None else ()
-        for number, sarif_result in self._of_findings(result.report.findings, result, known):
+        known_numbers = result.marks.known if result.marks is not None else ()
+        for number, sarif_result in self._of_findings(result.report.findings, result, known_numbers):
             if fix is not None:
                 sarif_result["fixes"] = [_fix_object(fix, result)]
             if result.marks is not None:
-                sarif_result["baselineState"] = "unchanged" if number in known else "new"
+                sarif_result["baselineState"] = "unchanged" if number in known_numbers else "new"
             self._results.append(sarif_result)
         self._results += [self._gone(entry, result) for entry in (result.marks and result.marks.gone) or ()]
         for used in result.report.verdict_basis.exempted:

@@ -23,8 +23,8 @@ def folding_ranges(text: Text, kind: Kind) -> list[types.FoldingRange]:
     widest: dict[int, types.FoldingRange] = {}
     for folding in ranges:
         if folding.end_line > folding.start_line:
-            known = widest.setdefault(folding.start_line, folding)
-            known.end_line = max(known.end_line, folding.end_line)
+            widest_range = widest.setdefault(folding.start_line, folding)
+            widest_range.end_line = max(widest_range.end_line, folding.end_line)
     return sorted(widest.values(), key=lambda folding: folding.start_line)[:MAX_RANGES]
 
 
