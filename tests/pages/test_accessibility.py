@@ -38,4 +38,4 @@ def test_axe_finds_no_violation(
     for width in (1300, 390):
         page.set_viewport_size({"width": width, "height": 900})
         violations = axe.run(page).response["violations"]
-        assert [(one["id"], one["nodes"][0]["html"]) for one in violations] == [], f"{width} px"
+        assert [(violation["id"], violation["nodes"][0]["html"]) for violation in violations] == [], f"{width} px"

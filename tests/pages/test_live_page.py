@@ -122,7 +122,9 @@ def test_the_page_loads_again_and_keeps_the_filter(
     assert page.page.get_by_label("all verdicts").input_value() == "UNSAFE"
     page.page.locator(".item", has_text="plan-00001").click()
     page.page.wait_for_selector(".plan")
+    append(folder, 3)
     assert run_page._write_page(run, str(path)) == 0
     page.press("Escape")
-    page.page.wait_for_function("JSON.parse(document.getElementById('index').textContent).reload_s === null")
+    page.page.get_by_text("1 of 4 plans", exact=True).wait_for()
+    assert page.page.evaluate("JSON.parse(document.getElementById('index').textContent).reload_s") is None
     assert page.wrong == []
