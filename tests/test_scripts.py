@@ -132,6 +132,7 @@ SCRIPTS = {
     "tests/metamorphic/run.py": Run("--count 120 --repairs 0.5"),
     "tests/models/run_answers.py": Run("--count 200"),
     "tests/models/run_loopback.py": Run("--steps 1 --tokens 20", module="xllamacpp", codes=(0, 2)),  # 2: no weights
+    "tests/mutation/run.py": Run("report -o {out}"),
     "tests/property/walks.py": Run("--tasks 2 --letters 2"),
     "tests/loose/run.py": Run("--only build"),
     "tests/loose/run_unseen.py": Run("--only formats"),
