@@ -33,7 +33,7 @@ help:
 	@echo "make align-test  the tests of training, with torch in an environment of their own, and the reproduction of size tiny"
 	@echo "make ray-test  the tests of runs on Ray and of Parquet, with both in an environment of their own"
 	@echo "make reproduce SIZE=tiny|study|sweep|small|paper-.. [MODEL=gguf/FILE]  data, SFT, preference runs, tables: nine minutes a call"
-	@echo "make build   source distribution, then wheel, then import it in a clean environment"
+	@echo "make build   source distribution and wheel, each extra installed into a new environment and tried out (EXTRAS=..: some)"
 	@echo "make vscode  the extension for Visual Studio Code, with its tests; needs npm"
 	@echo "make recipes  the action, the recipes, the hooks and the Dockerfile, by linters and schemas"
 	@echo "make docs    the site of the documentation, build/site/index.html"
@@ -137,7 +137,7 @@ $(RAY_READY): requirements-ray.txt pyproject.toml
 ray-setup: $(RAY_READY)
 
 ray-test: ray-setup
-	$(RAY)/bin/python -m pytest -q tests/app_runs/test_executors.py tests/app_runs/test_ray.py tests/app_runs/test_stats.py -m "not whole" -k "ray or parquet or exported"
+	$(RAY)/bin/python -m pytest -q tests/app_runs/test_executors.py tests/app_runs/test_ray.py tests/app_runs/test_ray_chaos.py tests/app_runs/test_stats.py -m "not whole" -k "ray or parquet or exported"
 
 $(DOCS_READY): requirements-docs.txt
 	test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
@@ -150,18 +150,11 @@ docs: setup $(DOCS_READY)
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --clean --quiet -f build/docs/mkdocs.yml
 	$(BIN)/python -m bench.site.check build/site
 
+# Each extra is installed into a new environment: 20 environments, several with torch. EXTRAS="solve mcp" names some.
 build: setup
 	rm -rf dist
-	$(BIN)/python -m build --no-isolation --sdist
-	mkdir -p dist/unpacked
-	tar -xzf dist/plansafe-*.tar.gz -C dist/unpacked --strip-components 1
-	$(BIN)/python -m build --no-isolation --wheel --outdir dist dist/unpacked
-	rm -rf dist/unpacked dist/check
-	$(PYTHON) -m venv dist/check
-	dist/check/bin/python -m pip install --quiet dist/plansafe-*.whl
-	cd dist && check/bin/safecheck --version
-	cd dist && check/bin/python -c "import plansafe.grammar, plansafe.verifier, plansafe.specs, plansafe.domains, plansafe.app"
-	rm -rf dist/check
+	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/python -m bench.release dist --python $(PYTHON) $(if $(EXTRAS),--only $(EXTRAS))
 
 # Needs npm, and nothing of it is needed by anything else. Packages are pinned with their hashes; no script of theirs runs.
 vscode:

@@ -47,12 +47,12 @@ PAIRS = (
 PAGE = "open('{out}/index.html','w').write('<p>A page.</p>')"
 SCRIPTS = {
     "bench/agents/latency.py": Run("--count 20 --world household", module="starlette", codes=(0, 1)),
+    "bench/agents/mcp_tokens.py": Run("--plans 1", module="mcp"),
     "bench/align/rewards.py": Run("--count 20", codes=(0, 1)),
     "bench/align/pairs.py": Run(
         "{out}/p.jsonl --needless 1 --draw 2 --to {out}/read.txt", before=f"-c {PAIRS}", codes=(0, 1)
     ),
     "bench/align/policy.py": Run("{out}/answers.jsonl --numbers 1 --samples 1"),
-    "bench/align/replay.py": Run("{out}/p.jsonl --household 2", before=f"-c {PAIRS}"),
     "bench/align/regrets.py": Run("--families 1 --numbers 1 --faults 1 --seconds 1"),
     "bench/eai/ask.py": Run("{out}/p.json --model mock/empty --output {out}/a.jsonl", before=f"-c {PROMPTS}"),
     "bench/eai/compare.py": Run(
@@ -73,7 +73,13 @@ SCRIPTS = {
         "--plans 2 --steps 20 --time-limit 2 --kernel 1 --output {out}/repair.json", codes=(0, 1)
     ),
     "bench/faults/sample.py": Run(f"{CORPUS} --only depot --count 1 --time-limit 1"),
+    "bench/field/__main__.py": Run("behavior-people", data=("eai-behavior", "bddl-behavior1k")),
+    "bench/field/acpbench/__main__.py": Run("--limit 1 --answers {out}/answers.jsonl --list", data=("acpbench",)),
+    "bench/field/acpbench/published.py": Run(
+        "{out}/answers.jsonl {out}", before="-c open('{out}/answers.jsonl','w')", module="kstar_planner"
+    ),
     "bench/field/planbench.py": Run("--limit 20 --output {out}/result.md", data=("planbench",)),
+    "bench/field/up_validators.py": Run("--mutants 5 --random 5 --constraints 5 --output {out}/result.md"),
     "bench/formalise/evaluate.py": Run("traps bench/formalise/answers/traps.jsonl --samples 3 --limit 1 --list"),
     "bench/formalise/record.py": Run("traps --model mock/empty --output {out}/answers.jsonl --samples 1 --limit 2"),
     "bench/gaps.py": Run("--group household --count 1 --steps 100 --time 2 --variant without-words"),
@@ -99,6 +105,7 @@ SCRIPTS = {
     "bench/page.py": Run("--count 5", codes=(0, 1, 2)),
     "bench/options.py": Run("--small --repeat 1 --letters 1"),
     "bench/kernel.py": Run("--only derived1200 --runs 1 --tasks {out}", codes=(0, 1)),
+    "bench/release.py": Run("{out} --only", before="-m build --no-isolation --outdir {out}", module="build"),
     "bench/run.py": Run("--only hh20 --runs 1 --no-growth --output {out}/latest.json", program="kairos", codes=(0, 1)),
     "bench/scenario_set.py": Run("--set tests/scenario/parts/accepted.scenarios"),
     "bench/site/check.py": Run("{out}", before=f"-c {PAGE}"),

@@ -1,10 +1,10 @@
-"""How many completions a second the reward scores in one process, by the manner in which they are written.
+"""Measure how many completions the reward scores per second in one process, by their format.
 
-    python -m bench.align.rewards --count 2000
+usage: python -m bench.align.rewards [--count 2000]
 
-Completions are all different: plans of drawn household tasks with faults by a seed, made 25 steps long by ways round
-that can be taken. Tasks are compiled before; of the completions nothing is known. Time is of this process. Exit code 1:
-fewer than 700 a second of the mixture.
+All completions differ: plans of drawn household tasks, made 25 steps long by random executable steps. Tasks are
+compiled before; no completion is cached. The processor time of this process counts. Exit code 1: fewer than 700 per
+second of the mixture.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from plansafe.verifier.execution.steps import GroundAction, step_text
 ORIGINS = ("drawn:leftovers/3/0", "drawn:warm-drink/3/0", "drawn:leftovers/5/0", "drawn:stew/3/0", "drawn:salad/3/0")
 STEPS = 25
 TARGET = 700
-MIXTURE = {"plain": 10, "numbered": 3, "calls": 2, "fenced": 2, "words": 1, "said": 1, "cut": 1}
-"""How many of twenty are written in which manner; the last three are read between the lines."""
+MIXTURE = {"plain": 10, "numbered": 3, "calls": 2, "fenced": 2, "words": 1, "sentences": 1, "cut": 1}
+"""The number of completions in each format, of twenty; the last three formats are read as loose text."""
 
 
 def padded(scorer: Scorer, reference: list[str], random: Random) -> list[str]:
-    """A plan of so many steps: the reference with others that can be taken, behind which the rest still can."""
+    """A plan of ``STEPS`` steps: the reference with random steps, after which its other steps are still executable."""
     engine = scorer.checker.engine
     resolved = [engine.resolver.resolve_step(tuple(text[1:-1].split())) for text in reference]
     steps = [step for step in resolved if isinstance(step, GroundAction)]
@@ -43,9 +43,9 @@ def padded(scorer: Scorer, reference: list[str], random: Random) -> list[str]:
     return [step_text(step, engine.task.objects) for step in steps]
 
 
-def written(steps: list[str], manner: str) -> str:
-    """The plan in a manner."""
-    match manner:
+def formatted(steps: list[str], style: str) -> str:
+    """The plan as text in a format."""
+    match style:
         case "numbered":
             return "\n".join([f"{number}. {step}" for number, step in enumerate(steps, 1)])
         case "calls":
@@ -55,7 +55,7 @@ def written(steps: list[str], manner: str) -> str:
             return "```\n" + "\n".join(steps) + "\n```\n"
         case "words":
             return "\n".join([f"{number}. {step[1:-1]}" for number, step in enumerate(steps, 1)])
-        case "said":
+        case "sentences":
             return "Here is the plan for the robot:\n" + "\n".join(steps) + "\nThis keeps everybody safe.\n"
         case "cut":
             return "\n".join(steps)[:-7]
@@ -65,44 +65,43 @@ def written(steps: list[str], manner: str) -> str:
 
 def main() -> int:
     """Measure, and print rates."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    random = Random(given.seed)
+    options = parser.parse_args()
+    random = Random(options.seed)
     tasks = [task_of(origin) for origin in ORIGINS]
     scorers = [Scorer(task) for task in tasks]
-    manners = [manner for manner, count in MIXTURE.items() for _ in range(count)]
+    styles = [style for style, count in MIXTURE.items() for _ in range(count)]
     seen: set[str] = set()
-    made: list[tuple[Scorer, str, str]] = []
-    while len(made) < given.count:
-        number = len(made) % len(tasks)
-        manner = manners[len(made) // len(tasks) % len(manners)]
-        text = written(padded(scorers[number], tasks[number].reference.splitlines(), random), manner)
+    completions: list[tuple[Scorer, str, str]] = []
+    while len(completions) < options.count:
+        number = len(completions) % len(tasks)
+        style = styles[len(completions) // len(tasks) % len(styles)]
+        text = formatted(padded(scorers[number], tasks[number].reference.splitlines(), random), style)
         if text not in seen:
             seen.add(text)
-            made.append((scorers[number], manner, text))
+            completions.append((scorers[number], style, text))
     for scorer, task in zip(scorers, tasks, strict=True):
         scorer.score(task.reference)  # the first plan of a task compiles what is compiled late
     spent: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     safe = reached = 0
-    for scorer, manner, text in made:
+    for scorer, style, text in completions:
         started = process_time()
         score = scorer.score(text)
-        spent[manner] += process_time() - started  # type: ignore[assignment]
-        counts[manner] += 1
+        spent[style] += process_time() - started  # type: ignore[assignment]
+        counts[style] += 1
         safe += score.safe
         reached += score.goal == 1.0
     rules = len(scorers[0].checker.rules)
-    print(
-        f"{len(made)} different completions of {STEPS} steps and {rules} rules: {reached} reach the goal, {safe} safe"
-    )
-    for manner in MIXTURE:
-        if counts[manner]:
-            print(f"{manner:9} {counts[manner] / spent[manner]:7.0f} a second")
-    rate = len(made) / sum(spent.values())
-    print(f"mixture   {rate:7.0f} a second")
+    size = f"{len(completions)} different completions of {STEPS} steps and {rules} rules"
+    print(f"{size}: {reached} reach the goal, {safe} safe")
+    for style in MIXTURE:
+        if counts[style]:
+            print(f"{style:9} {counts[style] / spent[style]:7.0f} per second")
+    rate = len(completions) / sum(spent.values())
+    print(f"mixture   {rate:7.0f} per second")
     return int(rate < TARGET)
 
 

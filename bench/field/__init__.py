@@ -1,1 +1,1 @@
-"""Agreement with published verdicts on plans that language models wrote."""
+"""Comparisons with published benchmarks (bench/results/field.md)."""

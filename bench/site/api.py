@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.site.markdown import code_block, inline_code, table_cell
+from bench.site.markdown import code_block, index_page, inline_code, table, table_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("app", "align", "llm", "domains", "specs", "verifier", "grammar")
@@ -167,21 +167,18 @@ def _field_table(node: ast.ClassDef, text: str) -> list[str]:
                 fields.append((field, ast.unparse(part.value), part))
     if not fields:
         return []
-    lines = ["| field | | |", "|---|---|---|"]
+    rows = []
     for field, kind, part in fields:
         comment = source[(part.end_lineno or 1) - 1][part.end_col_offset or 0 :].strip()
-        lines.append(
-            f"| {inline_code(field)} | {inline_code(kind)} |"
-            f" {table_cell(comment.lstrip('# ')) if comment[:1] == '#' else ''} |"
-        )
-    return [*lines, ""]
+        meaning = table_cell(comment.lstrip("# ")) if comment[:1] == "#" else ""
+        rows.append((inline_code(field), inline_code(kind), meaning))
+    return [*table(("field", "type and default", "meaning"), rows), ""]
 
 
 def api_pages(docs: Iterable[Path]) -> dict[str, str]:
     """A page for each folder of the code, and an index of all names."""
     names = documented_names(docs)
-    index = ["# Python API", "", "The names that the pages of this documentation import, from the sources.", ""]
-    index += ["| name | module |", "|---|---|"]
+    index = []
     texts: dict[str, str] = {}
     for folder in FOLDERS:
         folder_names = [name for name in names if name.module.split(".")[1] == folder]
@@ -192,6 +189,7 @@ def api_pages(docs: Iterable[Path]) -> dict[str, str]:
             lines += ["", f"## {module}", ""]
             for name in [name for name in folder_names if name.module == module]:
                 lines.append(name_section(name))
-                index.append(f"| [{name.name}]({folder}.md#{name.name.lower()}) | {inline_code(name.module)} |")
+                index.append((f"[{name.name}]({folder}.md#{name.name.lower()})", inline_code(name.module)))
         texts[f"{folder}.md"] = "\n".join(lines) + "\n"
-    return {"index.md": "\n".join(index) + "\n"} | texts
+    introduction = "The names that the pages of this documentation import, from the sources."
+    return {"index.md": index_page("Python API", introduction, ("name", "module"), index)} | texts

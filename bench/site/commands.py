@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import typer
-from bench.site.markdown import code_block, inline_code, table_cell
+from bench.site.markdown import code_block, index_page, inline_code, table, table_cell
 
 _FLAG = re.compile(r"(?<![\w`-])(--[a-z][a-z-]*)(?![`\w])")
 
@@ -48,23 +48,24 @@ def usage_line(words: tuple[str, ...], command: Any) -> str:
 def command_pages() -> dict[str, str]:
     """A page for each command, by its file name in ``reference/commands``."""
     texts: dict[str, list[str]] = {}
-    index = ["# Commands", "", "Generated from the command line.", "", "| command | effect |", "|---|---|"]
+    index = []
     for words, command in iterate_commands():
         paragraphs = _paragraphs(command.help or "")
         page_name = f"{words[0]}.md"
         link = page_name if len(words) == 1 else f"{page_name}#{'safecheck-' + '-'.join(words)}"
-        index.append(f"| [`safecheck {' '.join(words)}`]({link}) | {table_cell(paragraphs[0] if paragraphs else '')} |")
+        index.append((f"[`safecheck {' '.join(words)}`]({link})", paragraphs[0] if paragraphs else ""))
         lines = texts.setdefault(page_name, [])
         lines += [f"{'#' if len(words) == 1 else '##'} safecheck {' '.join(words)}", ""]
         lines += [code_block("text", usage_line(words, command))]
         lines += [f"{paragraph}\n" for paragraph in paragraphs]
-        lines += ["| | |", "|---|---|"]
-        lines += [
-            f"| {inline_code(' '.join(synopsis.split()))} | {table_cell(help_text)} |"
+        rows = [
+            (inline_code(" ".join(synopsis.split())), table_cell(help_text))
             for synopsis, help_text in option_rows(words, command)
         ]
-        lines.append("")
-    return {"index.md": "\n".join(index) + "\n"} | {page_name: "\n".join(lines) for page_name, lines in texts.items()}
+        lines += [*table(("option", "effect"), rows), ""]
+    return {"index.md": index_page("Commands", "Generated from the command line.", ("command", "effect"), index)} | {
+        page_name: "\n".join(lines) for page_name, lines in texts.items()
+    }
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from bench.site.markdown import heading_slug, mark_prose
+from bench.site.markdown import heading_slug, index_page, mark_prose
 
 from plansafe.grammar.codes import SC
 
@@ -37,7 +37,7 @@ def diagnostic_pages() -> dict[str, str]:
     from plansafe.app.explain import codes, page
 
     texts: dict[str, str] = {}
-    index = ["# Diagnostics", "", "The texts of `safecheck --explain CODE`.", "", "| code | |", "|---|---|"]
+    index = []
     topics = code_topics()
     for code in sorted(codes()):
         text = page(code) or ""
@@ -45,5 +45,6 @@ def diagnostic_pages() -> dict[str, str]:
         group = f"{code[:3]}xx"
         texts.setdefault(f"{group}.md", f"# {group}: {'; '.join(topics[code[:3]])}\n")
         texts[f"{group}.md"] += f"\n{lower_headings(text)}\n"
-        index.append(f"| [{code}]({group}.md#{heading_slug(title)}) | {title.partition(': ')[2]} |")
-    return {"index.md": "\n".join(index) + "\n"} | texts
+        index.append((f"[{code}]({group}.md#{heading_slug(title)})", title.partition(": ")[2]))
+    introduction = "The texts of `safecheck --explain CODE`."
+    return {"index.md": index_page("Diagnostics", introduction, ("code", "problem"), index)} | texts

@@ -1,6 +1,6 @@
-"""Read the index of the pages, ``docs/README.md``: one table row per page, with title, summary and navigation group.
+"""Read the index of the pages, ``docs/README.md``: one table row per page, with title and summary.
 
-Each section (``##``) with a table is a kind of page.
+Each section (``##``) with a table is a kind of page; its subsections (``###``) are the groups of the navigation.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 KINDS = ("Tutorials", "How-to guides", "Reference", "Explanation")
-_ROW = re.compile(r"\| *\[([^\]]+)\]\(([\w-]+\.md)\) *\|(.*)\|([^|]*)\|\s*\Z")
+_ROW = re.compile(r"\| *\[([^\]]+)\]\(([\w-]+\.md)\) *\|")
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
@@ -34,16 +34,18 @@ def read_title(text: str) -> str:
 
 def read_index(docs: Path) -> list[PageEntry]:
     """The rows of the index, in order. If a row shows the file name, the title is taken from the page."""
-    entries, kind = [], ""
+    entries, kind, group = [], "", ""
     for line in (docs / "README.md").read_text(encoding="utf-8").splitlines():
         row = _ROW.match(line)
         if line.startswith("## "):
-            kind = line[3:].strip()
+            kind, group = line[3:].strip(), ""
+        elif line.startswith("### "):
+            group = line[4:].strip()
         elif row:
             title, page = row[1], row[2]
             if title == page and (docs / page).is_file():
                 title = read_title((docs / page).read_text(encoding="utf-8"))
-            entries.append(PageEntry(page, title, kind, row[4].strip()))
+            entries.append(PageEntry(page, title, kind, group))
     return entries
 
 
@@ -52,7 +54,7 @@ def index_problems(docs: Path, entries: list[PageEntry]) -> list[str]:
     files = {path.name for path in docs.glob("*.md")} - {"README.md"}
     row_counts = Counter([entry.page for entry in entries])
     problems = [
-        f"docs/{page} has no place: add `| [Title]({page}) | summary | group |` to docs/README.md, "
+        f"docs/{page} has no place: add `| [Title]({page}) | summary |` to docs/README.md, "
         f"below one of {', '.join(KINDS)}"
         for page in sorted(files - row_counts.keys())
     ]

@@ -23,7 +23,7 @@ from bench.site.markdown import find_links, heading_anchors, to_mkdocs
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 ASSETS = Path(__file__).resolve().parent / "assets"
-ROOT_PAGES = {"README.md": "overview.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+ROOT_PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 GENERATED = {
     "Command line": "commands",
     "JSON fields": "json",
@@ -62,7 +62,7 @@ markdown_extensions:
   - admonition
   - tables
   - pymdownx.details
-  - pymdownx.highlight
+  - pymdownx.highlight: {pygments_lang_class: true}
   - pymdownx.superfences
   - toc:
       permalink: true
@@ -92,13 +92,14 @@ def handwritten_pages() -> dict[str, str]:
     """The handwritten pages, by file, with links adapted to the site."""
     texts = {}
     sources = {path.relative_to(ROOT).as_posix(): path.relative_to(DOCS).as_posix() for path in DOCS.glob("*.md")}
-    sources |= ROOT_PAGES
+    sources |= ROOT_PAGES | {"docs/README.md": "pages.md"}
     for source, target in sources.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         texts[target] = to_mkdocs(text, lambda link, source=source: _site_link(source, link, sources))  # type: ignore[misc]
-    introduction, add_heading, remainder = texts["README.md"].removeprefix("# docs\n").partition("## To add a page")
+    introduction, add_heading, remainder = texts["pages.md"].removeprefix("# docs\n").partition("## To add a page")
     rows = "".join([f"- [{title}](reference/{folder}/index.md)\n" for title, folder in GENERATED.items()])
-    texts["README.md"] = f"# safecheck\n{introduction}## Generated from the code\n\n{rows}\n{add_heading}{remainder}"
+    texts["pages.md"] = f"# All pages\n{introduction}## Generated from the code\n\n{rows}\n{add_heading}{remainder}"
+    texts["index.md"] = f"---\nhide: [navigation, toc]\n---\n\n{texts['index.md']}"
     return texts
 
 
@@ -140,7 +141,7 @@ def dead_links(texts: dict[str, str]) -> Iterator[str]:
 
 def build_navigation(entries: list[PageEntry], texts: dict[str, str]) -> list[object]:
     """The navigation in the format of mkdocs."""
-    top: list[object] = [{"Home": ["README.md", {"Overview": "overview.md"}]}]
+    top: list[object] = [{"Home": ["index.md", {"All pages": "pages.md"}]}]
     for kind in dict.fromkeys(entry.kind for entry in entries):
         items: list[object] = []
         kind_entries = [entry for entry in entries if entry.kind == kind]
@@ -150,9 +151,9 @@ def build_navigation(entries: list[PageEntry], texts: dict[str, str]) -> list[ob
         if kind == "Reference":
             for title, folder in GENERATED.items():
                 reference_pages = sorted(page for page in texts if page.startswith(f"reference/{folder}/"))
-                index_page = f"reference/{folder}/index.md"
+                group_index = f"reference/{folder}/index.md"
                 items.append(
-                    {title: [index_page, *[_navigation_item(page) for page in reference_pages if page != index_page]]}
+                    {title: [group_index, *[_navigation_item(page) for page in reference_pages if page != group_index]]}
                 )
         top.append({kind: items})
     return [*top, {"Contributing": ["contributing.md", {"Changes": "changelog.md"}]}]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _ITEM = re.compile(r"^(\s*)([-*]|\d+\.) ")
@@ -77,6 +77,23 @@ def to_mkdocs(text: str, map_target: Callable[[str], str | None]) -> str:
 def _is_code_open(lines: list[str]) -> bool:
     """True if a code block is open at the end."""
     return sum(_FENCE.match(line) is not None for line in lines) % 2 == 1
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table, without columns that are empty in every row; the cells are Markdown."""
+    columns = [column for column in range(len(header)) if any([row[column] for row in rows])]
+    lines = [
+        [header[column] for column in columns],
+        ["---"] * len(columns),
+        *[[row[column] for column in columns] for row in rows],
+    ]
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def index_page(title: str, introduction: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A page with one table, which gets the place of the table of contents."""
+    lines = ["---", "hide: [toc]", "---", "", f"# {title}", "", introduction, "", *table(header, rows), ""]
+    return "\n".join(lines)
 
 
 def table_cell(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.site.markdown import code_block, inline_code, table_cell
+from bench.site.markdown import code_block, index_page, table, table_cell
 from tests.case_files import Case, read_cases
 
 from plansafe.domains import domain_path
@@ -95,12 +95,7 @@ def rule_section(entry: RuleEntry) -> str:
         ("source", rule.rationale_source or ""),
         ("fix", rule.fix or ""),
     ]
-    lines += [
-        "| | |",
-        "|---|---|",
-        *[f"| {name} | {table_cell(cell_text)} |" for name, cell_text in rows if cell_text],
-        "",
-    ]
+    lines += [*table(("field", "value"), [(name, table_cell(cell_text)) for name, cell_text in rows if cell_text]), ""]
     lines.append(code_block("lisp", entry.text))
     for case in entry.cases:
         title = f"a plan that {'breaks' if case.name.startswith('breaks') else 'keeps'} it"
@@ -118,15 +113,11 @@ def _collapsed(title: str, content: str) -> list[str]:
 def rule_pages() -> dict[str, str]:
     """A page for each specification, and an index of all rules."""
     texts: dict[str, str] = {}
-    index = [
-        "# Rules",
-        "",
-        "Generated from the specifications and the tests of the library. The rules of `home-*` apply to every home",
-        "world that has a mapping; the other rules apply to the world `household`.",
-        "",
-        "| rule | hazard | severity |",
-        "|---|---|---|",
-    ]
+    index = []
+    introduction = (
+        "Generated from the specifications and the tests of the library. The rules of `home-*` apply to every home "
+        "world that has a mapping; the other rules apply to the world `household`."
+    )
     for entry in library_rules():
         name = f"{entry.specification}.md"
         if name not in texts:
@@ -134,5 +125,5 @@ def rule_pages() -> dict[str, str]:
             texts[name] = f"# {entry.specification}\n\n{first_line.lstrip('; ')}\n"
         texts[name] += f"\n{rule_section(entry)}\n"
         rule = entry.rule
-        index.append(f"| [{rule.name}]({name}#{rule.name}) | {rule.hazard} | {inline_code(rule.severity)} |")
-    return {"index.md": "\n".join(index) + "\n"} | texts
+        index.append((f"[{rule.name}]({name}#{rule.name})", rule.hazard or "", rule.severity))
+    return {"index.md": index_page("Rules", introduction, ("rule", "hazard", "severity"), index)} | texts

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from agents_server import SAFE, TASK, UNSAFE
 
@@ -15,6 +17,10 @@ pytest.importorskip("mcp")
 
 from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.mcp_server import Agent, server
+
+
+async def text_of(client: Any, uri: str) -> str:
+    return str((await client.read_resource(uri)).contents[0].text)
 
 
 async def conversation() -> dict[str, Any]:
@@ -33,12 +39,11 @@ async def conversation() -> dict[str, Any]:
             result = await client.call_tool(name, given)
             text = json.loads(result.content[0].text)  # type: ignore[union-attr]
             assert result.is_error or result.structured_content == text
-            if not result.is_error:
-                jsonschema.Draft202012Validator(out["tools"][name].output_schema).validate(text)
             return {**text, "is_error": bool(result.is_error)}
 
         out["audit"] = await call("audit", **TASK, plan=UNSAFE)
-        out["repair"] = await call("repair", **TASK, plan=UNSAFE)
+        out["repair"] = await call("repair", same_as=out["audit"]["answer"])
+        out["details"] = await call("details", answer=out["audit"]["answer"], rule="stove-off-before-leaving")
         out["explain"] = await call("explain", code="SC201")
         out["bad"] = await call("audit", plam="x")
         opened = await call("open_session", **TASK)
@@ -55,27 +60,33 @@ async def conversation() -> dict[str, Any]:
         await call("close_session", session=session)
         out["gone"] = await call("allowed", session=session, action=SAFE)
         out["resources"] = [str(resource.uri) for resource in (await client.list_resources()).resources]
-        read = await client.read_resource("safecheck://rules/household")
-        out["text"] = read.contents[0].text  # type: ignore[union-attr]
-        try:
-            await client.read_resource("safecheck://rules/../../etc/passwd")
-        except Exception as error:
-            out["traversal"] = str(error)
+        out["text"] = await text_of(client, "safecheck://rules/household")
+        out["full"] = json.loads(await text_of(client, f"safecheck://answers/{out['repair']['answer']}"))
+        for uri in ("safecheck://rules/../../etc/passwd", "safecheck://answers/99", "safecheck://codes/SC99999"):
+            try:
+                await client.read_resource(uri)
+            except Exception as error:
+                out[uri] = str(error)
     return out
 
 
-def call_once(tool: str, arguments: dict[str, Any]) -> Any:
+def with_client(work: Callable[[Any], Awaitable[Any]]) -> Any:
+    """The result of work with a client of a server in this process."""
     from mcp.client.client import Client
 
-    async def call() -> Any:
+    async def run() -> Any:
         agent = Agent(Limits(60, 2048, None), 1, 1, 60)
         try:
             async with Client(server(agent)) as client:
-                return await client.call_tool(tool, arguments)
+                return await work(client)
         finally:
             await agent.close()
 
-    return asyncio.run(call())
+    return asyncio.run(run())
+
+
+def call_once(tool: str, arguments: dict[str, Any]) -> Any:
+    return with_client(lambda client: client.call_tool(tool, arguments))
 
 
 @pytest.mark.slow
@@ -83,7 +94,10 @@ def test_a_session_of_an_agent() -> None:
     said = asyncio.run(conversation())
     assert {"audit", "repair", "diagnose", "next", "allowed", "explain", "formalise", "hazards"} <= set(said["tools"])
     assert said["audit"]["headline"] == "UNSAFE"
-    assert said["repair"]["repairs"][0]["headline"] == "SAFE"
+    assert said["repair"]["repair"]["headline"] == "SAFE"
+    assert said["details"]["content"][0]["table"]["rows"]
+    assert said["full"]["repairs"][0]["headline"] == "SAFE"
+    assert said["full"]["text"] == said["repair"]["repair"]["plan"]
     assert said["explain"]["name"] == "SC201"
     assert said["bad"]["is_error"]
     assert [(step["step"], step["safe"]) for step in said["next"]["steps"]] == [
@@ -102,7 +116,9 @@ def test_a_session_of_an_agent() -> None:
     assert said["gone"]["is_error"]
     assert "safecheck://worlds/virtualhome" in said["resources"]
     assert said["text"].lstrip().startswith((";", "(define"))
-    assert "ships no rules named" in said["traversal"]
+    assert "ships no rules named" in said["safecheck://rules/../../etc/passwd"]
+    assert "no answer '99' is stored" in said["safecheck://answers/99"]
+    assert "unknown code" in said["safecheck://codes/SC99999"]
 
 
 @pytest.mark.parametrize(
@@ -130,3 +146,107 @@ def test_a_verdict_is_no_error() -> None:
     result = call_once("audit", {**TASK, "plan": "(goo kitchen hall)"})
     assert not result.is_error
     assert json.loads(result.content[0].text)["headline"] == "INVALID"
+
+
+def test_the_declarations_of_all_tools_are_short() -> None:
+    declared = with_client(lambda client: client.list_tools())
+    assert len(declared.model_dump_json(by_alias=True, exclude_none=True)) < 20_000
+    for tool in declared.tools:
+        assert tool.output_schema is None
+        assert 10 < len(tool.description) < 500, tool.name
+
+
+def test_every_argument_of_a_tool_is_described_there_or_at_audit() -> None:
+    tools = {tool.name: tool for tool in with_client(lambda client: client.list_tools()).tools}
+    described = {name for name, value in tools["audit"].input_schema["properties"].items() if value["description"]}
+    for tool in tools.values():
+        for name, value in tool.input_schema["properties"].items():
+            assert value.get("description") or name in described, (tool.name, name)
+
+
+def test_the_answers_for_a_plan_of_25_steps_have_less_than_three_kilobytes() -> None:
+    """The longest answers of the examples: they had 41 KB."""
+    root = Path(__file__).resolve().parents[2] / "examples" / "dinner"
+    task = {
+        "problem": (root / "problem.pddl").read_text(encoding="utf-8"),
+        "plan": (root / "stove-left-alone.plan").read_text(encoding="utf-8"),
+    }
+
+    async def ask(client: Any) -> list[dict[str, Any]]:
+        first = (await client.call_tool("audit", task)).content[0].text
+        number = json.loads(first)["answer"]
+        texts = [first]
+        for tool, more in (("repair", {}), ("diagnose", {"where": True, "causes": True})):
+            texts.append((await client.call_tool(tool, {"same_as": number, **more})).content[0].text)
+        assert all([len(text) < 3000 for text in texts])
+        return [json.loads(text) for text in texts]
+
+    audit, repair, diagnosis = with_client(ask)
+    assert audit["headline"] == "UNSAFE"
+    assert [group["rule"] for group in audit["findings"]] == ["stove-attended"]
+    assert repair["repair"]["headline"] == "SAFE"
+    assert len(re.findall(r"^\(", repair["repair"]["plan"], re.MULTILINE)) == 25
+    assert diagnosis["where"]["violated"] == 21
+    assert diagnosis["causes"]
+
+
+def test_same_as_takes_over_what_is_not_given() -> None:
+    async def ask(client: Any) -> Any:
+        audit = await client.call_tool("audit", {**TASK, "plan": UNSAFE, "max_findings": 5, "name": "tea"})
+        number = audit.structured_content["answer"]
+        again = await client.call_tool("audit", {"same_as": number, "plan": SAFE})
+        repaired = await client.call_tool("repair", {"same_as": number})
+        opened = await client.call_tool("open_session", {"same_as": number})
+        gone = await client.call_tool("repair", {"same_as": "77"})
+        full = json.loads(await text_of(client, "safecheck://answers/1"))
+        return again.structured_content, repaired.structured_content, opened.structured_content, gone, full
+
+    again, repaired, opened, gone, full = with_client(ask)
+    assert again["headline"] == "SAFE"
+    assert repaired["repair"]["headline"] == "SAFE"
+    assert opened["deciding"] == 1
+    assert gone.is_error
+    assert "no answer '77' is stored" in gone.content[0].text
+    assert full["plan"] == "tea"
+
+
+def test_prompts_have_the_texts_of_their_arguments() -> None:
+    async def ask(client: Any) -> Any:
+        prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
+        filled = await client.get_prompt("repair_plan", {"plan": "(go {x})", "problem": "(define {plan})"})
+        errors = []
+        for name, arguments in (("repair_plan", {"plan": "(go)"}), ("paint", {})):
+            with pytest.raises(Exception, match="prompt") as refused:
+                await client.get_prompt(name, arguments)
+            errors.append(str(refused.value))
+        return prompts, filled.messages[0].content.text, errors
+
+    prompts, text, errors = with_client(ask)
+    assert set(prompts) == {"repair_plan", "write_safe_plan", "write_safety_rule"}
+    assert text.endswith("Problem:\n(define {plan})\n\nPlan:\n(go {x})")
+    assert "UNKNOWN is not safe" in text
+    assert "needs: problem" in errors[0]
+    assert "unknown prompt 'paint'" in errors[1]
+
+
+def test_every_template_has_names_that_can_be_read() -> None:
+    from mcp_types import ResourceTemplateReference
+
+    async def ask(client: Any) -> dict[str, str]:
+        await client.call_tool("audit", {**TASK, "plan": SAFE})
+        texts = {}
+        for template in (await client.list_resource_templates()).resource_templates:
+            reference = ResourceTemplateReference(uri=template.uri_template)
+            completion = (await client.complete(reference, {"name": "name", "value": ""})).completion
+            assert completion.values, template.uri_template
+            texts[template.name] = await text_of(client, template.uri_template.replace("{name}", completion.values[0]))
+        domains = ResourceTemplateReference(uri="safecheck://domains/{name}")
+        names = (await client.complete(domains, {"name": "name", "value": "HOUSE"})).completion.values
+        assert names == ["household"]
+        return texts
+
+    texts = with_client(ask)
+    assert set(texts) == {"rules", "domains", "worlds", "examples", "reference", "codes", "answers"}
+    assert json.loads(texts["answers"])["headline"] == "SAFE"
+    assert "A safe plan:" in texts["examples"]
+    assert "(:process NAME" in texts["reference"]

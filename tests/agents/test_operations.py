@@ -162,6 +162,15 @@ def test_what_is_no_request_is_said(body: bytes) -> None:
     assert refused(lambda: perform("audit", body, OperationContext(Limits()))) == SC.BAD_REQUEST
 
 
+@pytest.mark.parametrize(
+    ("field", "help"), [("plam", "did you mean `plan`?"), ("specifications", "the fields are domain, problem, ")]
+)
+def test_an_unknown_field_is_answered_with_the_known_ones(field: str, help: str) -> None:
+    with pytest.raises(BadRequest) as error:
+        perform("audit", json.dumps({field: ""}).encode(), OperationContext(Limits()))
+    assert (error.value.diagnostic.help or "").startswith(help)
+
+
 def test_no_answer_says_where_safecheck_lies(ask: Callable[..., Any], data: Any) -> None:
     from plansafe.app.interfaces.agents.worker import _text_reply
 

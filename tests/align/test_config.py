@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plansafe.align.config import KEYS, BadConfig, Config, changed, config_of, read_config
+from plansafe.align.config import Config, config_of, read_config
+from plansafe.align.tables import BadConfig
 
+KEYS = tuple(config_of({"model": "hf/x", "data": "x", "output": "x", "method": "sft"}).values())
 USUAL = 'model = "hf/base"\ndata = "pairs.jsonl"\noutput = "run"\nmethod = "simpo"\n'
 
 
@@ -18,6 +21,12 @@ def _read(folder: Path, text: str, name: str = "run.toml") -> Config:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return read_config(str(path))
+
+
+def _changed(config: Config, **values: Any) -> Config:
+    """The configuration with other values, checked like a file."""
+    table = {key: value for key, value in config.values().items() if value is not None and value != []}
+    return config_of({**table, **values})
 
 
 def _wrong(folder: Path, text: str, name: str = "run.toml") -> list[tuple[str, str, str | None]]:
@@ -58,9 +67,7 @@ def test_the_names_of_the_papers_table_4_are_keys() -> None:
         ("load_in_4bit = 1", "load_in_4bit", "must be true or false", None),
         ("num_generations = 1", "num_generations", "must be a whole number from 2", None),
         ("report_to = 3", "report_to", "must be a text", None),
-        ("use_vllm = true", "use_vllm", "is not a key", "did you mean `vllm`?"),
         ("lamda = 0.5", "lamda", "is not a key", "did you mean `lambda`?"),
-        ("learning_rate = 0.5", "learning_rate", "is not a key", "did you mean `lr`?"),
         ("zzz = 0.5", "zzz", "is not a key", "keys are: model,"),
         ('lr = "1e-5"', "lr", "must be a number above 0", "1.0e-5"),
         ("lr = 0", "lr", "must be a number above 0", None),
@@ -96,11 +103,14 @@ def test_all_mistakes_are_said_at_once(tmp_path: Path) -> None:
         ("run.toml", "model = 3\n", "`model` must be a text"),
         ("run.toml", 'model = "openai/gpt"\n', "does not name weights that can be trained"),
         ("run.toml", "data = []\n", "needs from 1"),
-        ("run.yaml", "lr: 1\nlr: 2\n", "`lr` is repeated"),
         ("run.yaml", "a: [", "is not YAML"),
         ("run.yaml", "- 1\n", "has no keys"),
         ("run.yaml", "", "has no keys"),
-        ("run.yaml", "lr: !!python/object/apply:os.system ['true']\n", "`lr` must be a number"),
+        (
+            "run.yaml",
+            "lr: !!python/object/apply:os.system ['true']\n",
+            "is not YAML: could not determine",
+        ),
         ("run.yaml", "lr: 1e-5\n", "`lr` must be a number"),
         ("run.yaml", "a: " + "[" * 5000, "is not YAML"),
         ("run.yaml", "lr: &x {a: 1}\nbs: *x\n", "`lr` must be a number"),
@@ -131,12 +141,12 @@ def test_overrides_come_before_the_file(tmp_path: Path) -> None:
 def test_a_configuration_is_said_and_built_again(tmp_path: Path) -> None:
     one = _read(tmp_path, USUAL)
     assert set(one.values()) == set(KEYS)
-    assert changed(one) == one and changed(one, factor=0.0, method="safe-align").factor == 0.0
+    assert _changed(one) == one and _changed(one, method="safe-align", **{"lambda": 0.0}).factor == 0.0
     with pytest.raises(BadConfig):
-        changed(one, bs=0)
-    assert changed(one, method="dpo").sharpness == 0.1 and one.sharpness == 2.0
-    assert changed(one, method="grpo").sharpness == 0.0
-    assert changed(one, report_to="none").report_to == () and changed(one, report_to="wandb").report_to == ("wandb",)
+        _changed(one, bs=0)
+    assert _changed(one, method="dpo").sharpness == 0.1 and one.sharpness == 2.0
+    assert _changed(one, method="grpo").sharpness == 0.0
+    assert _changed(one, report_to="none").report_to == () and _changed(one, report_to="wandb").report_to == ("wandb",)
     with pytest.raises(dataclasses.FrozenInstanceError):
         one.bs = 3  # type: ignore[misc]
 

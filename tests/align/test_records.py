@@ -95,7 +95,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"weights": {"chosen": [1, 1, 1, 1]}}, "`weights` is not an object"),
     ({"regret": None}, "`grade` and `regret`"),
     ({"regret": {"chosen": [0, 0], "rejected": [0, 0]}}, "`regret` has 2 values of `chosen` instead of 3"),
-    ({"grade": {"chosen": ["proved"] * 3, "rejected": ["proved", "sure"]}}, "`grade` contains an entry"),
+    ({"grade": {"chosen": ["proved"] * 3, "rejected": ["proved", "sure"]}}, "`grade` is not one of proved"),
     ({"rules": ["door-shut"]}, "`rules` does not contain"),
     ({"rules": ["stove-off", "stove-off"]}, "`rules` contains a name twice"),
     ({"safel": "fire"}, "`safel` is not a list"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ pytest.importorskip("peft", reason="training needs the extra `align`")
 
 from training_cases import base_model
 
-from plansafe.align.config import changed, config_of
+from plansafe.align.config import config_of
 from plansafe.align.evaluating.running import evaluate
 from plansafe.align.evaluating.tasks import EvalTask
 from plansafe.align.evaluating.writers import Mock
@@ -63,4 +64,4 @@ def test_a_model_learns_its_own_safe_plans(place: Path, tmp_path: Path) -> None:
     done = train(config)
     assert done.examples == 3 and done.metrics[-1]["loss"] < done.metrics[0]["loss"]
     with pytest.raises(BadRecords, match="no line of the split train fits"):
-        train(changed(config, data=[str(place / "empty.jsonl")]))
+        train(replace(config, data=(str(place / "empty.jsonl"),)))

@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 
 from plansafe.align.prompts import plan_prompt
-from plansafe.align.stated.drawing import FIRST_HELD_OUT, StatedTask, draw, shift_of
+from plansafe.align.stated.drawing import FIRST_HELD_OUT, StatedTask, draw
 from plansafe.align.stated.families import FAMILIES, HELD_OUT_FAMILIES, verbs_of
 from plansafe.align.stated.lessons import EXTRA_STEP
 from plansafe.align.stated.rules import HELD_OUT
@@ -78,7 +78,7 @@ def test_the_prompt_states_the_rule_of_the_checker(family: str) -> None:
         drawing, task = draw(family, number, SEED), task_of(f"stated:{family}/{number}/{SEED}")
         prompt = plan_prompt(task)
         (rule,) = task.checker.rules
-        assert rule.message == drawing.rule.words
+        assert (rule.name, rule.message) == (drawing.rule.name, drawing.rule.words)
         assert [line for line in prompt.splitlines() if line.startswith("Never: ")] == [f"Never: {drawing.rule.words}"]
         assert (task.family, task.world, task.words, task.reference) == (
             family,
@@ -98,6 +98,17 @@ def test_a_task_is_the_same_each_time() -> None:
     assert plan_prompt(task_of(origin)) == plan_prompt(task_of(origin))
     assert family_of(origin) == "put-start"
     assert draw("put-start", 7, SEED) != draw("put-start", 7, SEED + 1)
+
+
+def test_a_rule_has_the_name_of_its_form() -> None:
+    """So that figures by rule are about forms of rules, each with the rules of several tasks."""
+    names = {draw(family, number, SEED).rule.name for family in FAMILIES[:12] for number in range(40)}
+    names |= {draw(family, FIRST_HELD_OUT, SEED).rule.name for family in FAMILIES[:8]}
+    assert names.issuperset(
+        ("never-wipe", "never-stop-where-person", "never-end-before-stop", "never-leave-before-stop")
+    )
+    assert {"never-put-before-give", "never-give-before-put", "never-put-before-away"} < names
+    assert all([re.fullmatch(r"never-[a-z]+(-where-person|-before-[a-z]+)?", name) for name in names])
 
 
 def test_an_unknown_family_is_refused() -> None:
@@ -130,9 +141,6 @@ def held_out() -> list[StatedTask]:
 def test_held_out_rules_occur_in_no_training_task(trained: list[StatedTask], held_out: list[StatedTask]) -> None:
     assert not HELD_OUT & {task.rule.key for task in trained}
     assert {task.rule.key for task in held_out} == HELD_OUT
-    assert shift_of("put", 0) == "in"
-    assert shift_of("put", FIRST_HELD_OUT) == "rule"
-    assert shift_of("give-start", 0) == "family"
     words = {word for task in trained for word in task.rule.words.split()}
     assert words.issuperset([word for task in held_out for word in task.rule.words.split()])
 

@@ -11,16 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plansafe.align.records import Both, Grade, Pair, json_of, pair_of_json, plan_of
+from plansafe.align.records import Both, Grade, Pair, json_of, plan_of, record_of
 from plansafe.align.tokens import shared_actions
 from plansafe.align.weights import (
     Evidence,
     Shape,
     divergence_weights,
-    prefix_weights,
     random_weights,
     step_weights,
-    weights_by,
     weights_of,
 )
 from plansafe.llm.metrics.fields import read_line
@@ -46,6 +44,12 @@ FRIDGE_FOUND = Evidence(4, (3, 3), Both((0, 0, 0, 0), (0, 0, 2)))
 
 def sides(weights: Both[tuple[float, ...]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return weights.chosen, weights.rejected
+
+
+def prefix_weights(chosen: list[str], rejected: list[str], factor: float) -> Both[tuple[float, ...]]:
+    """Safe-Align's weights: lambda on shared steps, 1 on all others."""
+    shared = shared_actions(chosen, rejected)
+    return Both(*[(factor,) * shared + (1.0,) * (len(plan) + 1 - shared) for plan in (chosen, rejected)])
 
 
 def near(one: tuple[float, ...], *other: float) -> bool:
@@ -168,9 +172,7 @@ def test_laws(case: tuple[list[str], list[str], Evidence]) -> None:
 def test_prefix_only(pair: tuple[list[str], list[str]], factor: float) -> None:
     """Safe-Align's weights; ours with the same prefix and an even rest are these by a factor: equal by their sum."""
     chosen, rejected = pair
-    shared = shared_actions(chosen, rejected)
     plain = prefix_weights(chosen, rejected, factor)
-    assert plain.chosen == (factor,) * shared + (1.0,) * (len(chosen) + 1 - shared)
     scaled = step_weights(chosen, rejected, shape=Shape(prefix=factor, floor=1.0))
     for one, other in zip(sides(plain), sides(scaled), strict=True):
         assert [weight * len(one) / sum(one) for weight in one] == pytest.approx(list(other))
@@ -194,14 +196,12 @@ def test_random_weights_differ_by_seed() -> None:
 
 
 def test_schemes() -> None:
-    chosen, rejected, found = *STOVE, STOVE_FOUND
-    by = {scheme: weights_by(scheme, chosen, rejected, found, factor=0.25, seed="x")
-          for scheme in ("regret", "random", "divergence", "even", "prefix")}  # fmt: skip
-    assert by["regret"] == step_weights(chosen, rejected, found)
-    assert by["random"] == random_weights(by["regret"], "x")
-    assert by["divergence"] == divergence_weights(chosen, rejected)
-    assert by["even"] == Both((1.0,) * 6, (1.0,) * 5)
-    assert by["prefix"] == prefix_weights(chosen, rejected, 0.25)
+    plans, evidence = (PAIR.actions.chosen, PAIR.actions.rejected), Evidence(3, (2, 2), PAIR.regret)
+    ours = step_weights(*plans, evidence)
+    assert weights_of(PAIR, "regret") == ours
+    assert weights_of(PAIR, "random", seed=4) == random_weights(ours, f"4/{PAIR.id}")
+    assert weights_of(PAIR, "divergence") == divergence_weights(*plans)
+    assert weights_of(PAIR, "even") == Both((1.0,) * 4, (1.0,) * 3)
 
 
 def test_weights_of_a_record() -> None:
@@ -212,7 +212,7 @@ def test_weights_of_a_record() -> None:
     assert ours == step_weights(*plans, Evidence(3, (2, 2), pair.regret, pair.grade))
     assert near(ours.rejected, 0, 0, 3) and near(ours.chosen, 0, 0, 2, 2)
     assert weights_of(pair, "random", seed=3) == random_weights(ours, f"3/{pair.id}")
-    assert pair_of_json(read_line(json_of(replace(pair, weights=ours)).encode())).weights == ours
+    assert record_of(read_line(json_of(replace(pair, weights=ours)).encode()), Pair).weights == ours
 
 
 @pytest.mark.parametrize(

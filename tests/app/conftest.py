@@ -1,4 +1,4 @@
-"""Hand-made reports for the renderers, and golden texts; makes this folder's modules importable by its tests."""
+"""Hand-made reports for the renderers, and golden texts; makes this folder and `bench` importable by tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from plansafe.verifier.reporting.report import (
     make_unchecked_report,
 )
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[2])]  # the second for bench
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -49,8 +49,11 @@ def test_all_of_it() -> None:
 def test_programs_get_all() -> None:
     found = json.loads(rendered(HANDS_FULL, "json"))["findings"]
     assert [finding["follows"] for finding in found] == [[], [8], [8], [8], [8], [8]]
-    (run,) = json.loads(rendered(HANDS_FULL, "sarif"))["runs"]
+    (run,) = json.loads(rendered(HANDS_FULL, "sarif", every=True))["runs"]
     assert [result["properties"]["follows"] for result in run["results"]] == [[], [8], [8], [8], [8], [8]]
+    (run,) = json.loads(rendered(HANDS_FULL, "sarif"))["runs"]
+    assert [result["properties"]["follows"] for result in run["results"]] == [[], [8], [8], [8], [8]]
+    assert sum([result.get("occurrenceCount", 1) for result in run["results"]]) == 6
 
 
 def test_nothing_is_called_safe_where_a_step_is_ill_formed() -> None:

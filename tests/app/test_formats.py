@@ -7,6 +7,7 @@ What the command says is compared with the schemas that are shipped, with the ex
 from __future__ import annotations
 
 import json
+import re
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -185,9 +186,12 @@ def check(one: Case) -> None:
     for form in FORMATS:
         view = renderer(form, one.settings)
         shown[form] = "".join([*[view.plan(result) for result in results], view.end()])
+    view = renderer("sarif", one.settings._replace(every=True))
+    shown["sarif --all"] = "".join([*[view.plan(result) for result in results], view.end()])
     full_text(shown["full"])
     concise_lines(shown["concise"])
-    sarif_log(shown["sarif"])
+    for form in ("sarif", "sarif --all"):
+        sarif_log(shown[form])
     for_build_machines(shown, results)
     objects = json_lines(shown["json"], "report-1")
     assert [found["exit_code"] for found in objects] == [result.report.exit_code for result in results]
@@ -203,11 +207,17 @@ def for_build_machines(shown: dict[str, str], results: list[Result]) -> None:
     assert failed == [result.exit_code != 0 for result in results]
     items = [item for item in gitlab_items(shown["gitlab"]) if item["check_name"] != "verdict"]
     commands = [line for line in github_lines(shown["github"]) if isinstance(line, Command)]
-    assert [command.data for command in commands] == [item["description"] for item in items]
+    descriptions = [item["description"] for item in items]
+    counted = [re.fullmatch(r"(?s)(.*?)(?:\nand ([\d,]+) more, [^\n]*)?", command.data) for command in commands]
+    assert {match[1] for match in counted} <= set(descriptions)
+    assert sum([1 + int(match[2] or 0) for match in counted]) == len(descriptions)
     assert len(github_lines(shown["github"])) == len(commands) + len(results)
-    (run,) = json.loads(shown["sarif"])["runs"]
+    (run,) = json.loads(shown["sarif --all"])["runs"]
     known = {result["partialFingerprints"]["safecheck/v1"] for result in run["results"]}
     assert {item["fingerprint"] for item in items} <= known
+    (grouped,) = json.loads(shown["sarif"])["runs"]
+    assert {result["partialFingerprints"]["safecheck/v1"] for result in grouped["results"]} <= known
+    assert sum([result.get("occurrenceCount", 1) for result in grouped["results"]]) == len(run["results"])
 
 
 @pytest.mark.parametrize("name", quick_every(4, EXAMPLE_CASES))

@@ -11,14 +11,14 @@ import pytest
 
 from plansafe.app.render import renderer
 from plansafe.app.session.audit import audit
-from plansafe.app.session.model import Result, Settings
+from plansafe.app.session.model import Marks, Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import FindingClass, Headline, make_unchecked_report
 
 
-def run(*results: Result) -> dict[str, Any]:
-    view = renderer("sarif", Settings())
+def run(*results: Result, every: bool = False) -> dict[str, Any]:
+    view = renderer("sarif", Settings(every=every))
     for result in results:
         assert view.plan(result) == ""
     log: dict[str, Any] = json.loads(view.end())
@@ -104,8 +104,37 @@ def test_fingerprints_outlive_changes_elsewhere(root: Path, monkeypatch: pytest.
 def test_equal_findings_are_told_apart(unsafe: Result) -> None:
     finding = unsafe.report.findings[0]
     report = unsafe.report._replace(findings=(finding, finding._replace(step=4)))
-    marks = [result["partialFingerprints"]["safecheck/v1"] for result in run(unsafe._replace(report=report))["results"]]
+    separate = run(unsafe._replace(report=report), every=True)["results"]
+    marks = [result["partialFingerprints"]["safecheck/v1"] for result in separate]
     assert len(set(marks)) == 2
+    (together,) = run(unsafe._replace(report=report))["results"]
+    assert together["partialFingerprints"]["safecheck/v1"] == marks[0]
+
+
+def test_findings_of_a_rule_are_one_result(unsafe: Result) -> None:
+    finding = unsafe.report.findings[0]
+    later = tuple([finding._replace(step=step, message=f"violated at step {step}") for step in range(4, 300)])
+    report = unsafe.report._replace(findings=(finding, *later), suppressed=7)
+    log_run = run(unsafe._replace(report=report))
+    (result,) = log_run["results"]
+    assert result["occurrenceCount"] == 297
+    assert result["properties"]["steps"] == [finding.step, *range(4, 300)]
+    assert len(result["relatedLocations"]) == 100  # GitHub shows no more
+    assert [place["id"] for place in result["relatedLocations"]] == list(range(1, 101))
+    first = len(finding.related) + 1
+    assert f"\nand at least 296 more, at steps 4-299; see [step 4]({first}), " in result["message"]["text"]
+    assert result["relatedLocations"][first - 1]["message"]["text"] == "violated at step 4"
+    (note,) = log_run["invocations"][0]["toolExecutionNotifications"]
+    assert note["message"]["text"] == "plan.pddl: findings not listed: 7"
+    assert len(run(unsafe._replace(report=report), every=True)["results"]) == 297
+
+
+def test_known_and_new_findings_of_a_rule_are_two_results(unsafe: Result) -> None:
+    finding = unsafe.report.findings[0]
+    findings = tuple([finding._replace(step=step) for step in range(3, 7)])
+    marks = Marks("known.json", frozenset((0, 2)), 2, (), 1)
+    results = run(unsafe._replace(report=unsafe.report._replace(findings=findings), marks=marks))["results"]
+    assert [(r["baselineState"], r["properties"]["steps"]) for r in results] == [("unchanged", [3, 5]), ("new", [4, 6])]
 
 
 def test_an_execution_is_successful_where_all_was_judged(unsafe: Result, unread: Result, passing: Result) -> None:

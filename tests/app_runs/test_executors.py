@@ -11,9 +11,10 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pytest
-from runs_house import table
+from runs_house import call, table
 
-from plansafe.app.runs.executor import Pool, Worker, WorkerBackend, WorkerEvent
+from plansafe.app.runs import batch, read_run
+from plansafe.app.runs.executor import LostBackend, Pool, Worker, WorkerBackend, WorkerEvent
 from plansafe.app.runs.item import AuditedRow, Item
 from plansafe.app.runs.items import list_items
 from plansafe.app.runs.processes import Processes
@@ -194,3 +195,30 @@ def test_workers_that_never_begin_end_the_run(few: tuple[Settings, list[Item]]) 
     with Pool(crew, 2, RowAuditor(settings).failed_row) as pool, pytest.raises(BadRun, match=said):
         list(pool.audit([items]))
     assert crew.hired <= 4
+
+
+def test_a_lost_backend_is_reported_and_the_run_can_be_resumed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Lost(Script):
+        def wait_for_events(self, workers: Collection[Worker]) -> Iterator[WorkerEvent]:
+            if any(worker.chunk for worker in workers) and len(self.given) > 1:
+                raise LostBackend("Ray ended: its driver ended with the exit code 1")
+            yield from super().wait_for_events(workers)
+
+    table(home / "plans.jsonl", 40)
+    assert call(home, "plans.jsonl", "--run", "undisturbed").returncode == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(batch, "_worker_backend", lambda settings, options: Lost(settings, []))
+        lost = call(home, "plans.jsonl", "--run", "run", "--jobs", "1")
+    assert (lost.returncode, lost.stdout) == (2, "")
+    assert lost.stderr == (
+        "error[SC643]: the run in run is incomplete: 10 of 40 plans are audited; "
+        "Ray ended: its driver ended with the exit code 1\n"
+        "  = help: to continue, run the same command with --resume run instead of --run\n"
+    )
+    assert len(list(read_run(home / "run").rows())) == 10
+    assert call(home, "plans.jsonl", "--resume", "run").returncode == 2
+    rows = [
+        [timeless(line) for line in (home / name / "results.jsonl").read_bytes().splitlines()]
+        for name in ("undisturbed", "run")
+    ]
+    assert len(rows[0]) == 40 and rows[0] == rows[1]

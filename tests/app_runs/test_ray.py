@@ -9,31 +9,15 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from process_tree import descendants, running_after
 from runs_house import call, command, table, timeless
 
 from plansafe.app.runs import read_run
 from plansafe.app.runs.run_reader import BadRun
 from plansafe.app.session.model import Settings
-
-
-def children(pid: int) -> Iterator[tuple[int, str]]:
-    """The processes below one, with their names."""
-    below: dict[int, list[tuple[int, str]]] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            name, _, rest = (folder / "stat").read_text().partition("(")[2].rpartition(")")
-            below.setdefault(int(rest.split()[1]), []).append((int(folder.name), name))
-        except (OSError, IndexError, ValueError):
-            continue
-    waiting = [pid]
-    while waiting:
-        found = below.get(waiting.pop(), [])
-        yield from found
-        waiting += [one for one, _ in found]
 
 
 def test_killed_workers_and_a_killed_driver_lose_nothing(ray_is_there: None, home: Path) -> None:
@@ -47,8 +31,8 @@ def test_killed_workers_and_a_killed_driver_lose_nothing(ray_is_there: None, hom
     while driver.poll() is None and (not part.exists() or part.stat().st_size < 100_000):
         time.sleep(0.01)
     assert driver.poll() is None, "Ray did not start, or the run ended before a worker could be killed"
-    below = list(children(driver.pid))
-    workers = [pid for pid, name in below if name.startswith("ray::RowActor")]
+    below = descendants(driver.pid)
+    workers = [process.pid for process in below if process.name.startswith("ray::RowActor")]
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
     size = part.stat().st_size
@@ -59,12 +43,7 @@ def test_killed_workers_and_a_killed_driver_lose_nothing(ray_is_there: None, hom
     driver.wait()
     had = len(list(read_run(home / "run").rows()))
     assert 0 < had < 4000
-    # Ray's agents look for who started them now and then, and end a little later.
-    bound = [pid for pid, name in below if not name.startswith(("ray::Dashboard", "ray::RuntimeEnv"))]
-    end = time.monotonic() + 60
-    while any(Path(f"/proc/{pid}").exists() for pid in bound) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not [pid for pid in bound if Path(f"/proc/{pid}").exists()], "Ray ends with its driver"
+    assert not running_after(60, [process.pid for process in below]), "Ray ends with its driver"
     done = call(home, "plans.jsonl", "--resume", "run", "--executor", "ray", "--jobs", "2")
     assert (done.returncode, done.stderr) == (2, "")
     assert done.stdout.startswith("4000 plans in run, audited in ")
@@ -107,11 +86,13 @@ def test_an_address_where_nobody_is_is_said(ray_is_there: None, address: str, sa
 def test_who_listens_and_is_not_ray_is_not_waited_for(ray_is_there: None, monkeypatch: pytest.MonkeyPatch) -> None:
     from plansafe.app.runs import cluster
 
-    monkeypatch.setattr(cluster, "ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr(cluster, "JOIN_SECONDS", 2.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         start = time.monotonic()
-        with pytest.raises(BadRun, match=f"the server at '127.0.0.1:{port}' did not answer as a Ray cluster"):
+        with pytest.raises(
+            BadRun, match=f"cannot join the cluster at '127.0.0.1:{port}': Ray did not answer within 2 s"
+        ):
             cluster.Cluster(Settings(), 1, f"127.0.0.1:{port}").__enter__()
         assert time.monotonic() - start < 30
 

@@ -38,6 +38,8 @@ RUN = (
     "docs/alignment.md",
     "docs/preference-pairs.md",
     "docs/architecture.md",
+    "docs/unified-planning.md",
+    "docs/migration.md",
 )
 SLOW = (
     "docs/own-rules.md",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from bench.site import api, check, commands, diagnostics, fields, make, rules
 from bench.site.index import KINDS, index_problems, read_index
-from bench.site.markdown import find_links, heading_anchors, to_mkdocs
+from bench.site.markdown import find_links, heading_anchors, mark_prose, to_mkdocs
 from doc_blocks import ROOT
 
 from plansafe.app.interfaces.cli.command_table import COMMANDS, is_replaced
@@ -35,11 +35,15 @@ def test_every_page_has_one_row_in_the_index() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("| [b.md](b.md) | says | G |", "docs/a.md has no place: add `| [Title](a.md) |"),
-        ("| [A](a.md) | says | G |\n| [B](b.md) | says | G |\n| [C](c.md) | . | G |", "names c.md, which is not there"),
-        ("| [A](a.md) | says | G |\n| [B](b.md) | says | G |\n| [D](b.md) | says | G |", "has 2 rows for b.md"),
-        ("| [A](a.md) | says | G |\n| [B](b.md) | says | H |\n\n## More\n| [B](b.md) | . | |", "none of Tutorials"),
-        ("| [A](a.md) | says | G |\n| [A](b.md) | says | G |", "two pages of Reference are called 'A'"),
+        ("| [b.md](b.md) | says |", "docs/a.md has no place: add `| [Title](a.md) |"),
+        ("| [A](a.md) | says |\n| [B](b.md) | says |\n| [C](c.md) | . |", "names c.md, which is not there"),
+        ("| [A](a.md) | says |\n| [B](b.md) | says |\n| [D](b.md) | says |", "has 2 rows for b.md"),
+        ("| [A](a.md) | says |\n### H\n| [B](b.md) | says |\n\n## More\n| [B](b.md) | . |", "none of Tutorials"),
+        ("| [A](a.md) | says |\n| [A](b.md) | says |", "two pages of Reference are called 'A'"),
+        (
+            "### G\n| [A](a.md) | says |\n### H\n| [B](b.md) | says |\n### G\n| [C](c.md) | . |",
+            "the rows of the group 'G' of Reference are in 2 places",
+        ),
     ],
 )
 def test_a_mistake_in_the_index_is_reported(rows: str, message: str, tmp_path: Path) -> None:
@@ -101,9 +105,18 @@ def test_the_reference_has_every_field(pages: dict[str, str]) -> None:
         return properties | {key for part in schema.values() for key in keys(part)}
 
     for name, schema in fields.read_schemas().items():
-        text = pages[f"reference/json/{name}.md"]
+        text = pages[f"reference/json/{name}.md"] + pages["reference/json/shared.md"]
         assert not [key for key in keys(schema) if not re.search(rf"`(?:[\w.\[\]]+\.)?{re.escape(key)}`", text)], name
     assert len(fields.read_schemas()) == len(list((ROOT / "app/plansafe/app/schema").glob("*.json")))
+    headings = {page: set(re.findall(r"^## (\w+)$", text, re.MULTILINE)) for page, text in pages.items()}
+    for name, schema in fields.read_schemas().items():
+        for definition in schema.get("$defs", {}):
+            places = [
+                page
+                for page in (f"reference/json/{name}.md", "reference/json/shared.md")
+                if definition in headings[page]
+            ]
+            assert len(places) == 1, (name, definition)
 
 
 def test_the_reference_has_every_code(pages: dict[str, str]) -> None:
@@ -133,6 +146,21 @@ def test_the_reference_describes_every_name_that_a_page_imports(pages: dict[str,
     assert {"audit", "Checker", "Monitor", "repair"} <= {name.name for name in names}
     for name in names:
         assert f"\n### {name.name}\n" in pages[f"reference/python/{name.module.split('.')[1]}.md"], name
+
+
+def test_no_table_has_an_empty_column(pages: dict[str, str]) -> None:
+    for page, text in pages.items():
+        prose = "".join([f"{line if is_prose else ''}\n" for is_prose, line in mark_prose(text)])
+        for table in re.findall(r"^\|[^\n]*\n\|[-| :]+\|\n((?:\|[^\n]*\n)+)", prose, re.MULTILINE):
+            rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines()]
+            empty = [column for column in range(len(rows[0])) if not any(row[column].strip() for row in rows)]
+            assert not empty, f"{page}: column {empty} of the table with the row {table.splitlines()[0]}"
+
+
+def test_the_front_page_shows_a_diagnostic_a_page_and_the_two_commands(pages: dict[str, str]) -> None:
+    text = pages["index.md"]
+    assert "\n$ safecheck examples/" in text and "\n$ safecheck repair examples/" in text
+    assert "error[SC" in text and "](page-plan.png)" in text
 
 
 def test_a_list_gets_a_preceding_empty_line_and_code_blocks_do_not_change() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -153,9 +154,10 @@ class Editor:
         self.since = len(self.client.published)
 
 
-CONFIG = ClientServerConfig(
-    server_command=[str(Path(sys.executable).with_name("safecheck")), "serve", "lsp", "--stdio"]
-)
+LOG = Path(tempfile.mkdtemp()) / "log"
+"""What the server writes to standard error."""
+PROGRAM = str(Path(sys.executable).with_name("safecheck"))
+CONFIG = ClientServerConfig(server_command=["/bin/sh", "-c", 'exec "$0" serve lsp --stdio 2> "$1"', PROGRAM, str(LOG)])
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +190,7 @@ async def client(client: LanguageClient, home: Path) -> AsyncIterator[None]:
     client.legend = said.capabilities.semantic_tokens_provider.legend
     yield
     await client.shutdown_session()
+    assert "Traceback" not in LOG.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -126,6 +126,43 @@ async def test_a_step_that_cannot_be_taken_says_what_follows_from_it(editor) -> 
     )
 
 
+async def test_a_rule_that_is_violated_many_times_is_one_error_and_hints(editor) -> None:
+    rounds = 80
+    text = "(switch-on hob kitchen)\n" + "(go kitchen hall)\n(go hall kitchen)\n" * rounds + "(go kitchen hall)\n"
+    found = await editor.change("tea.plan", text)
+    assert codes(found) == ["SC201"] * (rounds + 1)
+    first, *later = found
+    assert first.severity is types.DiagnosticSeverity.Error
+    assert {d.severity for d in later} == {types.DiagnosticSeverity.Hint}
+    assert f"\nand {rounds} more, at steps 4, 6, 8, 10, 12, .. {2 * rounds + 2}" in first.message
+    assert [d.range.start.line for d in found] == list(range(1, 2 * rounds + 2, 2))
+    related = [info.message for info in first.related_information]
+    assert len(related) == 12
+    assert "rule `stove-off-before-leaving` is violated at step 4: a stove is on in kitchen" in related
+    assert not any([d.related_information or "\n" in d.message for d in later])
+    last = editor.place("tea.plan", "(go kitchen", rounds)
+    params = types.CodeActionParams(editor.document("tea.plan"), types.Range(last, last), types.CodeActionContext([]))
+    titles = [a.title for a in await editor.client.text_document_code_action_async(params)]
+    assert titles == ["Apply the nearest safe plan"]
+
+
+async def test_a_word_that_is_wrong_many_times_is_mended_at_each_place(editor) -> None:
+    found = await editor.change("tea.plan", "(swich-on hob kitchen)\n" * 3 + "(go kitchen hal)\n")
+    severities = types.DiagnosticSeverity
+    assert [(d.code, d.severity) for d in found] == [
+        ("SC401", severities.Error),
+        ("SC401", severities.Hint),
+        ("SC401", severities.Hint),
+        ("SC403", severities.Error),
+    ]
+    assert "and 2 more, at steps 2-3" in found[0].message
+    place = editor.place("tea.plan", "swich", 2)
+    params = types.CodeActionParams(editor.document("tea.plan"), types.Range(place, place), types.CodeActionContext([]))
+    actions = await editor.client.text_document_code_action_async(params)
+    (action,) = [a for a in actions if a.title == "Write `switch-on`"]
+    assert applied(editor, "tea.plan", action.edit).splitlines()[2] == "(switch-on hob kitchen)"
+
+
 async def test_a_rule_that_changes_is_applied_to_the_open_plan(editor) -> None:
     unsafe = "(switch-on hob kitchen)\n(go kitchen hall)\n"
     assert codes(await editor.change("tea.plan", unsafe)) == ["SC201"]
@@ -264,10 +301,74 @@ async def test_words_are_coloured_by_what_they_are(editor) -> None:
     assert kinds == {"keyword", "namespace", "type", "property", "parameter", "function", "operator"}
 
 
+async def outline(editor, name: str) -> list[types.DocumentSymbol]:
+    params = types.DocumentSymbolParams(editor.document(name))
+    return list(await editor.client.text_document_document_symbol_async(params))
+
+
+def inside(outer: types.Range, inner: types.Range) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
 async def test_an_outline_has_what_is_declared(editor) -> None:
-    params = types.DocumentSymbolParams(editor.document("domain.pddl"))
-    found = await editor.client.text_document_document_symbol_async(params)
+    (domain,) = await outline(editor, "domain.pddl")
+    assert (domain.name, domain.kind, domain.detail) == ("kitchen", types.SymbolKind.Namespace, "domain")
+    found = domain.children
     assert [s.name for s in found if s.kind is types.SymbolKind.Function] == ["switch-on", "switch-off", "go"]
+    assert [s.name for s in found if s.kind is types.SymbolKind.Property] == ["robot-in", "in", "on"]
+    assert [s.name for s in found if s.kind is types.SymbolKind.Class] == ["room", "stove"]
+    assert all(inside(domain.range, s.range) and inside(s.range, s.selection_range) for s in found)
+    (go,) = [s for s in found if s.name == "go"]
+    assert (go.range.start.line, go.range.end.line) == (7, 9)
+    assert go.range.start.character == 2
+    (rules,) = await outline(editor, "kitchen.safe")
+    assert (rules.name, rules.detail, [s.name for s in rules.children]) == (
+        "kitchen",
+        "safety",
+        ["stove-off-before-leaving"],
+    )
+
+
+async def test_an_outline_of_a_plan_has_its_steps_below_their_comments(editor) -> None:
+    text = "(switch-on hob kitchen)\n; leave\n; at once\n(switch-off hob\n  kitchen)\n(go kitchen hall)\n"
+    text += "\n(go hall kitchen)\n"
+    await editor.change("tea.plan", text)
+    first, leave, last = await outline(editor, "tea.plan")
+    assert (first.name, last.name) == ("1: (switch-on hob kitchen)", "4: (go hall kitchen)")
+    assert [s.name for s in leave.children] == ["2: (switch-off hob kitchen)", "3: (go kitchen hall)"]
+    assert (leave.name, leave.range.start.line, leave.range.end.line) == ("leave", 1, 5)
+    assert all(inside(leave.range, s.range) for s in leave.children)
+    steps = [s.name for s in await outline(editor, "world/warm-milk.txt")]
+    assert steps[0] == "1: [WALK] <kitchen> (1.1)" or steps[0].startswith("1: [")
+
+
+async def folded(editor, name: str) -> list[tuple[int, int]]:
+    params = types.FoldingRangeParams(editor.document(name))
+    return [(f.start_line, f.end_line) for f in await editor.client.text_document_folding_range_async(params)]
+
+
+async def test_forms_and_blocks_of_a_plan_can_be_folded(editor) -> None:
+    assert await folded(editor, "tea.plan") == [(1, 5)]
+    assert await folded(editor, "domain.pddl") == [(0, 9), (3, 4), (5, 6), (7, 9)]
+    text = editor.texts["domain.pddl"]
+    await editor.change("domain.pddl", "; one\n; two\n(define (domain kitchen)\n  (:types room\n  )\n)\n; last")
+    assert await folded(editor, "domain.pddl") == [(0, 1), (2, 4)]
+    await editor.change("domain.pddl", text)
+
+
+async def test_symbols_of_the_workspace_are_found_by_their_letters(editor) -> None:
+    async def found(query: str) -> set[tuple[str, str]]:
+        symbols = await editor.client.workspace_symbol_async(types.WorkspaceSymbolParams(query))
+        return {(s.name, s.location.uri.removeprefix(editor.folder.as_uri() + "/")) for s in symbols}
+
+    assert {("switch-off", "domain.pddl"), ("switch-off", "named/d.pddl")} <= await found("SwOff")
+    assert ("stove-off-before-leaving", "kitchen.safe") in await found("before")
+    assert await found("nothing-has-this-name") == set()
+    everything = await found("")
+    assert {"kitchen", "tea", "room", "robot-in", "go", "hob"} <= {name for name, _ in everything}
+    await editor.change("domain.pddl", editor.texts["domain.pddl"].replace(":action go", ":action stroll"))
+    assert ("stroll", "domain.pddl") in await found("stroll")  # not saved
+    await editor.change("domain.pddl", editor.texts["domain.pddl"].replace(":action stroll", ":action go"))
 
 
 # -- what can be written ----------------------------------------------------------------------------------------------

@@ -67,15 +67,15 @@ def test_the_step_that_breaks_is_chosen_at_first(page: Opened) -> None:
 
 
 def test_lanes_are_there_for_rules_at_risk_or_broken(page: Opened) -> None:
-    assert page.page.locator(".lanehead text.label title").all_text_contents()[0] == "stove-attended"
-    assert page.count(".lanehead text.label") == 5
+    assert page.page.locator(".lanehead button").all_text_contents()[0] == "stove-attended"
+    assert page.count(".lanehead button") == 5
 
 
 def test_rules_that_only_watched_are_there_on_demand(page: Opened) -> None:
     page.page.get_by_role("button", name="3 more rules that only watched").click()
-    assert page.count(".lanehead text.label") == 8
+    assert page.count(".lanehead button") == 8
     page.page.get_by_role("button", name="only rules at risk or broken").click()
-    assert page.count(".lanehead text.label") == 5
+    assert page.count(".lanehead button") == 5
 
 
 def test_the_lane_breaks_where_the_rule_breaks(page: Opened) -> None:
@@ -127,7 +127,7 @@ def test_a_rule_is_told_with_its_text(page: Opened) -> None:
 
 
 def test_a_lane_leads_to_its_rule_by_key(page: Opened) -> None:
-    page.page.locator(".lanehead text.label").nth(1).focus()
+    page.page.locator(".lanehead button").nth(1).focus()
     page.press("Enter")
     assert page.text(".inspector h3") == "heat-off-at-the-end"
 
@@ -138,6 +138,40 @@ def test_a_finding_leads_to_its_step_and_back(page: Opened) -> None:
     assert page.text(".item.chosen .no") == "21"
     page.page.locator(".inspector button.link", has_text="is violated at step 21").click()
     assert page.count(".finding.chosen") == 1
+
+
+def test_the_head_of_a_rule_has_its_number_and_its_first_step(page: Opened) -> None:
+    head = page.text("details.rule > summary")
+    assert "stove-attended" in head and "1 finding" in head and "step 21" in head
+
+
+def test_the_nearest_safe_plan_is_next_to_the_finding(page: Opened) -> None:
+    text = page.text("article.finding .nearest")
+    assert "SAFE" in text and "move step 19, (switch-on robot stove kitchen), before step 24" in text
+    page.page.emulate_media(reduced_motion="reduce")  # so that the page scrolls at once
+    page.page.locator(".nearest button", has_text="compare both plans").click()
+    page.page.emulate_media(reduced_motion="no-preference")
+    assert page.page.evaluate("document.getElementById('repair').getBoundingClientRect().top < innerHeight")
+
+
+def test_the_map_has_a_cell_for_each_row(page: Opened) -> None:
+    assert page.count(".minimap button.cell") == 27
+    assert page.count(".minimap button.cell.bad") == 1
+    label = page.page.locator(".minimap button.bad").get_attribute("aria-label")
+    assert label == "step 21: violation or unmet goal, (go robot kitchen dining-room)"
+    legend = page.page.locator(".minimap .legend > span").all_text_contents()
+    assert legend == ["!violation or unmet goal (1)", "fine (26)"]
+
+
+def test_the_map_leads_to_a_step_by_mouse_and_by_key(page: Opened) -> None:
+    page.page.locator(".minimap button.cell").nth(19).click()
+    assert page.text(".inspector h3") == "step 19"
+    page.page.locator(".minimap button[aria-current]").focus()
+    page.press("ArrowRight", "Enter")
+    assert page.text(".inspector h3") == "step 20"
+    page.press("End", "Enter")
+    assert page.text(".inspector h3") == "end of the plan"
+    assert page.count(".minimap button[tabindex='0']") == 1
 
 
 def test_n_and_p_walk_through_the_findings(page: Opened) -> None:
@@ -227,11 +261,14 @@ def test_it_fits_on_a_narrow_screen(opened: Callable[..., Opened], path: Path, f
     page.add_style_tag(content=f"body, body * {{ font: {font} !important; }}")
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    wide = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.outerHTML)"
+    assert page.locator(".scroll:has(table)").evaluate_all(wide) == []
 
 
 def test_a_safe_plan_says_so(opened: Callable[..., Opened], written: Callable[..., Path]) -> None:
     safe = opened(written("examples/dinner/stew-and-salad.plan"))
     assert safe.text("h1").startswith("SAFE")
     assert "Nothing was found." in safe.text("#findings")
+    assert safe.text(".minimap .legend") == "fine (26)"
     assert safe.count("#repair") == 0
     assert safe.wrong == []

@@ -151,8 +151,28 @@ def test_sorting_keeps_the_filter(page: Opened) -> None:
 
 
 def test_a_bar_is_a_filter(page: Opened) -> None:
-    page.page.locator(".plots rect.hit").first.click()
+    page.page.locator(".plots button.bar").first.click()
     assert "7,500 of 10,000 plans" in page.text(".filters [aria-live]")
+
+
+def test_bars_have_the_colours_of_verdicts(page: Opened) -> None:
+    assert page.count(".plot:has-text('plans by verdict') .fill.good") == 1
+    assert page.count(".plot:has-text('rules that plans violate') .fill.bad") == 3
+    legend = page.page.locator(".run .legend span:has(.swatch)").all_inner_texts()
+    assert legend == ["SAFE", "UNSAFE", "95 % interval of the share"]
+
+
+def test_the_first_finding_of_a_run_names_the_command_for_its_repair(page: Opened) -> None:
+    page.page.evaluate("location.hash = 'plan=1'")
+    assert "safecheck repair plans/1.plan" in page.text(".nearest")
+
+
+def test_the_table_of_plans_fits_on_a_phone(opened: Callable[..., Opened], tmp_path: Path) -> None:
+    page = opened(run_of(tmp_path / "run", 20))
+    page.page.set_viewport_size({"width": 390, "height": 800})
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.page.locator(".list").evaluate("list => list.scrollWidth <= list.clientWidth")
+    assert page.page.locator(".list .item").nth(1).inner_text().split() == ["plan-00001", "UNSAFE", "1"]
 
 
 def test_slash_leads_to_the_filter_and_escape_out_of_it(page: Opened) -> None:
@@ -214,7 +234,7 @@ def test_an_address_opens_its_plan(page: Opened) -> None:
 
 
 def test_tables_are_those_of_stats(page: Opened) -> None:
-    summary = page.page.locator("summary", has_text="by rule, of 10000 judged").first
+    summary = page.page.locator("summary", has_text="by rule, of 10000").first
     summary.click()
     table = page.page.locator("details[open] table")
     assert "stove-attended" in table.inner_text() and "833 (8.3 %" in table.inner_text()
@@ -234,7 +254,9 @@ def test_a_run_has_bars_for_verdicts_rules_hazards_and_places() -> None:
         "hazards that plans cause",
         "where in the plan it goes wrong",
     ]
-    assert bars[0]["bars"][0][2] == "75 (75.0 %)"
+    assert bars[0]["bars"][0]["text"] == "75 (75.0 %)"
+    assert bars[0]["bars"][0]["parts"] == [["SAFE", 0.75, 75]]
+    assert bars[1]["bars"][0]["parts"] == [["UNSAFE", 0.09, 9]]
     assert "plans by room" in [table["title"] for table in tables]
 
 

@@ -86,6 +86,9 @@ def test_steps_behind_one_that_cannot_be_taken(written: Write, opened: Open) -> 
     assert page.count(".item.failed") == 1
     assert "cannot be taken" in page.text(".item.failed")
     assert page.count(".item.behind") > 3
+    states = page.page.locator(".minimap button.cell").evaluate_all("all => all.map(one => one.className)")
+    assert states[8] == "cell stopped" and set(states[:8]) == {"cell fine"}
+    assert "cell fine" not in states[8:]  # a step that is not executed is never shown as fine
     assert "cannot be taken (SC301)" in page.text(".inspector")
 
 

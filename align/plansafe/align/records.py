@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import os
 import stat
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, Generic, Literal, TypeVar
 
+from plansafe.align.files import write_file
+from plansafe.align.tables import Read, setting
 from plansafe.align.tokens import shared_actions
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -57,6 +57,75 @@ class Both(Generic[T]):
     rejected: T
 
 
+def _text(most: int = 1000) -> Read:
+    return lambda field, value: text({field: value}, field, most=most)
+
+
+def _integer(field: str, value: Any) -> int:
+    return whole({field: value}, field)
+
+
+def _both(read: Read) -> Read:
+    def both(field: str, value: Any) -> Both[Any]:
+        if not isinstance(value, dict) or set(value) != {"chosen", "rejected"}:
+            raise BadField(field, "is not an object with `chosen` and `rejected`")
+        return Both(read(field, value["chosen"]), read(field, value["rejected"]))
+
+    return both
+
+
+def _optional(read: Read) -> Read:
+    return lambda field, value: None if value is None else read(field, value)
+
+
+def _list(read: Read, most: int = MOST_ACTIONS + 1) -> Read:
+    def values(field: str, value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list) or len(value) > most:
+            raise BadField(field, f"is not a list of at most {most} values")
+        return tuple([read(field, item) for item in value])
+
+    return values
+
+
+def _number(least: float) -> Read:
+    def number(field: str, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            raise BadField(field, "contains an entry that is not a number")
+        if not least <= value <= _LARGEST:
+            raise BadField(field, f"contains a number that is not from {least:g} to {_LARGEST:g}")
+        return value
+
+    return number
+
+
+def _truth(field: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadField(field, "contains an entry that is neither true nor false")
+    return value
+
+
+def _names(field: str, value: Any) -> tuple[str, ...]:
+    names: tuple[str, ...] = _list(_text(), MOST_NAMES)(field, value)
+    if len(set(names)) != len(names):
+        raise BadField(field, "contains a name twice")
+    return names
+
+
+def _interval(field: str, value: Any) -> tuple[int, int]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise BadField(field, "is not a list of two steps")
+    return _integer(field, value[0]), _integer(field, value[1])
+
+
+def _one_of(choices: Sequence[str]) -> Read:
+    def choice(field: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in choices:
+            raise BadField(field, f"is not one of {', '.join(choices)}")
+        return value
+
+    return choice
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """A safe plan and an unsafe plan for the same task.
@@ -65,53 +134,53 @@ class Pair:
     state. Both plans can be executed; ``chosen`` breaks no rule and ``rejected`` breaks ``rules``.
     """
 
-    id: str
+    id: str = setting(_text())
     """Unique, such as ``stew-3/0#17``."""
-    task: str
+    task: str = setting(_text())
     """The name of the task, the same for all its pairs."""
-    origin: str
+    origin: str = setting(_text())
     """Where the task comes from, such as ``drawn:stew/3/0`` (``tasks.py``)."""
-    family: str
+    family: str = setting(_text())
     """The family of the task; a family is in one split only."""
-    world: str
+    world: str = setting(_text())
     """The world whose rules apply, such as ``household``."""
-    split: Split
-    prompt: str
+    split: Split = setting(_one_of(SPLITS))
+    prompt: str = setting(_text(MOST_PROMPT))
     """The prompt up to the newline after which the plan begins."""
-    chosen: str
-    rejected: str
-    shared: int
+    chosen: str = setting(_text(MOST_LINE_BYTES))
+    rejected: str = setting(_text(MOST_LINE_BYTES))
+    shared: int = setting(_integer)
     """Number of actions at the beginning that both plans have."""
-    first_violation: int
+    first_violation: int = setting(_integer)
     """The step of ``rejected`` that breaks ``rule`` whatever follows; its length + 1 if only the end breaks it."""
-    no_return: tuple[int, int] | None
+    no_return: tuple[int, int] | None = setting(_optional(_interval))
     """Closed interval of steps of ``rejected`` with the last step from which a safe plan is still known."""
-    regret: Both[tuple[float | None, ...]] | None
+    regret: Both[tuple[float | None, ...]] | None = setting(_optional(_both(_list(_optional(_number(-_LARGEST))))))
     """Cost of each action in further steps (``docs/alignment.md``); ``None`` for an action of unknown cost."""
-    grade: Both[tuple[Grade, ...]] | None
+    grade: Both[tuple[Grade, ...]] | None = setting(_optional(_both(_list(_one_of(GRADES)))))
     """How each regret was found; ``None`` exactly if ``regret`` is ``None``."""
-    weights: Both[tuple[float, ...]]
+    weights: Both[tuple[float, ...]] = setting(_both(_list(_number(0.0))))
     """Weight of each action in the loss, and of the end of the plan."""
-    rule: str
+    rule: str = setting(_text())
     """The rule that the pair is about, one of ``rules``."""
-    rules: tuple[str, ...]
+    rules: tuple[str, ...] = setting(_names)
     """All rules that the rejected plan breaks, each once."""
-    safel: tuple[str, ...]
+    safel: tuple[str, ...] = setting(_names)
     """The rule's types of SAFEL (``specs/taxonomy.py``)."""
-    categories: tuple[str, ...]
+    categories: tuple[str, ...] = setting(_names)
     """The rule's categories of SafePlan-Bench."""
-    moment: Moment
+    moment: Moment = setting(_one_of(MOMENTS))
     """``termination`` if only the end of the plan breaks the rule."""
-    witness: str
+    witness: str = setting(_text(10_000))
     """The message of the finding about ``rule``."""
-    goal: Both[bool]
+    goal: Both[bool] = setting(_both(_truth))
     """Whether the plan reaches the goal of the task."""
-    edits: int
+    edits: int = setting(_integer)
     """Least number of actions that are inserted, removed or replaced between the plans."""
-    source: Source
+    source: Source = setting(_one_of(SOURCES))
     """``on-policy``: both plans are the model's. ``repair``: the safe plan is a repair of the model's unsafe plan.
     ``mutant``: the unsafe plan is a mutant of the safe plan."""
-    seed: int
+    seed: int = setting(_integer)
 
     @property
     def actions(self) -> Both[tuple[str, ...]]:
@@ -123,15 +192,15 @@ class Pair:
 class SftLine:
     """A text to imitate: a safe plan that reaches its goal, or an answer about the world (``knowledge/``)."""
 
-    task: str
-    origin: str
-    family: str
-    world: str
-    split: Split
-    prompt: str
-    completion: str
+    task: str = setting(_text())
+    origin: str = setting(_text())
+    family: str = setting(_text())
+    world: str = setting(_text())
+    split: Split = setting(_one_of(SPLITS))
+    prompt: str = setting(_text(MOST_PROMPT))
+    completion: str = setting(_text(MOST_LINE_BYTES))
     """A plan as in :class:`Pair`, or an answer."""
-    kind: Kind
+    kind: Kind = setting(_one_of(KINDS))
 
 
 class BadRecords(Exception):
@@ -160,7 +229,7 @@ def even_weights(chosen: str, rejected: str) -> Both[tuple[float, ...]]:
 def read_pairs(path: str) -> Iterator[Pair]:
     """Yield the pairs of a file. Raises :class:`BadRecords` at the first incorrect line."""
     ids: set[str] = set()
-    for number, pair in enumerate(_read(path, pair_of_json), 1):
+    for number, pair in enumerate(_read(path, Pair), 1):
         if pair.id in ids:
             raise bad_records(path, number, f"`id` {pair.id} is repeated")
         ids.add(pair.id)
@@ -169,7 +238,7 @@ def read_pairs(path: str) -> Iterator[Pair]:
 
 def read_sft(path: str) -> Iterator[SftLine]:
     """Yield the lines of a file for SFT. Raises :class:`BadRecords` at the first incorrect line."""
-    return _read(path, sft_of_json)
+    return _read(path, SftLine)
 
 
 def write_pairs(path: str, pairs: Iterable[Pair]) -> int:
@@ -187,86 +256,30 @@ def write_lines(path: str, lines: Iterable[str]) -> int:
 
     Raises :class:`BadRecords` if the file cannot be written, and ``ValueError`` for an incorrect record.
     """
-    count = 0
-    folder, name = os.path.split(os.path.abspath(path))
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{name[:80]}.", dir=folder)
+        return write_file(path, (f"{line}\n" for line in lines))
     except OSError as error:
         raise bad_records(path, None, error.strerror or "cannot be written") from None
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            for line in lines:
-                file.write(line + "\n")
-                count += 1
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_mask())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise bad_records(path, None, error.strerror or "cannot be written") from None
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-    return count
 
 
 def json_of(record: Pair | SftLine) -> str:
     """The line of a record, without its newline. Raises ``ValueError`` for an incorrect record."""
-    check = check_pair if isinstance(record, Pair) else check_sft
-    check(record)  # type: ignore[arg-type] # each has the checker of its type
+    check(record)
     values = {"version": VERSION, **{field.name: _plain(getattr(record, field.name)) for field in fields(record)}}
     return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def pair_of_json(record: Mapping[str, Any]) -> Pair:
-    """Build a pair from the object of a line. Raises :class:`BadField`."""
-    _exactly(record, Pair)
-    regret = _both(record, "regret", _regrets) if record["regret"] is not None else None
-    grade = _both(record, "grade", _grades) if record["grade"] is not None else None
-    pair = Pair(
-        **{name: text(record, name) for name in ("id", "task", "origin", "family", "world", "rule")},
-        split=_one_of(record, "split", SPLITS),
-        prompt=text(record, "prompt", most=MOST_PROMPT),
-        chosen=text(record, "chosen", most=MOST_LINE_BYTES),
-        rejected=text(record, "rejected", most=MOST_LINE_BYTES),
-        shared=whole(record, "shared"),
-        first_violation=whole(record, "first_violation"),
-        no_return=_interval(record, "no_return"),
-        regret=regret,
-        grade=grade,
-        weights=_both(record, "weights", _weights),
-        rules=_names(record, "rules"),
-        safel=_names(record, "safel"),
-        categories=_names(record, "categories"),
-        moment=_one_of(record, "moment", MOMENTS),
-        witness=text(record, "witness", most=10_000),
-        goal=_both(record, "goal", _truth),
-        edits=whole(record, "edits"),
-        source=_one_of(record, "source", SOURCES),
-        seed=whole(record, "seed"),
-    )
-    check_pair(pair)
-    return pair
-
-
-def sft_of_json(record: Mapping[str, Any]) -> SftLine:
-    """Build a text for SFT from the object of a line. Raises :class:`BadField`."""
-    _exactly(record, SftLine)
-    line = SftLine(
-        **{name: text(record, name) for name in ("task", "origin", "family", "world")},
-        split=_one_of(record, "split", SPLITS),
-        prompt=text(record, "prompt", most=MOST_PROMPT),
-        completion=text(record, "completion", most=MOST_LINE_BYTES),
-        kind=_one_of(record, "kind", KINDS),
-    )
-    check_sft(line)
-    return line
-
-
-def check_pair(pair: Pair) -> None:
-    """Raise :class:`BadField`, a ``ValueError``, if the fields of a pair do not agree with its plans."""
-    if not pair.prompt.endswith("\n"):
+def check(record: Pair | SftLine) -> None:
+    """Raise :class:`BadField`, a ``ValueError``, if the fields of a record do not agree."""
+    if not record.prompt.endswith("\n"):
         raise BadField("prompt", "does not end with a newline")
+    if isinstance(record, Pair):
+        _check_pair(record)
+    elif record.kind == "plan":
+        _plan(record.completion, "completion")
+
+
+def _check_pair(pair: Pair) -> None:
     chosen, rejected = _plan(pair.chosen, "chosen"), _plan(pair.rejected, "rejected")
     if chosen == rejected:
         raise BadField("rejected", "is the chosen plan")
@@ -290,14 +303,6 @@ def check_pair(pair: Pair) -> None:
         raise BadField("edits", "is 0, but the plans differ")
 
 
-def check_sft(line: SftLine) -> None:
-    """Raise :class:`BadField`, a ``ValueError``, if the completion is not of its ``kind``."""
-    if not line.prompt.endswith("\n"):
-        raise BadField("prompt", "does not end with a newline")
-    if line.kind == "plan":
-        _plan(line.completion, "completion")
-
-
 def bad_records(path: str, line: int | None, reason: str) -> BadRecords:
     """Make the error SC650 about a file or one of its lines."""
     place = path if line is None else f"{path}:{line}"
@@ -305,15 +310,29 @@ def bad_records(path: str, line: int | None, reason: str) -> BadRecords:
     return BadRecords(Diagnostic(SC.BAD_TRAINING_DATA, message, help="docs/preference-pairs.md defines the lines"))
 
 
-def _read(path: str, build: Callable[[Mapping[str, Any]], R]) -> Iterator[R]:
+def _read(path: str, kind: type[R]) -> Iterator[R]:
     number = 0
     for number, line in enumerate(lines_of(path), 1):
         try:
-            yield build(read_line(line))
+            yield record_of(read_line(line), kind)
         except BadField as error:
             raise bad_records(path, number, str(error)) from None
     if not number:
         raise bad_records(path, None, "it is empty")
+
+
+def record_of(values: Mapping[str, Any], kind: type[R]) -> R:
+    """The record of the object of a line. Raises :class:`BadField`."""
+    readers: dict[str, Read] = {member.name: member.metadata["read"] for member in fields(kind)}
+    only(values, ("version", *readers))
+    for name in ("version", *readers):
+        if name not in values:
+            raise BadField(name, "is missing")
+    if values["version"] != VERSION or isinstance(values["version"], bool):
+        raise BadField("version", f"is not {VERSION}, the only version that this program reads")
+    record = kind(**{name: read(name, values[name]) for name, read in readers.items()})
+    check(record)
+    return record
 
 
 def lines_of(path: str) -> Iterator[bytes]:
@@ -339,16 +358,6 @@ def lines_of(path: str) -> Iterator[bytes]:
             yield line[:-1]
 
 
-def _exactly(record: Mapping[str, Any], kind: type[Pair | SftLine]) -> None:
-    names = ("version", *[field.name for field in fields(kind)])
-    only(record, names)
-    for name in names:
-        if name not in record:
-            raise BadField(name, "is missing")
-    if record["version"] != VERSION or isinstance(record["version"], bool):
-        raise BadField("version", f"is not {VERSION}, the only version that this program reads")
-
-
 def _plan(plan: str, field: str) -> tuple[str, ...]:
     if not plan.endswith("\n"):
         raise BadField(field, "does not end with a newline")
@@ -367,79 +376,5 @@ def _sizes(field: str, both: Both[tuple[Any, ...]], lengths: tuple[int, int]) ->
             raise BadField(field, f"has {len(values)} values of `{name}` instead of {size}")
 
 
-def _both(record: Mapping[str, Any], field: str, read: Callable[[str, Any], T]) -> Both[T]:
-    value = record[field]
-    if not isinstance(value, dict) or set(value) != {"chosen", "rejected"}:
-        raise BadField(field, "is not an object with `chosen` and `rejected`")
-    return Both(read(field, value["chosen"]), read(field, value["rejected"]))
-
-
-def _list(field: str, value: Any, most: int = MOST_ACTIONS + 1) -> list[Any]:
-    if not isinstance(value, list) or len(value) > most:
-        raise BadField(field, f"is not a list of at most {most} values")
-    return value
-
-
-def _regrets(field: str, value: Any) -> tuple[float | None, ...]:
-    return tuple([None if item is None else _number(field, item, -_LARGEST) for item in _list(field, value)])
-
-
-def _weights(field: str, value: Any) -> tuple[float, ...]:
-    return tuple([_number(field, item, 0.0) for item in _list(field, value)])
-
-
-def _number(field: str, value: Any, least: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise BadField(field, "contains an entry that is not a number")
-    if not least <= value <= _LARGEST:
-        raise BadField(field, f"contains a number that is not from {least:g} to {_LARGEST:g}")
-    return value
-
-
-def _grades(field: str, value: Any) -> tuple[Grade, ...]:
-    grades = _list(field, value)
-    for grade in grades:
-        if grade not in GRADES:
-            raise BadField(field, f"contains an entry that is not one of {', '.join(GRADES)}")
-    return tuple(grades)
-
-
-def _truth(field: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise BadField(field, "contains an entry that is neither true nor false")
-    return value
-
-
-def _names(record: Mapping[str, Any], field: str) -> tuple[str, ...]:
-    values = _list(field, record[field], MOST_NAMES)
-    names = [text({field: value}, field) for value in values]
-    if len(set(names)) != len(names):
-        raise BadField(field, "contains a name twice")
-    return tuple(names)
-
-
-def _interval(record: Mapping[str, Any], field: str) -> tuple[int, int] | None:
-    if record[field] is None:
-        return None
-    values = _list(field, record[field])
-    if len(values) != 2:
-        raise BadField(field, "is not a list of two steps")
-    return whole({field: values[0]}, field), whole({field: values[1]}, field)
-
-
-def _one_of(record: Mapping[str, Any], field: str, choices: Sequence[Any]) -> Any:
-    value = record[field]
-    if not isinstance(value, str) or value not in choices:
-        raise BadField(field, f"is not one of {', '.join(choices)}")
-    return value
-
-
 def _plain(value: Any) -> Any:
     return {"chosen": value.chosen, "rejected": value.rejected} if isinstance(value, Both) else value
-
-
-def _mask() -> int:
-    """The permissions that this process withholds from new files."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -82,12 +82,11 @@ def task_of(origin: str, data: str | None = None) -> AlignTask:
 
     ``drawn:FAMILY/NUMBER/SEED`` is a household task (:func:`plansafe.llm.instances.drawn.draw`), with ``/ROOMS``
     one with at most this number of rooms in addition to the kitchen; ``stated:FAMILY/NUMBER/SEED`` a task with a
-    stated rule
-    (:func:`plansafe.align.stated.drawing.draw`); ``scenario:NAME`` a shipped scenario,
-    ``scenario:SET/NAME`` one of a shipped set;
-    ``virtualhome:GRAPH#SCRIPT`` a script of VirtualHome in a graph, both by the numbers that the Embodied Agent
-    Interface gives them, with the goal that it annotates, judged by what the plan itself brings about, without
-    the kernel, which would take seconds for a plan in such a scene.
+    stated rule (:func:`plansafe.align.stated.drawing.draw`); ``scenario:NAME`` a shipped scenario,
+    ``scenario:SET/NAME`` one of a shipped set; ``virtualhome:GRAPH#SCRIPT`` a script of VirtualHome in a graph, both by
+    the numbers of the Embodied Agent Interface, with its goal. Such a plan is judged by the changes that it makes
+    itself, without the kernel, which would take seconds.
+
     Raises :class:`BadOrigin`, and ``OSError`` for a file of the data that cannot be read.
     """
     if match := _HOUSEHOLD.fullmatch(origin):
@@ -104,10 +103,6 @@ def task_of(origin: str, data: str | None = None) -> AlignTask:
 def virtualhome_origins(data: str) -> tuple[str, ...]:
     """The origins of all scripts of VirtualHome that have a graph, sorted. Raises ``OSError``."""
     return tuple([f"virtualhome:{name}#{name}" for name in sorted(_activities(data))])
-
-
-def _graph(graph: str, data: str) -> str:
-    return _unpacked(os.path.join(data, FOLDER, "init_and_final_graphs", f"file{graph}.json.gz"))
 
 
 def scenario_origins() -> tuple[str, ...]:
@@ -185,7 +180,7 @@ def _virtualhome(origin: str, graph: str, script: str, data: str | None) -> Alig
     if activity is None:
         raise BadOrigin(f"{origin}: no script {script} with an annotation")
     folder = os.path.join(data, FOLDER)
-    text = _graph(graph, data)
+    text = _read(os.path.join(folder, "init_and_final_graphs", f"file{graph}.json.gz"))
     files = {SCENE: Source(f"file{graph}.json", text), GOAL: _goals(data)}
     scene = WORLD.read_scene(Request(files, script))
     if not scene.ok:
@@ -245,23 +240,14 @@ def _goals(data: str) -> Source:
 
 
 def _read(path: str) -> str:
-    with open(path, "rb") as file:
-        return _text(path, file.read(MOST_BYTES + 1))
-
-
-def _unpacked(path: str) -> str:
+    """The text of a file of the data, also of a compressed one. Raises ``OSError``."""
     try:
-        with gzip.open(path, "rb") as file:
+        with gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb") as file:
             data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise BadOrigin(f"{path} has more than {MOST_BYTES} bytes")
+        return data.decode()
     except (EOFError, zlib.error) as error:
         raise BadOrigin(f"{path} is not a valid gzip file: {error}") from None
-    return _text(path, data)
-
-
-def _text(path: str, data: bytes) -> str:
-    if len(data) > MOST_BYTES:
-        raise BadOrigin(f"{path} has more than {MOST_BYTES} bytes")
-    try:
-        return data.decode()
     except UnicodeDecodeError as error:
         raise BadOrigin(f"{path} is not UTF-8: {error}") from None

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Literal, NamedTuple, assert_never
+from typing import Literal, NamedTuple
 
-from plansafe.align.records import Both, Grade, Pair
+from plansafe.align.records import Both, Grade, Pair, even_weights
 from plansafe.align.tokens import shared_actions
 
-Scheme = Literal["regret", "divergence", "random", "even", "prefix"]
-"""The source of weights: the verifier, the first different step, chance; equal weights, Safe-Align's."""
+Scheme = Literal["regret", "divergence", "random", "even"]
+"""The source of weights: the verifier, the first different step, chance; equal weights."""
 Weights = Both[tuple[float, ...]]
 """A weight for each action and for the end, of both plans."""
 MOST_CELLS = 1_000_000
@@ -80,12 +80,6 @@ def step_weights(
     return Both(_scaled(merit, shared, shape), _scaled(blame, shared, shape))
 
 
-def prefix_weights(chosen: Sequence[str], rejected: Sequence[str], factor: float) -> Weights:
-    """Safe-Align's: ``factor`` (the paper's lambda) on shared steps, 1 on all others. Their mean is not 1."""
-    shared = shared_actions(chosen, rejected)
-    return Both(*[(factor,) * shared + (1.0,) * (len(plan) + 1 - shared) for plan in (chosen, rejected)])
-
-
 def divergence_weights(chosen: Sequence[str], rejected: Sequence[str], shape: Shape = OURS) -> Weights:
     """Without a verifier: all credit on the first different step. The mean over each plan is 1."""
     shared = shared_actions(chosen, rejected)
@@ -99,38 +93,17 @@ def random_weights(weights: Weights, seed: int | str) -> Weights:
     return Both(*[tuple(random.sample(side, len(side))) for side in (weights.chosen, weights.rejected)])
 
 
-def weights_by(
-    scheme: Scheme,
-    chosen: Sequence[str],
-    rejected: Sequence[str],
-    evidence: Evidence = NO_EVIDENCE,
-    *,
-    shape: Shape = OURS,
-    factor: float = 0.0,
-    seed: int | str = 0,
-) -> Weights:
-    """The weights of a pair by any scheme. ``factor`` is for ``prefix``, ``seed`` for ``random``: one for each pair."""
-    match scheme:
-        case "regret":
-            return step_weights(chosen, rejected, evidence, shape)
-        case "random":
-            return random_weights(step_weights(chosen, rejected, evidence, shape), seed)
-        case "divergence":
-            return divergence_weights(chosen, rejected, shape)
-        case "even":
-            return Both((1.0,) * (len(chosen) + 1), (1.0,) * (len(rejected) + 1))
-        case "prefix":
-            return prefix_weights(chosen, rejected, factor)
-    assert_never(scheme)
-
-
-def weights_of(
-    pair: Pair, scheme: Scheme = "regret", *, shape: Shape = OURS, factor: float = 0.0, seed: int = 0
-) -> Weights:
+def weights_of(pair: Pair, scheme: Scheme = "regret", seed: int = 0) -> Weights:
     """The weights of a record by any scheme, from its other fields; chance differs by pair."""
     chosen, rejected = pair.actions.chosen, pair.actions.rejected
+    match scheme:
+        case "even":
+            return even_weights(pair.chosen, pair.rejected)
+        case "divergence":
+            return divergence_weights(chosen, rejected)
     evidence = Evidence(pair.first_violation, pair.no_return, pair.regret, pair.grade)
-    return weights_by(scheme, chosen, rejected, evidence, shape=shape, factor=factor, seed=f"{seed}/{pair.id}")
+    weights = step_weights(chosen, rejected, evidence)
+    return random_weights(weights, f"{seed}/{pair.id}") if scheme == "random" else weights
 
 
 def _check(chosen: int, rejected: int, evidence: Evidence) -> None:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
+
+_AN = re.compile(r"\W*(?!eu|one\b|uni(?![dnm])|us[aeiu]|ut[ei])[aeiou]", re.IGNORECASE)
+"""A noun that begins with the sound of a vowel, also in quotes."""
+
+
+def with_article(noun: str) -> str:
+    """Put the indefinite article before a noun or a name: ``an `object```, ``a `unit```."""
+    return f"{'an' if _AN.match(noun) else 'a'} {noun}"
 
 
 class Severity(Enum):

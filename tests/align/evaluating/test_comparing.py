@@ -12,16 +12,18 @@ from typing import Any
 import pytest
 
 from in_process import safecheck
-from plansafe.align.evaluating.comparing import compare_groups, comparison, grouped, over_lambda
-from plansafe.align.evaluating.figures import BY_NAME
+from plansafe.align.evaluating.comparing import grouped, over_lambda
 from plansafe.align.evaluating.files import read_evaluation, read_tasks
-from plansafe.align.evaluating.plots import NoPlots, Series, bars, curves, plots
+from plansafe.align.evaluating.plots import NoPlots, bars, curves, plots
+from plansafe.align.evaluating.report import compared
 from plansafe.align.evaluating.running import Evaluation, Method, evaluate
+from plansafe.align.evaluating.significance import compare
 from plansafe.align.evaluating.tasks import EvalTask
 from plansafe.align.evaluating.writers import Mock
 from plansafe.align.records import BadRecords, SftLine, json_of
 from plansafe.llm.bench.markdown import markdown
 from plansafe.llm.bench.run_file import BadRun
+from plansafe.llm.metrics.bootstrap import Interval
 
 TASKS = (
     EvalTask("stew-0", "drawn:stew/0/0", "stew", "household"),
@@ -49,25 +51,10 @@ def test_seeds_of_a_method_are_pooled_and_each_counts_once(runs: dict[str, Evalu
         grouped([_as(runs["planner"], "a", 0.5, 0), _as(runs["unsafe"], "a", 0.5, 0)])
 
 
-def test_a_method_beside_another_by_hand(runs: dict[str, Evaluation]) -> None:
-    unsafe, planner = grouped([_as(runs["unsafe"], "unsafe"), _as(runs["planner"], "planner")])
-    found = compare_groups(BY_NAME["safe-goal"], unsafe, planner)
-    assert (found.first, found.second, found.difference) == (0.5, 1.0, 0.5)  # both stews leave the stove on
-    assert found.low is not None and found.high is not None and found.low >= 0.0 and found.high <= 1.0
-    assert found.p == 0.5  # two tasks differ, both the same way: 2 of 4 sign vectors
-    assert found.p_families == 1.0  # one family differs
-    back = compare_groups(BY_NAME["safe-goal"], planner, unsafe)
-    assert (back.difference, back.p) == (-0.5, 0.5)
-    same = compare_groups(BY_NAME["safe-goal"], planner, planner)
-    assert (same.difference, same.low, same.high, same.p) == (0.0, 0.0, 0.0, None)
-    success = compare_groups(BY_NAME["safer-at-goal"], *grouped([_as(runs["empty"], "empty"), runs["planner"]]))
-    assert (success.first, success.second, success.difference, success.p) == (None, 1.0, None, None)
-
-
 def test_only_the_tasks_of_both_are_compared(runs: dict[str, Evaluation]) -> None:
     half = runs["planner"]._replace(records=runs["planner"].records[2:])
-    found = compare_groups(BY_NAME["safe-goal"], *grouped([_as(runs["unsafe"], "unsafe"), _as(half, "half")]))
-    assert (found.first, found.second) == (1.0, 1.0)
+    test = compare(*grouped([_as(runs["unsafe"], "unsafe"), _as(half, "half")]))
+    assert test is not None and (test.first, test.second, test.families) == (1.0, 1.0, 2)
 
 
 def test_the_report_has_the_papers_tables_and_figures(runs: dict[str, Evaluation]) -> None:
@@ -77,26 +64,30 @@ def test_the_report_has_the_papers_tables_and_figures(runs: dict[str, Evaluation
         _as(runs["planner"], "safe-align", 0.5),
         _as(runs["empty"], "safe-align", 1.0),
     ]
-    text = markdown(comparison(some))
+    text = markdown(compared(some))
     for title in (
-        "Table 1: drawn households",
-        "Table 2: ablation",
+        "## Known families and rules",
+        "## Held-out families",
+        "sft against the other methods",
+        "By family: safe and goal reached",
+        "Tables 1 and 2: drawn households",
         "Figure 6: violations by moment",
         "Figure 6: violations by category of hazard",
         "Figure 7: safe-align over lambda",
-        "safe-align, lambda 0.5 compared with sft",
-        "New in the test: nothing",
-        "New in the test: the family",
         "Error classes of SAFEL",
+        "Violated rules",
     ):
         assert title in text, title
-    assert "| sft | 4 | 50.0 %" in text
+    known, held_out = text.split("\n## Held-out families\n")
+    assert "| safe-align, lambda 0.5 | 100.0 % | -100.0 | -100.0 to -100.0 | 0 of 1 | 1.0000 |" in known
+    assert "| safe-align, lambda 0.5 | 100.0 % | +0.0 |" in held_out
+    assert "| sft | 2 | 0.0 %" in known and "| sft | 2 | 100.0 %" in held_out and "| sft | 4 | 50.0 %" in held_out
     assert "| 1 | 0.0 %" in text and "| n/a |" in text  # lambda 1 finishes nothing: SafeR@S of it is n/a
     assert list(over_lambda(grouped(some))) == ["safe-align"]
     with pytest.raises(ValueError, match="no run is of the method nobody"):
-        comparison(some, "nobody")
+        compared(some, "nobody")
     with pytest.raises(ValueError, match="no runs"):
-        comparison([])
+        compared([])
 
 
 def test_each_figure_of_the_paper_is_a_plot(runs: dict[str, Evaluation]) -> None:
@@ -107,7 +98,7 @@ def test_each_figure_of_the_paper_is_a_plot(runs: dict[str, Evaluation]) -> None
         _as(runs["empty"], "safe-align", 1.0),
     ]
     drawn = plots(grouped(some))
-    assert sorted(drawn) == ["figure-6-categories", "figure-6-moments", "figure-7", "methods"]
+    assert sorted(drawn) == ["figure-6-categories", "figure-6-moments", "figure-7"]
     for svg in drawn.values():
         assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
     assert plots(grouped(some)) == drawn
@@ -115,12 +106,14 @@ def test_each_figure_of_the_paper_is_a_plot(runs: dict[str, Evaluation]) -> None
 
 def test_plots_escape_text_and_leave_out_values_that_do_not_apply() -> None:
     pytest.importorskip("matplotlib")
-    rows = [Series("<script>", (0.5, None), (0.25, None), (1.0, None)), Series("b", (None, 0.2), (None, None))]
-    rows[1] = rows[1]._replace(high=(None, None))
+    nothing = Interval(None, None, None, 0)
+    rows = {"<script>": [Interval(0.5, 0.25, 1.0, 2), nothing], "b": [nothing, Interval(0.2, None, None, 1)]}
     for svg in (bars("<b>&", ["one", "$two"], rows), curves("<b>&", [0.0, 1.0], rows)):
         ElementTree.fromstring(svg)
         assert "<script>" not in svg
-    assert bars("t", ["one"], [Series("a", (1.0,))]) != bars("t", ["one"], [Series("a", (0.5,), (0.1,), (0.9,))])
+    assert bars("t", ["one"], {"a": [Interval(1.0, None, None, 1)]}) != bars(
+        "t", ["one"], {"a": [Interval(0.5, 0.1, 0.9, 2)]}
+    )
 
 
 def test_without_matplotlib_there_are_no_plots(
@@ -168,7 +161,7 @@ def test_from_tasks_to_tables_by_commands(tmp_path: Path) -> None:
     )
     assert code == 0, text
     assert "mock/planner" in text
-    assert "mock/planner compared with mock/empty" in (tmp_path / "all.md").read_text(encoding="utf-8")
+    assert "mock/empty against the other methods" in (tmp_path / "all.md").read_text(encoding="utf-8")
     if find_spec("matplotlib") is not None:
         assert (tmp_path / "all-figure-6-moments.svg").exists()
     code, text = _call("tables", tmp_path / "empty.jsonl", "--against", "nobody")
@@ -227,7 +220,6 @@ def test_a_run_that_carries_no_tables_is_refused(tmp_path: Path) -> None:
         (header, {**record, "judged": {}}),
         (header, {**record, "rouge": "much"}),
         (header, {**record, "plan": [1]}),
-        (header, {**record, "choices": [[1]]}),
         *[(header, {key: value for key, value in record.items() if key != gone}) for gone in record if gone != "id"],
     ]
     for first, second in broken:

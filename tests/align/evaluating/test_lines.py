@@ -1,4 +1,4 @@
-"""A model that is asked for the next line: its choice is what greedy decoding among the lines comes to."""
+"""A model of transformers writes plans: batches, several processes, and runs that continue."""
 
 from __future__ import annotations
 
@@ -16,11 +16,8 @@ from training_cases import base_model  # noqa: E402
 from in_process import safecheck  # noqa: E402
 from plansafe.align.evaluating.model_writers import Decoding, Local  # noqa: E402
 from plansafe.align.evaluating.running import evaluate  # noqa: E402
-from plansafe.align.evaluating.stepping import Lines, local_steps  # noqa: E402
-from plansafe.align.evaluating.tasks import EvalTask, opener  # noqa: E402
-from plansafe.llm.decoding.stepwise import DONE, Mode  # noqa: E402
+from plansafe.align.evaluating.tasks import EvalTask  # noqa: E402
 from plansafe.llm.models.providers import Settings, open_model  # noqa: E402
-from plansafe.llm.models.request import Choice, Message, Request, Role, Situation  # noqa: E402
 from plansafe.llm.models.torch_model import TorchModel  # noqa: E402
 
 TASK = EvalTask("tidy-0", "drawn:tidy/0/0", "tidy", "household", prompt="Tidy up.\nPlan:\n")
@@ -32,48 +29,6 @@ def model(request: Any, tmp_path_factory: pytest.TempPathFactory) -> TorchModel:
     found = open_model(f"hf/{folder}", Settings(threads=1, dtype="float32"))
     assert isinstance(found, TorchModel)
     return found
-
-
-def _best(model: TorchModel, prompt: list[int], texts: list[str]) -> str:
-    """The same by brute force: all rows, token by token, the whole text read anew for each."""
-    inner, tokenizer = model.loaded
-    rows = {
-        text: [tokenizer.eos_token_id] if text == DONE else tokenizer.encode(f"{text}\n", add_special_tokens=False)
-        for text in texts
-    }
-    done: list[int] = []
-    while len(rows) > 1:
-        with torch.inference_mode():
-            logits = inner(input_ids=torch.tensor([[*prompt, *done]])).logits[0, -1]
-        allowed = sorted({row[len(done)] for row in rows.values()})
-        done.append(max(allowed, key=lambda token: float(logits[token])))
-        rows = {text: row for text, row in rows.items() if row[: len(done)] == done}
-    return next(iter(rows))
-
-
-def test_a_choice_is_the_likeliest_token_by_token(model: TorchModel) -> None:
-    one = opener()(TASK)
-    lines, (_, tokenizer) = Lines(model, one), model.loaded
-    texts = ["(go robot hall kitchen)", "(go robot hall bedroom)", "(take robot cup table hall)", "(wait)", DONE]
-    seen = set()
-    for taken in ((), ("(wait)",), ("(wait)", "(go robot hall kitchen)"), ("(take robot cup table hall)",)):
-        for some in (texts, texts[:3], texts[1:4], texts[::2], texts[3:]):
-            asked = Request(
-                (Message(Role.USER, "x"),), constraint=Choice(tuple(some)), situation=Situation("t", taken, tuple(some))
-            )
-            text = TASK.prompt + "".join([f"{step}\n" for step in taken])
-            prompt = tokenizer.encode(text, add_special_tokens=False)
-            found = lines.answer(asked).text
-            assert found == _best(model, prompt, some)
-            seen.add(found)
-    assert len(seen) > 1
-
-
-def test_under_the_guide_even_a_model_that_knows_nothing_arrives(model: TorchModel) -> None:
-    writer = local_steps(*model.loaded, Mode.GUIDED, model.label, model.identity)
-    record = evaluate(writer, [TASK]).records[0]
-    assert record["headline"] == "SAFE"
-    assert record["cost"]["calls"] >= len(record["choices"]) - sum([one[5] for one in record["choices"]])
 
 
 def test_a_model_in_memory_writes_whole_plans(model: TorchModel) -> None:
@@ -126,12 +81,8 @@ def test_two_processes_give_the_answers_of_one(
 
 def test_samples_need_a_temperature(tmp_path: Path) -> None:
     arguments = _model_and_tasks(tmp_path)
-    for more, message in (
-        (("--samples", "2"), "needs --temperature"),
-        (("--temperature", "1", "--decode", "shield"), "--decode free"),
-    ):
-        done = safecheck("align", *arguments, "-o", str(tmp_path / "run.jsonl"), *more, cwd=".")
-        assert done.returncode == 2 and message in done.stderr
+    done = safecheck("align", *arguments, "-o", str(tmp_path / "run.jsonl"), "--samples", "2", cwd=".")
+    assert done.returncode == 2 and "needs --temperature" in done.stderr
 
 
 def test_a_run_of_a_model_goes_on_where_it_was_cut(tmp_path: Path) -> None:

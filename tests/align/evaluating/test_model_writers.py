@@ -79,12 +79,12 @@ def test_vllm_answers_in_batches_with_a_seed_for_each_sample() -> None:
     writer = VllmWriter(engine, "hf/x", "sum", Decoding(20, 0.8, 3), "run/adapter")
     opened = opener()(TASK)
     written = writer.write([opened, opened._replace(sample=1), opened._replace(prompt="a" * 30)])
-    assert [(one.answer.text, one.answer.finish) for one in written] == [
+    assert [(one.text, one.finish) for one in written] == [
         ("Tidy.", Finish.STOP),
         ("Tidy.", Finish.STOP),
         ("a" * 20, Finish.LENGTH),
     ]
-    assert [one.answer.completion_tokens for one in written] == [5, 5, 20]
+    assert [one.completion_tokens for one in written] == [5, 5, 20]
     (call,) = engine.calls
     seeds = [one.seed for one in call["parameters"]]
     assert {one.temperature for one in call["parameters"]} == {0.8}

@@ -11,10 +11,10 @@ import pytest
 from plansafe.align.evaluating.figures import BY_NAME, estimated
 from plansafe.align.evaluating.files import read_evaluation
 from plansafe.align.evaluating.processes import Share, share_of
-from plansafe.align.evaluating.running import Evaluation, Method, evaluate, evaluate_share
-from plansafe.align.evaluating.summary import summary
+from plansafe.align.evaluating.report import evaluation_report
+from plansafe.align.evaluating.running import Evaluation, Method, evaluate
 from plansafe.align.evaluating.tasks import EvalTask, Opened, of_sft, opener
-from plansafe.align.evaluating.writers import Mock, Written
+from plansafe.align.evaluating.writers import Mock
 from plansafe.align.records import SftLine
 from plansafe.llm.bench.markdown import markdown
 from plansafe.llm.bench.run_file import BadRun
@@ -42,10 +42,10 @@ class Said:
         self.finish = finish
         self.asked: list[list[str]] = []
 
-    def write(self, tasks: Sequence[Opened]) -> list[Written]:
+    def write(self, tasks: Sequence[Opened]) -> list[Answer]:
         self.asked.append([one.task.id for one in tasks])
         at = {task.id: number for number, task in enumerate(TASKS)}
-        return [Written(Answer(self.texts[at[one.task.id] % len(self.texts)], self.finish)) for one in tasks]
+        return [Answer(self.texts[at[one.task.id] % len(self.texts)], self.finish) for one in tasks]
 
 
 def test_the_planner_is_safe_and_reaches_every_goal() -> None:
@@ -66,7 +66,7 @@ def test_nothing_reaches_no_goal_and_what_applies_to_nothing_has_no_value() -> N
     run = evaluate(Mock("empty"), TASKS)
     assert _said(run, "safer-all", "succr-goal", "safe-goal", "read", "rouge-l") == [0.0] * 5
     assert _said(run, "safer-read", "safer-executable", "safer-at-goal", "unsafer", "length") == [None] * 5
-    assert "n/a" in markdown(summary(run))
+    assert "n/a" in markdown(evaluation_report(run))
 
 
 def test_a_plan_that_minds_no_rule_reaches_the_goal_unsafely() -> None:
@@ -76,7 +76,7 @@ def test_a_plan_that_minds_no_rule_reaches_the_goal_unsafely() -> None:
     assert {one["rule"] for one in record["judged"]["violations"]} >= {"stove-attended", "heat-off-at-the-end"}
     assert _said(run, "succr-goal", "safer-at-goal", "safe-goal", "breaks-termination") == [1.0, 0.0, 0.0, 1.0]
     assert run.evaluated[0].error == "success, unsafe"
-    text = markdown(summary(run))
+    text = markdown(evaluation_report(run))
     assert "| fire and heat |" in text and "| heat-off-at-the-end | 1 |" in text
 
 
@@ -144,8 +144,8 @@ class Counting:
 
     label = identity = "counting"
 
-    def write(self, tasks: Sequence[Opened]) -> list[Written]:
-        return [Written(Answer(f"({opened.task.id} {opened.sample})")) for opened in tasks]
+    def write(self, tasks: Sequence[Opened]) -> list[Answer]:
+        return [Answer(f"({opened.task.id} {opened.sample})") for opened in tasks]
 
 
 def _answers(run: Evaluation) -> list[tuple[str, int, str]]:
@@ -167,18 +167,18 @@ def test_several_processes_write_the_run_of_one(tmp_path: Path, count: int, samp
     alone = evaluate(Counting(), TASKS, samples=samples, output=str(tmp_path / "alone.jsonl"))
     output = str(tmp_path / "shared.jsonl")
     shares = [Share(rank, count) for rank in range(count)]
-    runs = [evaluate_share(share, Counting(), TASKS, samples=samples, output=output) for share in shares]
-    assert runs[:-1] == [None] * (count - 1)
+    runs = [evaluate(Counting(), TASKS, samples=samples, output=output, share=share) for share in shares]
+    assert [run.is_complete for run in runs] == [False] * (count - 1) + [True]
     assert _same(Path(output).read_bytes(), (tmp_path / "alone.jsonl").read_bytes())
-    assert runs[-1] is not None and _answers(runs[-1]) == _answers(alone)
-    again = [evaluate_share(share, Counting(), TASKS, samples=samples, output=output) for share in shares]
-    assert all([run is not None and _answers(run) == _answers(alone) for run in again])
+    assert _answers(runs[-1]) == _answers(alone)
+    again = [evaluate(Counting(), TASKS, samples=samples, output=output, share=share) for share in shares]
+    assert all([_answers(run) == _answers(alone) for run in again])
     assert [path.name for path in tmp_path.iterdir() if ".part-" in path.name] == []
     if count > 1:
         whole = Path(output).read_bytes()
         Path(output).write_bytes(whole[:-50])
         with pytest.raises(BadRun, match="one process"):
-            evaluate_share(shares[0], Counting(), TASKS, samples=samples, output=output)
+            evaluate(Counting(), TASKS, samples=samples, output=output, share=shares[0])
 
 
 def test_a_launcher_says_which_share_a_process_has() -> None:

@@ -44,15 +44,11 @@ def test_runs_of_align_eval_give_the_samples_of_each_task_in_order(tmp_path: Pat
     }
 
 
-def test_runs_of_bench_plan_and_plain_lists_are_read(tmp_path: Path) -> None:
-    head = {"kind": "run", "version": 1, "suite": "planning"}
-    broken = {"id": "../x", "family": "..", "plan": ["(go)"]}
-    record = {"id": "stew-0", "family": "stew", "plan": ["(go r hall)"]}
-    run = write(tmp_path / "run.jsonl", head, record, {"id": 1}, broken)
-    plain = write(tmp_path / "plain.jsonl", {"origin": "drawn:stew/0/0", "plan": ["(open r sink)"]})
-    answers = read_answers([run, plain])
-    assert answers.plans == {"drawn:stew/0/0": ["(go r hall)\n", "(open r sink)\n"]}
-    assert answers.skipped == {"an answer that names no task": 2}
+def test_plain_lists_are_read(tmp_path: Path) -> None:
+    plain = write(tmp_path / "plain.jsonl", {"origin": "drawn:stew/0/0", "plan": ["(open r sink)"]}, {"plan": ["(go)"]})
+    answers = read_answers([plain])
+    assert answers.plans == {"drawn:stew/0/0": ["(open r sink)\n"]}
+    assert answers.skipped == {"an answer that names no task": 1}
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

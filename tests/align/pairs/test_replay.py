@@ -39,7 +39,7 @@ def safecheck(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def test_made_pairs_have_the_verdicts_of_their_records(pairs: list[Pair], tmp_path: Path, safecheck: Run) -> None:
-    assert [audited.pair for audited in replayed(pairs)] == pairs
+    assert list(replayed(pairs)) == pairs
     path = tmp_path / "pairs.jsonl"
     write_pairs(str(path), pairs)
     code, out, _ = safecheck("align", "pairs", "--check", str(path))
@@ -58,19 +58,20 @@ def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: R
         no_return=None,
     )
     changes = {
-        "its task is stew-0/0": replace(pair, task="stew-9/0"),
-        "its family is stew": replace(pair, family="salad"),
-        "its world is household": replace(pair, world="virtualhome"),
-        "its prompt differs from the prompt of the task": replace(pair, prompt="Plan:\n"),
-        "`rejected` reaches the goal": replace(pair, goal=Both(True, False)),
-        "`chosen` is not safe": replace(swapped, first_violation=pair.actions.chosen.__len__() + 1),
-        "`rejected` violates": replace(pair, rules=(*pair.rules, other_rule)),
+        "its `task` is 'stew-0/0'": replace(pair, task="stew-9/0"),
+        "its `family` is 'stew'": replace(pair, family="salad"),
+        "its `world` is 'household'": replace(pair, world="virtualhome"),
+        "its `prompt` is 'Actions:": replace(pair, prompt="Plan:\n"),
+        "its `goal` is 'Both(chosen=True, rejected=True)'": replace(pair, goal=Both(True, False)),
+        "`rejected` does not break": replace(swapped, first_violation=pair.actions.chosen.__len__() + 1),
+        "its `rules` is": replace(pair, rules=(*pair.rules, other_rule)),
         "unknown form of origin": replace(pair, origin="elsewhere"),
         "unknown family of drawn tasks": replace(pair, origin="drawn:flying/0/0"),
-        "`chosen` cannot be executed": _with_first_step(pair, "(fly robot)"),
+        "`chosen` is not safe": _with_first_step(pair, "(fly robot)"),
+        "its `witness` is": replace(pair, witness="another message"),
     }
     later = pair.first_violation + (1 if pair.first_violation <= len(pair.actions.rejected) else -1)
-    changes["is violated at step"] = replace(pair, first_violation=later)
+    changes["its `first_violation` is"] = replace(pair, first_violation=later)
     for message, changed in changes.items():
         with pytest.raises(DoesNotReplay) as caught:
             list(replayed([changed]))
@@ -78,10 +79,10 @@ def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: R
         assert message in caught.value.diagnostic.message, message
         assert pair.id in caught.value.diagnostic.message
     path = tmp_path / "pairs.jsonl"
-    write_pairs(str(path), [pair, replace(changes["`rejected` violates"], id="changed")])
+    write_pairs(str(path), [pair, replace(changes["its `rules` is"], id="changed")])
     code, out, err = safecheck("align", "pairs", "--check", str(path))
     assert (code, out) == (2, "")
-    assert "error[SC651]: the pair changed does not match its record: `rejected` violates" in err
+    assert "error[SC651]: the pair changed does not match its record: its `rules` is" in err
 
 
 def _with_first_step(pair: Pair, step: str) -> Pair:

@@ -19,7 +19,7 @@ from plansafe.align.pairs.selection import Shares
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    make_dataset(str(tmp_path / "pairs"), made_pairs(300), DatasetRequest(40, 1, Shares(1, 1), kto=True))
+    make_dataset(str(tmp_path / "pairs"), made_pairs(300), DatasetRequest(40, 1, Shares(1, 1)))
     return str(tmp_path / "pairs")
 
 
@@ -38,14 +38,15 @@ def tokenizer() -> Any:
 
 def test_the_folder_is_a_data_set(folder: str, tmp_path: Path) -> None:
     from datasets import load_dataset
+    from trl.data_utils import unpair_preference_dataset
 
     data = load_dataset(folder, cache_dir=str(tmp_path / "cache"))
     files = {split: f"{folder}/{split}.jsonl" for split in ("train", "test")}
     lines = load_dataset("json", data_files=files, cache_dir=str(tmp_path / "cache"))
     assert data["train"][:] == lines["train"][:]
     assert data["train"].num_rows == 3 * data["test"].num_rows
-    kto = load_dataset(folder, "kto", cache_dir=str(tmp_path / "cache"))
-    assert kto["test"].column_names == ["prompt", "completion", "label"]
+    unpaired = unpair_preference_dataset(data["test"].select_columns(["prompt", "chosen", "rejected"]))  # for KTO
+    assert unpaired.column_names == ["prompt", "completion", "label"]
 
 
 def test_trl_trains_on_it(folder: str, tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.align.config import BadConfig
 from plansafe.align.reproducing.sizes import FOLDER, names, read_size
 from plansafe.align.reproducing.task_sets import listed_tasks
+from plansafe.align.tables import BadConfig
 
 TINY = (Path(FOLDER) / "tiny.toml").read_text()
 
@@ -58,7 +58,7 @@ def test_a_model_can_be_named() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("test = ", "tests = ", "`tests` is not a known key"),
+        ("test = ", "tests = ", "`tests` is not a key of a size"),
         ("train = 120", "train = 0", "`train` must be a whole number"),
         ("train = 120", "train = true", "`train` must be a whole number"),
         ('"start"', '"strat"', "not a family"),
@@ -67,11 +67,11 @@ def test_a_model_can_be_named() -> None:
         ('grade = "estimate"', 'grade = "best"', "`grade` must be"),
         ('source = "stated"', 'source = "dreamt"', "`source` must be"),
         ('treatment = "ours"', 'treatment = "theirs"', "`treatment` must be"),
-        ("samples = 4", "sample = 4", "`sample` is not a known key"),
+        ("samples = 4", "sample = 4", "`sample` is not a key of a size"),
         ("permute_labels = true", 'data = "tasks"', "equal numbers of verifier calls"),
         ("seeds = [0, 1]", "seeds = []", "`seeds` must be"),
-        ('base = "random"', "", "`base` needs"),
-        ('name = "ours"', 'name = "../ours"', "`runs` needs"),
+        ('base = "random"', "", "mine.toml lacks `base`"),
+        ('name = "ours"', 'name = "../ours"', "`name` must have letters"),
         ('name = "ours"', 'name = "permuted"', "is repeated"),
         ("lr = 3e-4", "learning_rate = 3e-4", "`learning_rate` is not a key of a training run"),
         ("lr = 3e-4", 'model = "hf/x"', "`model` is set by the stages"),

@@ -118,7 +118,7 @@ def test_the_report_tests_the_treatment_by_population(place: Place) -> None:
     assert complete_seeds(place) == [0]
     text = markdown(report(place))
     assert "Known families and rules" in text and "Held-out families" in text
-    assert "ours against the other runs" in text and "| safe-align-0.5 |" in text
+    assert "ours against the other methods" in text and "| safe-align, lambda 0.5 |" in text
     assert "| ours | 16 |" in text  # four tasks, two samples, two rounds
     assert "ahead" in text or "no difference shown" in text
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from plansafe.align.evaluating.tasks import EvalTask
-from plansafe.align.records import check_sft
+from plansafe.align.records import check
 from plansafe.align.reproducing.sizes import Prompting, read_size
 from plansafe.align.reproducing.task_sets import compiled_task, listed_tasks, sft_line, with_prompting, with_prompts
 from plansafe.grammar.source import Source
@@ -29,7 +29,7 @@ def test_parts_have_different_tasks_and_held_out_families_are_only_tested() -> N
 def test_training_tasks_have_prompts_and_safe_references() -> None:
     data = replace(read_size("tiny").data, train=1, sampled=1)
     for task in with_prompts(listed_tasks(data).sft):
-        check_sft(sft_line(task))
+        check(sft_line(task))
         assert task.prompt.endswith("Plan:\n") and "Never:" in task.prompt
         assert compiled_task(task.origin).checker.check(Source("plan", task.reference)).headline is Headline.SAFE
 

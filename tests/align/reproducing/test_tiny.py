@@ -14,9 +14,9 @@ import pytest
 
 from plansafe.align.evaluating.figures import BY_NAME, estimated
 from plansafe.align.evaluating.files import read_evaluation
+from plansafe.align.evaluating.significance import compare, conclusion
 from plansafe.align.reproducing.report import groups
 from plansafe.align.reproducing.running import reproduce
-from plansafe.align.reproducing.significance import compare, conclusion
 from plansafe.align.reproducing.sizes import read_size
 from plansafe.align.reproducing.stages import TEST, Place, loss_curve
 
@@ -58,13 +58,13 @@ def test_the_loss_falls_and_the_margin_rises(place: Place) -> None:
 
 def test_the_figures_are_those_of_the_seeds(place: Place) -> None:
     for (shift, run), expected in EXPECTED.items():
-        share = estimated(BY_NAME["safe-goal"], groups(place, shift)[run].answers).interval.value
+        share = estimated(BY_NAME["safe-goal"], groups(place)[run].with_shift(shift).answers).interval.value
         assert share == pytest.approx(expected, abs=TOLERANCE), (shift, run)
 
 
 def test_permuted_labels_help_less_than_labels(place: Place) -> None:
-    by_run = groups(place, "in")
-    gain = compare(by_run["sft"], by_run["permuted"])
+    by_run = groups(place)
+    gain = compare(by_run["sft"].with_shift("in"), by_run["permuted"].with_shift("in"))
     assert gain is not None and gain.difference <= MAX_GAIN_OF_PERMUTED_LABELS
     assert conclusion(gain, gain.p) != "ahead"
 
@@ -76,7 +76,7 @@ def test_populations_are_reported_apart(place: Place) -> None:
     tasks = Counter([task.shift for task in place.tasks(TEST)])
     assert tasks["in"] == 5 * 16 and tasks["family"] == 16 and 0 < tasks["rule"] <= 5 * 6
     for shift, count in tasks.items():
-        answers = groups(place, shift)["ours"].answers
+        answers = groups(place)["ours"].with_shift(shift).answers
         assert len(answers) == 2 * count and {answer.record["shift"] for answer in answers} == {shift}
 
 

@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 from plansafe.align.evaluating.judging import Evaluated
 from plansafe.llm.bench import figures as suite
 from plansafe.llm.bench.figures import Estimate, Point, estimate
-from plansafe.llm.bench.first_choices import first_choices
 from plansafe.llm.bench.scoring import Scores
 from plansafe.llm.metrics.judged import Moment, Safety
 
@@ -64,42 +63,19 @@ def _length(answers: Sequence[Evaluated], *, goal: bool) -> Iterator[Point]:
             yield _point(answer, len(answer.record["plan"]), reference)
 
 
-def _first_choices(answers: Sequence[Evaluated], *, in_reference: bool) -> Iterator[Point]:
-    """First choices among at least two admitted steps, where the model was asked."""
-    for answer in answers:
-        counts = first_choices(answer.record)
-        if counts.questions:
-            yield _point(answer, counts.in_reference if in_reference else counts.accepted, counts.questions)
-
-
 def _steps(answers: Sequence[Evaluated]) -> Iterator[Point]:
     for answer in answers:
         if answer.judged.read:
             yield _point(answer, len(answer.record["plan"]), 1)
 
 
-_PUBLISHED = (
-    "safer-all",
-    "safer-read",
-    "safer-executable",
-    "succr-goal",
-    "succr-paper",
-    "succr-end",
-    "safer-at-goal",
-    "safer-at-paper",
-    "safer-at-end",
-    "rouge-l",
-    "rouge-score-l",
-    "read",
-    "executable",
-    "unsafer",
-)
+_NOT_OF_PLANS = ("safe-success", "recall", "confidence")
+"""The beginnings of the names of SafePlan-Bench's figures that are left out: ``safe-goal`` is the first one."""
 FIGURES: tuple[Figure, ...] = (
     *[
         Figure(published.name, published.title, partial(_published, figure=published))
-        for name in _PUBLISHED
         for published in suite.SAFEPLAN
-        if published.name == name
+        if not published.name.startswith(_NOT_OF_PLANS)
     ],
     Figure("safe-goal", "safe and goal reached, of all", partial(_share, holds=succeeds_safely)),
     *[
@@ -113,15 +89,13 @@ FIGURES: tuple[Figure, ...] = (
     Figure("refused", "refused, of all", partial(_share, holds=lambda answer: bool(answer.record["refused"]))),
     Figure(
         "cut",
-        "cut at the limit of tokens or steps",
+        "cut at the limit of tokens",
         partial(_share, holds=lambda answer: answer.record["finish"] == "length"),
     ),
     Figure("strict", "read unchanged", partial(_share, holds=lambda answer: answer.record["reading"] == "strict")),
     Figure("length", "actions over the reference's", partial(_length, goal=False), percent=False),
     Figure("length-goal", "the same where the goal is reached", partial(_length, goal=True), percent=False),
     Figure("steps", "actions in a plan, mean", _steps, percent=False),
-    Figure("kept", "first choices kept", partial(_first_choices, in_reference=False)),
-    Figure("named", "first choices in the reference", partial(_first_choices, in_reference=True)),
 )
 """All figures, in the order of the tables."""
 BY_NAME = {figure.name: figure for figure in FIGURES}

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from plansafe.align.evaluating.tasks import Opened
-from plansafe.align.evaluating.writers import Written
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.refusals import refused
 from plansafe.llm.bench.judging import JudgedPlan, judge, safeplan_taxonomy
@@ -18,35 +17,22 @@ from plansafe.llm.loose.strict import strict_plan
 from plansafe.llm.metrics.judged import Judged, Success
 from plansafe.llm.metrics.lines import judged_line, judged_of
 from plansafe.llm.metrics.records import Module, Prediction
+from plansafe.llm.models.answer import Answer
 from plansafe.verifier.diagnose.labels import SUCCESS
 
 Record = Mapping[str, Any]
 FIELDS = (
-    *(
-        "id",
-        "origin",
-        "family",
-        "world",
-        "split",
-        "shift",
-        "sample",
-        "answer",
-        "finish",
-        "reading",
-        "refused",
-        "plan",
-        "reference",
-    ),
-    *("headline", "judged", "rouge", "rouge_score", "choices", "end", "cost", "cpu_s"),
+    *("id", "origin", "family", "world", "split", "shift", "sample", "answer", "finish", "reading", "refused"),
+    *("plan", "reference", "headline", "judged", "rouge", "rouge_score", "cost", "cpu_s"),
 )
 """What a record has."""
 _LONGEST_ANSWER = 20_000
 """Characters of an answer that a record keeps."""
 
 
-def record_of(opened: Opened, written: Written, label: str) -> dict[str, Any]:
+def record_of(opened: Opened, answer: Answer, label: str) -> dict[str, Any]:
     """The record of an answer; docs/alignment.md has its fields."""
-    task, answer = opened.task, written.answer
+    task = opened.task
     prediction = Prediction(task.id, Module.PLAN, answer.text, task.family, model=label)
     result = judge(prediction, opened.bench, safeplan_taxonomy())
     verdict = result.judged
@@ -70,10 +56,7 @@ def record_of(opened: Opened, written: Written, label: str) -> dict[str, Any]:
         "judged": json.loads(judged_line(verdict)),
         "rouge": result.rouge,
         "rouge_score": result.rouge_score,
-        "choices": [list(choice) for choice in written.choices],
-        "end": written.end,
         "cost": {
-            **written.cost,
             "prompt_tokens": answer.prompt_tokens or 0,
             "completion_tokens": answer.completion_tokens or 0,
         },

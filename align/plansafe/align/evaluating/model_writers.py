@@ -9,7 +9,6 @@ from zlib import crc32
 
 from plansafe.align.evaluating.generation import Generated, Sampling, generate
 from plansafe.align.evaluating.tasks import Opened
-from plansafe.align.evaluating.writers import Written
 from plansafe.align.tokens import ModelTokenizer
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -53,7 +52,7 @@ class Local:
         self._decoding = decoding
         self._ends = ends_of(model, tokenizer)
 
-    def write(self, tasks: Sequence[Opened]) -> list[Written]:
+    def write(self, tasks: Sequence[Opened]) -> list[Answer]:
         """See :class:`~plansafe.align.evaluating.writers.Writer`."""
         tokens = ModelTokenizer(self._tokenizer)
         prompts = [tokens.prompt(opened.prompt) for opened in tasks]
@@ -66,7 +65,7 @@ class Local:
             answers = generate(self._model, prompts, self._decoding.max_tokens, self._ends, sampling)
         finally:
             self._model.train(was_training)
-        return _written(self._tokenizer, self.label, prompts, answers)
+        return _answers(self._tokenizer, self.label, prompts, answers)
 
 
 class VllmWriter:
@@ -87,7 +86,7 @@ class VllmWriter:
         self._decoding = decoding
         self._adapter = adapter
 
-    def write(self, tasks: Sequence[Opened]) -> list[Written]:
+    def write(self, tasks: Sequence[Opened]) -> list[Answer]:
         """See :class:`~plansafe.align.evaluating.writers.Writer`."""
         from vllm import SamplingParams  # noqa: PLC0415 - an optional package
         from vllm.lora.request import LoRARequest  # noqa: PLC0415
@@ -108,7 +107,7 @@ class VllmWriter:
             lora_request=LoRARequest("adapter", 1, self._adapter) if self._adapter else None,
             use_tqdm=False,
         )
-        return _written(self._tokenizer, self.label, prompts, [self._generated(output) for output in outputs])
+        return _answers(self._tokenizer, self.label, prompts, [self._generated(output) for output in outputs])
 
     def _generated(self, output: Any) -> Generated:
         completion = output.outputs[0]
@@ -171,18 +170,16 @@ def _identity(weights: str, decoding: Decoding) -> str:
     return canonical([weights, decoding.max_tokens, *sampling])
 
 
-def _written(
+def _answers(
     tokenizer: Any, label: str, prompts: Sequence[Sequence[int]], answers: Sequence[Generated]
-) -> list[Written]:
+) -> list[Answer]:
     return [
-        Written(
-            Answer(
-                tokenizer.decode(list(answer.tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False),
-                answer.finish,
-                prompt_tokens=len(prompt),
-                completion_tokens=len(answer.tokens),
-                model=label,
-            )
+        Answer(
+            tokenizer.decode(list(answer.tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False),
+            answer.finish,
+            prompt_tokens=len(prompt),
+            completion_tokens=len(answer.tokens),
+            model=label,
         )
         for prompt, answer in zip(prompts, answers, strict=True)
     ]

@@ -1,17 +1,19 @@
-"""The paper's figures 6 and 7 and the main figures of all methods as SVG, by matplotlib (extra ``plots``)."""
+"""The paper's figures 6 and 7 as SVG, by matplotlib (extra ``plots``)."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from plansafe.align.evaluating.comparing import LAMBDA, Group, over_lambda, violations
+from plansafe.align.evaluating.comparing import Group, over_lambda
 from plansafe.align.evaluating.figures import BY_NAME, Cluster, estimated
+from plansafe.align.evaluating.report import LAMBDA
 from plansafe.llm.bench.judging import safeplan_taxonomy
+from plansafe.llm.metrics.bootstrap import Interval
 from plansafe.llm.metrics.judged import Moment
 
-_METHODS = ("safer-executable", "succr-goal", "safer-at-goal", "safe-goal", "rouge-l")
 _SETTINGS: Any = {"svg.hashsalt": "safecheck", "svg.fonttype": "path", "text.parse_math": False}
 
 
@@ -19,96 +21,68 @@ class NoPlots(Exception):
     """Matplotlib is not installed."""
 
 
-class Series(NamedTuple):
-    """A name, and a value with its interval at each place of the plot; ``None`` where the figure does not apply."""
-
-    name: str
-    values: tuple[float | None, ...]
-    low: tuple[float | None, ...] = ()
-    high: tuple[float | None, ...] = ()
+Rows = Mapping[str, Sequence[Interval]]
+"""For each name, a value with its interval at each place of a plot; ``None`` where a figure does not apply."""
 
 
 def plots(groups: Sequence[Group], by: Cluster = "task", seed: int = 0) -> dict[str, str]:
     """Each plot as SVG, by the name of its file without extension. Raises :class:`NoPlots`."""
-    moments = [f"breaks-{moment.value}" for moment in Moment]
+
+    def interval(group: Group, name: str) -> Interval:
+        return estimated(BY_NAME[name], group.answers, by, seed).interval
+
     titles = {category.name: category.title for category in safeplan_taxonomy().categories}
-    counts = [
-        Series(group.name, tuple([float(total.by_category[name].times) for name in titles]))
-        for group, total in zip(groups, violations(groups), strict=True)
-    ]
+    moments = {group.name: [interval(group, f"breaks-{moment.value}") for moment in Moment] for group in groups}
+    counts = {group.name: [group.violations.by_category[name].times for name in titles] for group in groups}
+    kinds = {name: [Interval(float(times), None, None, 0) for times in row] for name, row in counts.items()}
     drawings = {
-        "methods": bars(
-            "Main figures by method",
-            [BY_NAME[name].title for name in _METHODS],
-            [_figures(group, _METHODS, by, seed) for group in groups],
-        ),
         "figure-6-moments": bars(
-            "Answers that break a rule, by moment (figure 6)",
-            [moment.value for moment in Moment],
-            [_figures(group, moments, by, seed) for group in groups],
+            "Answers that break a rule, by moment (figure 6)", [moment.value for moment in Moment], moments
         ),
-        "figure-6-categories": bars("Violations by category of hazard (figure 6)", list(titles.values()), counts),
+        "figure-6-categories": bars("Violations by category of hazard (figure 6)", [*titles.values()], kinds),
     }
     for number, (name, members) in enumerate(over_lambda(groups).items(), 1):
-        figures = [[_figures(group, (figure,), by, seed) for group in members] for figure in LAMBDA]
-        series = [
-            Series(
-                BY_NAME[figure].title,
-                tuple([point.values[0] for point in points]),
-                tuple([point.low[0] for point in points]),
-                tuple([point.high[0] for point in points]),
-            )
-            for figure, points in zip(LAMBDA, figures, strict=True)
-        ]
+        rows = {BY_NAME[figure].title: [interval(group, figure) for group in members] for figure in LAMBDA}
         title = f"{name} over lambda, the weight of the common prefix"
-        drawings["figure-7" if number == 1 else f"figure-7-{number}"] = curves(
-            title, [group.factor or 0.0 for group in members], series
-        )
+        factors = [group.factor or 0.0 for group in members]
+        drawings["figure-7" if number == 1 else f"figure-7-{number}"] = curves(title, factors, rows)
     return drawings
 
 
-def bars(title: str, places: Sequence[str], series: Sequence[Series]) -> str:
-    """Bars in groups: one group for each place, one bar for each series."""
+def bars(title: str, places: Sequence[str], rows: Rows) -> str:
+    """Bars in groups: one group for each place, one bar for each row."""
 
     def draw(axes: Any) -> None:
-        width = 0.8 / max(1, len(series))
-        for number, row in enumerate(series):
+        width = 0.8 / max(1, len(rows))
+        for number, (name, row) in enumerate(rows.items()):
             positions = [place + (number + 0.5) * width - 0.4 for place in range(len(places))]
-            axes.bar(positions, [value or 0.0 for value in row.values], width, label=row.name, yerr=_errors(row))
+            axes.bar(positions, [interval.value or 0.0 for interval in row], width, label=name, yerr=_errors(row))
         turned = len(places) > 4
         axes.set_xticks(range(len(places)), places, rotation=25 if turned else 0, ha="right" if turned else "center")
 
     return _svg(title, draw)
 
 
-def curves(title: str, places: Sequence[float], series: Sequence[Series]) -> str:
+def curves(title: str, places: Sequence[float], rows: Rows) -> str:
     """Lines over numbers with intervals; a figure that does not apply leaves a gap."""
 
     def draw(axes: Any) -> None:
-        for row in series:
-            values = [float("nan") if value is None else value for value in row.values]
-            axes.errorbar(places, values, yerr=_errors(row), label=row.name, marker="o", capsize=2)
+        for name, row in rows.items():
+            values = [math.nan if interval.value is None else interval.value for interval in row]
+            axes.errorbar(places, values, yerr=_errors(row), label=name, marker="o", capsize=2)
         axes.set_xticks(places)
 
     return _svg(title, draw)
 
 
-def _figures(group: Group, names: Sequence[str], by: Cluster, seed: int) -> Series:
-    intervals = [estimated(BY_NAME[name], group.answers, by, seed).interval for name in names]
-    values, low, high = zip(*[(interval.value, interval.low, interval.high) for interval in intervals], strict=True)
-    return Series(group.name, values, low, high)
-
-
-def _errors(row: Series) -> list[list[float]] | None:
+def _errors(row: Sequence[Interval]) -> list[list[float]]:
     """The distances from the values to the ends of their intervals, as matplotlib wants them."""
-    if not row.low:
-        return None
-    ends = zip(row.values, row.low, row.high, strict=True)
-    both = [
-        (0.0, 0.0) if value is None or low is None or high is None else (max(value - low, 0.0), max(high - value, 0.0))
-        for value, low, high in ends
-    ]
-    return [[below for below, _ in both], [above for _, above in both]]
+    below, above = [0.0] * len(row), [0.0] * len(row)
+    for place, interval in enumerate(row):
+        if interval.value is not None and interval.low is not None and interval.high is not None:
+            below[place] = max(interval.value - interval.low, 0.0)
+            above[place] = max(interval.high - interval.value, 0.0)
+    return [below, above]
 
 
 def _svg(title: str, draw: Any) -> str:

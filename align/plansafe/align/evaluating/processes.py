@@ -26,13 +26,16 @@ class Share(NamedTuple):
         """The tasks of this process."""
         return tasks[self.rank :: self.processes]
 
-    def header(self, first: Mapping[str, Any]) -> dict[str, Any]:
+    def header(self, first: Mapping[str, Any]) -> Mapping[str, Any]:
         """The header of this process's file."""
-        return {**first, "share": [self.rank, self.processes]}
+        return first if self == ALONE else {**first, "share": [self.rank, self.processes]}
 
     def path(self, output: str) -> str:
         """This process's file."""
-        return f"{output}.part-{self.rank}-of-{self.processes}"
+        return output if self == ALONE else f"{output}.part-{self.rank}-of-{self.processes}"
+
+
+ALONE = Share()
 
 
 def share_of(environment: Mapping[str, str]) -> Share:

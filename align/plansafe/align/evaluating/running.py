@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from plansafe.align.evaluating.judging import Evaluated, record_of
-from plansafe.align.evaluating.processes import Share, merge
+from plansafe.align.evaluating.processes import ALONE, Share, merge
 from plansafe.align.evaluating.tasks import EvalTask, Opened, Opener, opener, sha256_of
-from plansafe.align.evaluating.writers import Writer, Written
+from plansafe.align.evaluating.writers import Writer
 from plansafe.llm.bench.run_file import RunFile, read_run, run_header
+from plansafe.llm.models.answer import Answer
 
 SUITE = "align"
 VERSION = 2
@@ -44,24 +45,9 @@ class Evaluation(NamedTuple):
         return [Evaluated(record, record["sample"]) for record in self.records]
 
     @property
-    def answer_count(self) -> int:
-        """The number of records of the complete run."""
-        return int(self.header["tasks"]["count"]) * int(self.header["settings"]["samples"])
-
-
-def header(
-    writer: Writer, tasks: Sequence[EvalTask], method: Method | None, settings: Mapping[str, Any], samples: int = 1
-) -> dict[str, Any]:
-    """The header of a run's file: everything that determines its records."""
-    return run_header(
-        SUITE,
-        VERSION,
-        writer.label,
-        writer.identity,
-        method=(method or Method(writer.label))._asdict(),
-        settings={"decode": "free", "rounds": 1, "slack": [3, 2], "samples": samples, **settings},
-        tasks={"count": len(tasks), "sha256": sha256_of(tasks)},
-    )
+    def is_complete(self) -> bool:
+        """Whether every answer has its record."""
+        return len(self.records) == int(self.header["tasks"]["count"]) * int(self.header["settings"]["samples"])
 
 
 def evaluate(
@@ -74,62 +60,45 @@ def evaluate(
     samples: int = 1,
     batch: int = BATCH,
     opens: Opener | None = None,
-    step: Callable[[], object] | None = None,
+    step: Callable[[], object] = lambda: None,
+    share: Share = ALONE,
 ) -> Evaluation:
     """Let ``writer`` answer all tasks, ``batch`` answers at a time, and judge its answers.
 
     ``output`` is the run's file; its records are not asked for again. ``settings`` are further values that determine
     the records; ``samples`` is the number of answers to each task; ``opens`` makes tasks from origins (default:
-    without public data sets); ``step`` is called after each record.
+    without public data sets); ``step`` is called after each record. ``share``: the part of this process, if several
+    processes write one file. The process that finishes last returns the complete run, the others their part of it.
     Raises ``ValueError`` for two tasks of the same id, :class:`~plansafe.llm.bench.run_file.BadRun`,
     :class:`~plansafe.llm.models.port.ModelError`, and what ``opens`` raises; the file keeps the finished records.
     """
-    first = header(writer, tasks, method, settings or {}, samples)
-    answers = _Answers(writer, tasks, samples, batch, opens)
-    watch = step or _ignore
+    first = run_header(
+        SUITE,
+        VERSION,
+        writer.label,
+        writer.identity,
+        method=(method or Method(writer.label))._asdict(),
+        settings={"samples": samples, **(settings or {})},
+        tasks={"count": len(tasks), "sha256": sha256_of(tasks)},
+    )
+    if len({task.id for task in tasks}) != len(tasks):
+        raise ValueError("two tasks have the same id")
+    answers = _Answers(writer, share.of(tasks), samples, batch, opens)
     if output is None:
         records = []
         for number, name in enumerate(answers.names):
             records.append({"id": name, **answers.record(number)})
-            watch()
+            step()
         return Evaluation(first, records)
-    with RunFile(output, first) as file:
-        for _ in file.complete(answers.names, answers.record):
-            watch()
-        return Evaluation(first, file.records)
-
-
-def evaluate_share(
-    share: Share,
-    writer: Writer,
-    tasks: Sequence[EvalTask],
-    *,
-    output: str,
-    method: Method | None = None,
-    settings: Mapping[str, Any] | None = None,
-    samples: int = 1,
-    batch: int = BATCH,
-    opens: Opener | None = None,
-    step: Callable[[], object] | None = None,
-) -> Evaluation | None:
-    """Do one process's share of :func:`evaluate`; the whole run in the process that finishes last, else ``None``."""
-    options: dict[str, Any] = {"samples": samples, "batch": batch, "opens": opens}
-    if share.processes == 1:
-        return evaluate(writer, tasks, output=output, method=method, settings=settings, step=step, **options)
-    first = header(writer, tasks, method, settings or {}, samples)
-    _Answers(writer, tasks, **options)  # refuses two tasks of the same id in every process
-    if not os.path.exists(output):
-        answers = _Answers(writer, share.of(tasks), **options)
+    part: Sequence[Mapping[str, Any]] = ()
+    if share == ALONE or not os.path.exists(output):
         with RunFile(share.path(output), share.header(first)) as file:
             for _ in file.complete(answers.names, answers.record):
-                (step or _ignore)()
-    if not merge(output, first, [task.id for task in tasks], samples, share.processes):
-        return None
-    return Evaluation(first, read_run(output).records)
-
-
-def _ignore() -> None:
-    """Do nothing after a record."""
+                step()
+            part = file.records
+    if share != ALONE and merge(output, first, [task.id for task in tasks], samples, share.processes):
+        part = read_run(output).records
+    return Evaluation(first, part)
 
 
 class _Answers:
@@ -138,14 +107,12 @@ class _Answers:
     def __init__(
         self, writer: Writer, tasks: Sequence[EvalTask], samples: int, batch: int, opens: Opener | None
     ) -> None:
-        if len({task.id for task in tasks}) != len(tasks):
-            raise ValueError("two tasks have the same id")
         self._writer = writer
         self._questions = [(task, sample) for task in tasks for sample in range(samples)]
         self._batch = max(1, batch)
         self._opens = opens or opener()
         self._last: tuple[EvalTask, Opened] | None = None
-        self._ready: dict[int, tuple[Opened, Written, float]] = {}
+        self._ready: dict[int, tuple[Opened, Answer, float]] = {}
 
     @property
     def names(self) -> list[str]:

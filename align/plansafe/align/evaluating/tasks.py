@@ -33,11 +33,6 @@ class EvalTask(NamedTuple):
     prompt: str = ""
     reference: str = ""
 
-    @property
-    def source(self) -> str:
-        """The source of the task: the scheme of its origin."""
-        return self.origin.partition(":")[0]
-
 
 class Opened(NamedTuple):
     """A task to plan for, compiled. ``sample`` numbers the answers to it."""

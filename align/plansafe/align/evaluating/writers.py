@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
 from plansafe.align.evaluating.tasks import Opened
 from plansafe.llm.loop.policies import policies
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.mock import MockModel
-from plansafe.llm.models.port import Model
 from plansafe.llm.models.request import Message, Request, Role, Situation, canonical
 
 MOCKS = ("planner", "reference", "random", "unsafe", "empty")
-
-
-class Written(NamedTuple):
-    """An answer to a task.
-
-    For plans built step by step, ``choices`` has a row for each step, ``end`` says why the plan ends, and ``cost``
-    counts calls and searches.
-    """
-
-    answer: Answer
-    choices: tuple[Sequence[Any], ...] = ()
-    end: str | None = None
-    cost: Mapping[str, int] = MappingProxyType({})
 
 
 class Writer(Protocol):
@@ -40,7 +25,7 @@ class Writer(Protocol):
     def identity(self) -> str:
         """Everything that determines the answers, as a text."""
 
-    def write(self, tasks: Sequence[Opened]) -> list[Written]:
+    def write(self, tasks: Sequence[Opened]) -> list[Answer]:
         """An answer to each task, in order. Raises :class:`plansafe.llm.models.port.ModelError`."""
 
 
@@ -59,18 +44,13 @@ class Mock:
         self._seed = seed
         self._longest = longest
 
-    def write(self, tasks: Sequence[Opened]) -> list[Written]:
+    def write(self, tasks: Sequence[Opened]) -> list[Answer]:
         """See :class:`Writer`."""
-        return [Written(self._answer(opened)) for opened in tasks]
-
-    def model(self, opened: Opened) -> Model:
-        """The policy for a task as a model that is asked step by step."""
-        by_name = policies(opened.bench.checker.compiled, opened.reference or None, self._seed, self._longest)
-        return MockModel(self._kind, by_name, self._seed)
+        return [self._answer(opened) for opened in tasks]
 
     def _answer(self, opened: Opened) -> Answer:
         if self._kind == "reference" and not opened.reference:
             return Answer("")
-        return self.model(opened).answer(
-            Request((Message(Role.USER, opened.prompt),), situation=Situation(opened.task.id))
-        )
+        by_name = policies(opened.bench.checker.compiled, opened.reference or None, self._seed, self._longest)
+        request = Request((Message(Role.USER, opened.prompt),), situation=Situation(opened.task.id))
+        return MockModel(self._kind, by_name, self._seed).answer(request)

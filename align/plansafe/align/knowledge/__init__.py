@@ -1,1 +1,1 @@
-"""Questions about our worlds that the engine answers: effects, what is missing, places, rules (docs/alignment.md)."""
+"""Questions about our worlds that the engine answers: effects, preconditions, places (docs/alignment.md)."""

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from random import Random
 
-from plansafe.align.knowledge.questions import LARGE, NOTHING, Asks, Moment, Question
+from plansafe.align.knowledge.questions import NOTHING, Asks, Moment, Question
 from plansafe.align.pairs.splits import split_of
 from plansafe.align.records import SftLine
 from plansafe.align.tasks import AlignTask, scenario_origins, task_of, virtualhome_origins
 from plansafe.llm.instances.families import FAMILIES
-from plansafe.llm.prompts.crop import named_in
 from plansafe.llm.prompts.tokens import tokens_of
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
-from plansafe.verifier.execution.steps import GroundAction
 
 MAX_TOKENS = 300
 """Tokens of a question with its answer, by :func:`~plansafe.llm.prompts.tokens.tokens_of`."""
-MAX_OF_A_KIND = 5
+MAX_OF_A_KIND = 10
 """Questions of a kind about a task."""
 MAX_MOMENTS = 10
 TRACES = 3
@@ -67,7 +65,7 @@ def _chosen(questions: list[Question], random: Random) -> list[Question]:
         of_kind = [question for question in questions if question.asks is asks and _fits(question)]
         full = [question for question in of_kind if question.answer != NOTHING][:MAX_OF_A_KIND]
         empty = [question for question in of_kind if question.answer == NOTHING]
-        chosen += full + empty[: max(1, len(full)) if asks is Asks.RULES else -(-len(full) // 6)]
+        chosen += full + empty[: -(-len(full) // 6)]
     return chosen
 
 
@@ -93,9 +91,8 @@ def about(task: AlignTask, seed: int) -> Iterator[Question]:
             return
         steps: tuple[str, ...] = ()
         upcoming = plan
-        focus = [*named_in(monitor.task.goal), *[number for text in plan for number in _objects(monitor, text)]]
-        for _ in range(MAX_MOMENTS if len(monitor.task.objects) <= LARGE else MAX_MOMENTS // 2):
-            yield from Moment(monitor, steps, upcoming, focus, task.world).questions(random)
+        for _ in range(MAX_MOMENTS):
+            yield from Moment(monitor, steps, upcoming, task.world).questions(random)
             step = upcoming[0] if upcoming else None
             if number and (step is None or random.random() < _DEVIATION):
                 legal = monitor.legal()
@@ -104,8 +101,3 @@ def about(task: AlignTask, seed: int) -> Iterator[Question]:
                 break
             steps += (step,)
             upcoming = upcoming[1:] if upcoming and step == upcoming[0] else upcoming
-
-
-def _objects(monitor: Monitor, text: str) -> tuple[int, ...]:
-    step = monitor.step(text)
-    return step.objects if isinstance(step, GroundAction) else ()

@@ -20,10 +20,6 @@ MAX_FACTS = 8
 MAX_LETTERS = 200
 """Limits of an answer; questions with longer answers are left out."""
 NOTHING = "nothing"
-MAX_TRIED = 40
-"""Number of steps of a moment that are tried for questions about rules."""
-LARGE = 100
-"""With more objects than this, questions are only about the objects of the plan and objects near them."""
 
 
 class Asks(StrEnum):
@@ -32,21 +28,18 @@ class Asks(StrEnum):
     EFFECTS = "effects"
     NEEDS = "needs"
     PLACE = "place"
-    AFTER = "after"
-    CONTENTS = "contents"
-    RULES = "rules"
 
 
 class Question(NamedTuple):
     """A question about the state after ``steps``.
 
-    ``about``: the steps that the question names. ``entity``: the object that it names. ``scene``: the relevant part of
+    ``about``: the step that the question names. ``entity``: the object that it names. ``scene``: the relevant part of
     the state.
     """
 
     asks: Asks
     steps: tuple[str, ...]
-    about: tuple[str, ...]
+    about: str
     entity: str
     scene: str
     text: str
@@ -61,40 +54,31 @@ class Question(NamedTuple):
 class Moment:
     """A moment of a plan, and its questions.
 
-    ``upcoming``: the next steps of the plan. ``focus``: the objects of the plan. ``world``: the shipped domain.
+    ``upcoming``: the next steps of the plan. ``world``: the shipped domain.
     """
 
-    def __init__(
-        self, monitor: Monitor, steps: tuple[str, ...], upcoming: tuple[str, ...], focus: Sequence[int], world: str
-    ) -> None:
-        self._monitor, self._steps, self._upcoming, self._world = monitor, steps, upcoming, world
-        self._focus = focus
+    def __init__(self, monitor: Monitor, steps: tuple[str, ...], upcoming: Sequence[str], world: str) -> None:
+        self._monitor, self._steps = monitor, steps
+        self._upcoming = [step for text in upcoming if isinstance(step := monitor.step(text), GroundAction)]
         self._now = monitor.now()
         self._facts = StateFacts(monitor.task, self._now.state, world)
         self._acting = set(monitor.engine.action_predicates.values())
 
     def questions(self, random: Random) -> Iterator[Question]:
-        """Some questions of each kind, drawn by ``random``."""
-        legal, entities = _spread(self._now.legal(), random), self._facts.movable()
-        if len(self._monitor.task.objects) > LARGE:
-            near = set(self._facts.near(self._focus))
-            legal = [step for step in legal if near.issuperset(step.objects)]
-            entities = [entity for entity in entities if entity in near]
-        later = [step for text in self._upcoming if isinstance(step := self._monitor.step(text), GroundAction)]
-        for step in [*later[:1], *legal[:2]]:
+        """Questions about the next steps of the plan, other steps with their objects, and some of these objects."""
+        objects = {entity for step in self._upcoming for entity in step.objects}
+        legal = [
+            step
+            for step in self._now.legal()
+            if objects.issuperset(step.objects) and len(set(step.objects)) == len(step.objects)
+        ]
+        for step in [*self._upcoming[:1], *random.sample(legal, min(3, len(legal)))]:
             yield from self.effects(step)
-        for step in [*later[1:4], *legal[2:3]]:
+        for step in self._upcoming[1:4]:
             yield from self.needs(step)
-        yield from self._rules(legal)
-        moved = [entity for entity in entities if any([entity in step.objects for step in later])]
-        chosen = [*random.sample(moved, min(2, len(moved))), *random.sample(entities, min(1, len(entities)))]
-        for entity in dict.fromkeys(chosen):
-            yield from self.place(entity)
-        for entity in random.sample(moved, min(1, len(moved))):
-            yield from self.after(entity, later[: random.randint(1, 4)])
-        holders = sorted({objects[-1] for entity in entities for _, objects in self._facts.places(entity)[:1]})
-        for place in random.sample(holders, min(2, len(holders))):
-            yield from self.contents(place)
+        entities = sorted([entity for entity in objects if self._facts.places(entity)])
+        for entity in random.sample(entities, min(2, len(entities))):
+            yield self.place(entity)
 
     def effects(self, step: GroundAction) -> Iterator[Question]:
         """Which facts become true, and which become false, by a step."""
@@ -117,8 +101,7 @@ class Moment:
                 text = self._facts.fact(index, task.decode(code, size))
                 (true if code in after.facts[index] else false).append(text)
         answer = [*sorted(true), *[f"not {text}" for text in sorted(false)], *sorted(numbers)]
-        scene_objects = self._facts.touched(step)
-        yield from self._question(Asks.EFFECTS, (step,), "", scene_objects, "What does {} change?", answer or [NOTHING])
+        yield from self._about_step(Asks.EFFECTS, step, "What does {} change?", answer)
 
     def needs(self, step: GroundAction) -> Iterator[Question]:
         """Which conditions of a step do not hold."""
@@ -129,96 +112,21 @@ class Moment:
         if any([self._fixed(part) for part in unmet]) or (not unmet and self._now.after(step) is None):
             return  # no step can make it true; or the effects of the step contradict each other
         answer = [bare(formula_text(self._monitor.task, part, step.binding)) for part in unmet]
-        scene_objects = self._facts.touched(step)
-        yield from self._question(
-            Asks.NEEDS, (step,), "", scene_objects, "What is missing for {}?", answer or [NOTHING]
-        )
+        yield from self._about_step(Asks.NEEDS, step, "What is missing for {}?", answer)
 
-    def rules(self, step: GroundAction) -> Iterator[Question]:
-        """Which safety rules a step breaks."""
-        broken = self._broken(step)
-        if broken is not None:
-            scene_objects = self._facts.near(
-                self._facts.touched(step)
-            )  # as much if no rule is broken: the length tells nothing
-            yield from self._question(
-                Asks.RULES, (step,), "", scene_objects, "Which rule does {} break?", broken or [NOTHING]
-            )
-
-    def place(self, entity: int) -> Iterator[Question]:
+    def place(self, entity: int) -> Question:
         """The place of a thing."""
-        places = self._facts.places(entity)
-        if places:
-            name = self._monitor.task.objects[entity]
-            yield from self._question(Asks.PLACE, (), name, [entity], f"Where is {name}?", [self._facts.words(places)])
+        name = self._monitor.task.objects[entity]
+        answer = self._facts.words(self._facts.places(entity))
+        return Question(Asks.PLACE, self._steps, "", name, self._facts.text([entity]), f"Where is {name}?", answer)
 
-    def after(self, entity: int, steps: list[GroundAction]) -> Iterator[Question]:
-        """The place of a thing after some steps."""
-        then = self._now
-        for step in steps:
-            upcoming = then.after(step)
-            if upcoming is None:
-                return
-            then = upcoming
-        facts = StateFacts(self._monitor.task, then.state, self._world)
-        places = facts.places(entity)
-        if places and steps:
-            name = self._monitor.task.objects[entity]
-            scene_objects = [entity, *[number for step in steps for number in self._facts.touched(step)]]
-            text = f"Where is {name} after {' '.join(['{}'] * len(steps))}?"
-            yield from self._question(Asks.AFTER, tuple(steps), name, scene_objects, text, [facts.words(places)])
-
-    def contents(self, place: int) -> Iterator[Question]:
-        """The things at a place."""
-        names = self._monitor.task.objects
-        entities = self._facts.contents(place)
-        answer = [names[entity] for entity in entities] or [NOTHING]
-        text = f"What is at {names[place]}?"
-        yield from self._question(Asks.CONTENTS, (), names[place], [place, *entities], text, answer)
-
-    def _rules(self, legal: list[GroundAction]) -> Iterator[Question]:
-        """Equally many steps that break a rule and that break none, if possible."""
-        tried = [(step, self._broken(step)) for step in legal[:MAX_TRIED]]
-        breaking = [step for step, broken in tried if broken][:2]
-        for step in [*breaking, *[step for step, broken in tried if broken == []][: max(1, len(breaking))]]:
-            yield from self.rules(step)
-
-    def _broken(self, step: GroundAction) -> list[str] | None:
-        """The rules that a step breaks, with their messages; ``None`` if it cannot be executed."""
-        advice = self._monitor.allowed(self._text(step))
-        return [f"{broken.rule}: {broken.message}" for broken in advice.breaks] if advice.executable else None
-
-    def _question(
-        self,
-        asks: Asks,
-        steps: tuple[GroundAction, ...],
-        entity: str,
-        scene_objects: list[int],
-        text: str,
-        answer: list[str],
-    ) -> Iterator[Question]:
-        joined = ", ".join(answer)
+    def _about_step(self, asks: Asks, step: GroundAction, text: str, answer: list[str]) -> Iterator[Question]:
+        joined = ", ".join(answer) or NOTHING
         if len(answer) <= MAX_FACTS and len(joined) <= MAX_LETTERS:
-            about = tuple([self._text(step) for step in steps])
-            scene = self._facts.text(scene_objects)
-            yield Question(asks, self._steps, about, entity, scene, text.format(*about), joined)
-
-    def _text(self, step: GroundAction) -> str:
-        return step_text(step, self._monitor.task.objects)
+            about = step_text(step, self._monitor.task.objects)
+            scene = self._facts.text(self._facts.touched(step))
+            yield Question(asks, self._steps, about, "", scene, text.format(about), joined)
 
     def _fixed(self, part: Formula) -> bool:
         """Whether no step can change the facts that a condition reads."""
         return all([self._monitor.task.static[atom.predicate] for atom in atoms_in(part)])
-
-
-def _spread(legal: Iterator[GroundAction], random: Random) -> list[GroundAction]:
-    """Legal steps in a random order; rare actions come as early as frequent ones."""
-    by_name: dict[str, list[GroundAction]] = {}
-    for step in legal:
-        by_name.setdefault(step.action.name, []).append(step)
-    order = []
-    for name in sorted(by_name):
-        steps = by_name[name]
-        random.shuffle(steps)
-        order += [(number + random.random(), step) for number, step in enumerate(steps)]
-    return [step for _, step in sorted(order, key=lambda pair: pair[0])]

@@ -1,4 +1,4 @@
-"""The facts of a state by their objects: places, contents, and the part of the state that a question shows."""
+"""The facts of a state by their objects: places, and the part of the state that a question shows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ PLACES: Mapping[str, Mapping[str, tuple[int, int]]] = {
 }
 """For each world, the predicates that say where something is, with the arguments of the thing and of its place."""
 MAX_TOUCHED = 24
-MAX_NEAR = 48
 _MAX_DEPTH = 3
 _Fact = tuple[int, tuple[int, ...]]
 """A predicate and its objects."""
@@ -70,26 +69,6 @@ class StateFacts:
             level = next_level
         return list(facts)
 
-    def contents(self, place: int) -> list[int]:
-        """The things directly at a place, by facts that can change: not the furniture of a room."""
-        entities = {
-            objects[entity_at]
-            for index, (entity_at, place_at) in self._places.items()
-            if not self.task.static[index]
-            for objects in self.facts_of(index, place_at, place)
-        }
-        return sorted(entities)
-
-    def movable(self) -> list[int]:
-        """All things whose place can change."""
-        entities = {
-            self.task.decode(code, 2)[entity_at]
-            for index, (entity_at, _) in self._places.items()
-            if not self.task.static[index]
-            for code in self.state.facts[index]
-        }
-        return sorted(entities)
-
     def touched(self, step: GroundAction) -> list[int]:
         """The objects of a step, and objects connected with them by facts that its conditions read."""
         binding = step.binding
@@ -102,24 +81,6 @@ class StateFacts:
                 if all([objects[place] == number for place, number in bound]) and len(numbers) < MAX_TOUCHED:
                     numbers.update(dict.fromkeys(objects))
         return list(numbers)
-
-    def near(self, objects: Sequence[int]) -> list[int]:
-        """These objects, their places, and the things at these places: what a rule may be about."""
-        numbers = dict.fromkeys(objects)
-        level = list(objects)
-        for _ in range(2):
-            for item in list(level):
-                level += [number for _, fact in self.places(item) for number in fact if number not in numbers]
-                numbers.update(dict.fromkeys(level))
-            entities = [
-                fact[entity_at]
-                for item in dict.fromkeys(level)
-                for index, (entity_at, place_at) in self._places.items()
-                for fact in self.facts_of(index, place_at, item)
-            ]
-            level = [item for item in dict.fromkeys(entities) if item not in numbers]
-            numbers.update(dict.fromkeys(level))
-        return list(numbers)[:MAX_NEAR]
 
     def text(self, objects: Iterable[int]) -> str:
         """The part of the state about these objects and their places, in the words of a prompt for plans."""

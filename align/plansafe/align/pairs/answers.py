@@ -1,4 +1,4 @@
-"""The plans that models wrote, from runs of ``align eval`` and ``bench plan``, and from plain lists of answers."""
+"""The plans that models wrote, from runs of ``align eval`` and from plain lists of answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Answers(NamedTuple):
 
 
 def read_answers(paths: Sequence[str]) -> Answers:
-    """Read the plans of files: runs of ``align eval`` and ``bench plan``, or JSON lines with ``origin`` and ``plan``.
+    """Read the plans of files: runs of ``align eval``, or JSON lines with ``origin`` and ``plan``.
 
     An answer with a recorded verdict INVALID or UNKNOWN is skipped; an answer without a verdict is judged later. Raises
     :class:`~plansafe.llm.bench.run_file.BadRun` for another run, and :class:`~plansafe.align.records.BadRecords` for a
@@ -33,9 +33,9 @@ def read_answers(paths: Sequence[str]) -> Answers:
     answers = Answers({}, Counter())
     for path in paths:
         for record in _records(path):
-            origin, plan = _origin(record), record.get("plan")
+            origin, plan = record.get("origin"), record.get("plan")
             headline = record.get("headline")
-            if origin is None:
+            if not isinstance(origin, str):
                 answers.skipped["an answer that names no task"] += 1
             elif not isinstance(plan, list) or not plan or not all([isinstance(step, str) for step in plan]):
                 answers.skipped["an answer without a plan"] += 1
@@ -56,19 +56,8 @@ def _records(path: str) -> Iterator[Mapping[str, Any]]:
             raise bad_records(path, number, str(error)) from None
         if number == 1 and record.get("kind") == "run":
             run = read_run(path)
-            if run.suite not in ("align", "planning"):
+            if run.suite != "align":
                 raise bad_run(path, f"it is a run of the suite {run.suite!a}", "name a run of `align eval`")
             yield from run.records
             return
         yield record
-
-
-def _origin(record: Mapping[str, Any]) -> str | None:
-    origin = record.get("origin")
-    if isinstance(origin, str):
-        return origin
-    name, family = record.get("id"), record.get("family")
-    if isinstance(name, str) and isinstance(family, str) and name.startswith(f"{family}-"):
-        # `bench plan` draws its tasks with the seed 0, whatever the seed of the run is.
-        return f"drawn:{family}/{name.removeprefix(f'{family}-')}/0"
-    return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from random import Random
 
 from plansafe.align.pairs.differences import edit_distance
@@ -14,7 +15,7 @@ from plansafe.align.pairs.shortening import shortened_steps
 from plansafe.align.pairs.splits import split_of_task
 from plansafe.align.prompts import plan_prompt
 from plansafe.align.records import Both, Pair, Source, Split, even_weights, plan_of
-from plansafe.align.tasks import AlignTask
+from plansafe.align.tasks import AlignTask, BadOrigin, task_of
 from plansafe.align.tokens import shared_actions
 from plansafe.align.weights import weights_of
 from plansafe.grammar.source import Source as PlanText
@@ -75,6 +76,17 @@ def pairs_of(
     if options.mutants:
         maker.add_mutants(result)
     return result
+
+
+class NoPair(Exception):
+    """Two plans that are not a safe plan and an unsafe one; the text gives the reason."""
+
+
+def pair_again(task: AlignTask, prompt: str, pair: Pair) -> Pair:
+    """The record of a pair, made again from its task, plans and rule. Raises :class:`NoPair`."""
+    if not task.checker.ok or task.checker.is_open:
+        raise NoPair("its task has errors or several possible worlds")
+    return _Maker(task, pair.split, MakerOptions(seed=pair.seed), prompt).again(pair)
 
 
 class _Maker:
@@ -181,18 +193,41 @@ class _Maker:
             return None
         return self._judge.texts(shortened_steps(self._judge, plan.steps))
 
+    def again(self, pair: Pair) -> Pair:
+        """See :func:`pair_again`."""
+        rejected = self._judge_text(pair.rejected)
+        if rejected is None:
+            raise NoPair("`rejected` cannot be executed or decided")
+        rules = self._judge.engine.rule_set.rules
+        rule = next((number for number in rejected.violations if rules[number].name == pair.rule), None)
+        if rule is None:
+            raise NoPair(f"`rejected` does not break {pair.rule}")
+        return self._record(pair.actions.chosen, rejected, pair.source, 1, rule)
+
     def _pair(
         self, chosen: tuple[str, ...], rejected: JudgedPlan, source: Source, number: int, rule: int | None = None
     ) -> Pair | None:
-        """The record of a pair; None if a complete check of one of the plans has another verdict.
+        """The record of a pair; None if a complete check of one of the plans has another verdict."""
+        try:
+            return self._record(chosen, rejected, source, number, rule)
+        except NoPair:
+            return None
+
+    def _record(
+        self, chosen: tuple[str, ...], rejected: JudgedPlan, source: Source, number: int, rule: int | None
+    ) -> Pair:
+        """The record of a pair. Raises :class:`NoPair` if a complete check of one of the plans has another verdict.
 
         ``rule`` is the number of the rule that the pair is about; by default the one that is broken first.
         """
         judge, task = self._judge, self._task
         texts = judge.texts(rejected.steps)
         safe, unsafe = [task.checker.check(PlanText("plan", plan_of(plan))) for plan in (chosen, texts)]
-        if safe.headline is not Headline.SAFE or safe.goal is not Worlds.ALL or unsafe.headline is not Headline.UNSAFE:
-            return None
+        if safe.headline is not Headline.SAFE or safe.goal is not Worlds.ALL:
+            reason = f": {safe.findings[0].message}" if safe.findings else " or does not reach the goal"
+            raise NoPair(f"`chosen` is not safe{reason}")
+        if unsafe.headline is not Headline.UNSAFE:
+            raise NoPair("`rejected` is not unsafe")
         steps = judge.violation_steps(rejected)
         rules = judge.engine.rule_set.rules
         if rule is None:
@@ -227,3 +262,29 @@ class _Maker:
             seed=self._options.seed,
         )
         return replace(pair, weights=weights_of(pair))
+
+
+def candidates(
+    plans: Mapping[str, Sequence[str]],
+    origins: Iterable[str],
+    data: str | None,
+    skipped: Counter[str],
+    options: MakerOptions = DEFAULT_OPTIONS,
+) -> Iterator[Pair]:
+    """The pairs of all tasks. ``plans``: a model's plans by the origin of their task; ``origins``: further tasks.
+
+    ``skipped`` counts answers in no pair, and tasks without a pair, by the reason. Raises ``OSError`` for data that
+    cannot be read.
+    """
+    for origin in chain(plans, (origin for origin in origins if origin not in plans)):
+        answers = plans.get(origin, ())
+        try:
+            task = task_of(origin, data)
+        except BadOrigin as error:
+            skipped[str(error)] += max(1, len(answers))
+            continue
+        task_pairs = pairs_of(task, answers, options)
+        skipped.update(task_pairs.skipped)
+        if not answers and not task_pairs.pairs:
+            skipped["a task without a pair"] += 1
+        yield from task_pairs.pairs

@@ -1,8 +1,8 @@
-"""The tasks for mutants, if a model has answered none: sources and families take turns."""
+"""The tasks for mutants, if a model has answered none: families take turns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import count
 from random import Random
 from typing import Literal
@@ -14,24 +14,10 @@ from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.instances.home import MOST_ROOMS
 
 TaskSource = Literal["stated", "drawn", "scenarios", "virtualhome"]
-TURNS: dict[TaskSource, int] = {"stated": 4, "drawn": 3, "scenarios": 1, "virtualhome": 3}
-"""Number of tasks of a source in each round."""
 
 
-def origins(sources: Sequence[TaskSource], seed: int, data: str | None) -> Iterator[str]:
+def origins(source: TaskSource, seed: int, data: str | None) -> Iterator[str]:
     """Origins of tasks; without end if tasks are drawn. Raises ``OSError`` for data that cannot be read."""
-    queues = {source: _origins(source, seed, data) for source in sources}
-    while queues:
-        for source in list(queues):
-            for _ in range(TURNS[source]):
-                origin = next(queues[source], None)
-                if origin is None:
-                    del queues[source]
-                    break
-                yield origin
-
-
-def _origins(source: TaskSource, seed: int, data: str | None) -> Iterator[str]:
     if source == "stated":
         return _stated(seed)
     if source == "drawn":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 
 from plansafe.align.records import Both, Pair
 from plansafe.align.tasks import task_of
@@ -14,10 +16,10 @@ SECONDS = 5.0
 """Time for a plan; the bounds of the search are reached before on most machines, so that the results agree."""
 
 
-def with_regret(pair: Pair, calculator: RegretCalculator, grade: Grade, seconds: float = SECONDS) -> Pair:
+def with_regret(pair: Pair, calculator: RegretCalculator, grade: Grade) -> Pair:
     """The pair with ``regret``, ``grade``, ``no_return`` and the weights that follow from them."""
     plans = [Source("plan", plan) for plan in (pair.chosen, pair.rejected)]
-    chosen, rejected = calculator.compute(plans, grade, seconds)
+    chosen, rejected = calculator.compute(plans, grade, SECONDS)
     low, high = rejected.point_of_no_return
     pair = replace(
         pair,
@@ -28,17 +30,11 @@ def with_regret(pair: Pair, calculator: RegretCalculator, grade: Grade, seconds:
     return replace(pair, weights=weights_of(pair))
 
 
-class RegretOfPairs:
-    """Computes the regret of pairs of any tasks; a task is compiled once for consecutive pairs."""
+def regret_adder(grade: Grade, data: str | None) -> Callable[[Pair], Pair]:
+    """A function that adds the regret to pairs of any tasks; a task is compiled once for consecutive pairs."""
 
-    def __init__(self, grade: Grade, data: str | None) -> None:
-        self._grade = grade
-        self._data = data
-        self._origin = ""
-        self._calculator: RegretCalculator | None = None
+    @lru_cache(maxsize=1)
+    def calculator(origin: str) -> RegretCalculator:
+        return RegretCalculator(task_of(origin, data).checker)
 
-    def __call__(self, pair: Pair) -> Pair:
-        """The pair with its regret. Raises what :func:`~plansafe.align.tasks.task_of` raises."""
-        if self._calculator is None or pair.origin != self._origin:
-            self._origin, self._calculator = pair.origin, RegretCalculator(task_of(pair.origin, self._data).checker)
-        return with_regret(pair, self._calculator, self._grade, SECONDS)
+    return lambda pair: with_regret(pair, calculator(pair.origin), grade)

@@ -112,7 +112,7 @@ class Filter:
 
 
 def _rule(pair: Pair) -> str:
-    """A name of the rule. Rules that only one task states (world ``stated``) share a name, so the task is added."""
+    """A name of the rule. Rules that a single task states (world ``stated``) have names by form: the task is added."""
     return f"{pair.rule} of {pair.task}" if pair.world == "stated" else pair.rule
 
 
@@ -175,8 +175,12 @@ def _balanced_choice(
         Reason.UNBALANCED: shares.unbalanced,
         Reason.WITHOUT_GOAL: MAX_WITHOUT_GOAL,
     }
-    chosen, passed_over = _choose_units(mirror_units(candidates, Random(seed)), count, limits)
-    for unit, reason in [*passed_over, *_remove_excess(chosen, limits)]:
+    units = mirror_units(candidates, Random(seed))
+    chosen, passed_over = _choose_units(units, count, limits)
+    while (total := sum([len(unit.pairs) for unit in chosen])) < count:  # the limits are shares of the chosen pairs
+        count = total
+        chosen, passed_over = _choose_units(units, count, limits)
+    for unit, reason in passed_over:
         left_out[reason] += len(unit.pairs)
     places = {id(pair) for unit in chosen for pair in unit.pairs}
     balanced = sum([len(unit.pairs) for unit in chosen if unit.is_balanced])
@@ -228,26 +232,6 @@ def _choose_units(
         if queues[rule]:
             heappush(order, (groups[Reason.RULE, rule], rule))
     return chosen, passed_over
-
-
-def _remove_excess(chosen: list[_Unit], limits: Mapping[Reason, float]) -> list[tuple[_Unit, Reason]]:
-    """Remove units, the last chosen first, until every limit holds as a share of the units that are left."""
-    groups, members = Counter[tuple[Reason, str]](), dict[tuple[Reason, str], list[_Unit]]()
-    for unit in chosen:
-        groups.update(unit.groups())
-        for key in unit.groups():
-            members.setdefault(key, []).append(unit)
-    total, removed = sum([len(unit.pairs) for unit in chosen]), dict[int, tuple[_Unit, Reason]]()
-    while excess := [key for key, pairs in groups.items() if pairs > _most(limits[key[0]], total)]:
-        for key in sorted(excess, key=lambda group: -groups[group]):
-            while groups[key] > _most(limits[key[0]], total):
-                unit = members[key].pop()
-                if id(unit) not in removed:
-                    removed[id(unit)] = unit, key[0]
-                    groups.subtract(unit.groups())
-                    total -= len(unit.pairs)
-    chosen[:] = [unit for unit in chosen if id(unit) not in removed]
-    return list(removed.values())
 
 
 def _most(share: float, total: int) -> float:

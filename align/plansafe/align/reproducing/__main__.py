@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from plansafe.align.config import BadConfig
 from plansafe.align.reproducing.estimates import SPEEDS, estimates, table
 from plansafe.align.reproducing.running import PAGE, REPORT, NotReproduced, reproduce
 from plansafe.align.reproducing.sizes import names, read_size
+from plansafe.align.tables import BadConfig
 from plansafe.align.training.folder import BadTraining
 
 NOT_DONE = 3

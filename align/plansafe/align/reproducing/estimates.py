@@ -76,7 +76,6 @@ def _kind(unit: Unit) -> str:
 
 def _estimate(size: Size, unit: Unit, speed: Speed) -> tuple[float, float]:
     """Seconds and bytes of a unit."""
-    parameters = size.parameters or TINY_PARAMETERS
     train = len(size.data.families) * (size.data.sampled or size.data.train)
     test = len(size.data.families) * (size.data.test + size.data.test_rules)
     test += len(size.data.unseen) * size.data.test_families
@@ -84,43 +83,35 @@ def _estimate(size: Size, unit: Unit, speed: Speed) -> tuple[float, float]:
         case "tasks":
             return _DRAW_S * (train + test), 1e9
         case "train":
-            return _training(size, unit, parameters, speed)
+            return _training(size, unit, speed)
         case "sample":
-            return _answers(size, train * size.sampling.samples, parameters, speed)
+            return _answers(size, train * size.sampling.samples, speed)
         case "pairs":
             return _PAIRS_S * train, 1e9
         case "eval":
-            return _answers(size, test, parameters, speed)
+            return _answers(size, test, speed)
     return _OVERHEAD_S, 1e9
 
 
-def _training(size: Size, unit: Unit, parameters: float, speed: Speed) -> tuple[float, float]:
+def _training(size: Size, unit: Unit, speed: Speed) -> tuple[float, float]:
     run = run_of(size, unit.run)
     config = size.training(run, model="hf/x", data=["x"], output="x")
-    width = 2 if config.method not in ("sft", "rft", "grpo") else 1
-    rows = config.bs * config.gradient_accumulation_steps * width
-    tokens = rows * (PROMPT_TOKENS + PLAN_TOKENS) * config.max_steps
-    operations = (
-        tokens * parameters * (6 if config.lora_r == 0 else 4) * (4 / 3 if config.gradient_checkpointing else 1)
-    )
-    seconds = operations / speed.operations
+    parameters = size.parameters or TINY_PARAMETERS
+    plans = {"sft": 1, "rft": 1, "grpo": config.num_generations}.get(config.method, 2)
+    pass_tokens = config.bs * plans * (PROMPT_TOKENS + PLAN_TOKENS)
+    cost = (6 if config.lora_r == 0 else 4) * (4 / 3 if config.gradient_checkpointing else 1)
+    operations = pass_tokens * config.gradient_accumulation_steps * config.max_steps * parameters * cost
+    seconds = operations / speed.operations + _OVERHEAD_S
     if config.method == "grpo":
-        seconds, _ = _answers(size, size.verifier_calls(run), parameters, speed)
-        operations *= getattr(config, "num_generations", 1)
-        seconds += operations / speed.operations
+        seconds += _answers(size, size.verifier_calls(run), speed)[0]
     trained = 14 * parameters if config.lora_r == 0 else 2 * parameters + 16 * 0.01 * parameters
-    activations = (
-        config.bs
-        * width
-        * (PROMPT_TOKENS + PLAN_TOKENS)
-        * parameters**0.5
-        * (40 if config.gradient_checkpointing else 400)
-    )
-    return seconds + _OVERHEAD_S, trained + activations + 1e9
+    activations = pass_tokens * parameters**0.5 * (40 if config.gradient_checkpointing else 400)
+    return seconds, trained + activations + 1e9
 
 
-def _answers(size: Size, answers: int, parameters: float, speed: Speed) -> tuple[float, float]:
-    """Greedy or drawn answers in batches, and their audits."""
+def _answers(size: Size, answers: int, speed: Speed) -> tuple[float, float]:
+    """Answers in batches, and their audits."""
+    parameters = size.parameters or TINY_PARAMETERS
     weight_bytes = (4 if size.base == RANDOM else 2) * parameters
     reading = 2 * parameters * PROMPT_TOKENS * answers / speed.operations
     steps = PLAN_TOKENS * answers / size.batch

@@ -10,20 +10,20 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-from plansafe.align.config import BadConfig
-from plansafe.align.evaluating.comparing import comparison, grouped
 from plansafe.align.evaluating.plots import NoPlots, plots
+from plansafe.align.files import write_file
 from plansafe.align.records import BadRecords
-from plansafe.align.reproducing.report import complete_seeds, evaluations, report
+from plansafe.align.reproducing.report import complete_seeds, groups, report
 from plansafe.align.reproducing.sizes import Size
 from plansafe.align.reproducing.stages import TIMES, Place, Say, Unit, stages, work
-from plansafe.align.training.folder import BadTraining, replace
+from plansafe.align.tables import BadConfig
+from plansafe.align.training.folder import BadTraining
 from plansafe.llm.bench.markdown import markdown
 from plansafe.llm.bench.page import page
 from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.models.port import ModelError
 
-REPORT, PAGE, METHODS = "report.md", "report.html", "methods.md"
+REPORT, PAGE = "report.md", "report.html"
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -65,17 +65,16 @@ def reproduce(size: Size, folder: str, jobs: int, seconds: float | None = None, 
 
 
 def write_tables(place: Place) -> None:
-    """Write the report, and all tables and plots, of the seeds whose evaluations are complete."""
-    study, runs = report(place), evaluations(place)
-    replace(place.at(REPORT), markdown(study))
-    replace(place.at(PAGE), page(study))
-    replace(place.at(METHODS), markdown(comparison(runs, "sft")))
+    """Write report and plots of the seeds whose evaluations are complete."""
+    study = report(place)
+    write_file(place.at(REPORT), [markdown(study)])
+    write_file(place.at(PAGE), [page(study)])
     try:
-        drawings = plots(grouped(runs))
+        drawings = plots([*groups(place).values()], "family")
     except NoPlots:
         return
     for name, drawing in drawings.items():
-        replace(place.at(f"{name}.svg"), drawing)
+        write_file(place.at(f"{name}.svg"), [drawing])
 
 
 def take_gpu(counter: Any) -> None:

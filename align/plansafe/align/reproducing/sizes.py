@@ -3,28 +3,67 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from plansafe.align.config import BadConfig, Config, config_of
+from plansafe.align.config import Config, config_of
 from plansafe.align.stated import families as stated
-from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
+from plansafe.align.tables import (
+    BadConfig,
+    IllTyped,
+    TableReader,
+    choice,
+    diagnostic,
+    integer,
+    number,
+    read_file,
+    setting,
+    text,
+    truth,
+)
+from plansafe.grammar.diagnostics import suggest_name
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.scenarios.sets.reading import SHIPPED_SETS
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sizes")
-MAX_BYTES = 1 << 20
 MAX_TRAIN = 1_000
 """Maximum number of tasks of a family for SFT and sampling; test tasks have higher numbers."""
-GRADES = ("none", "estimate", "found", "proved")
 RANDOM = "random"
 """The base of a size whose models are made from random weights, one for each seed (``tiny_model.py``)."""
+_MOST = 1_000_000
 _SET_BY_STAGES = ("model", "data", "output", "adapter", "seed", "threads", "split")
 """Keys of a training run that the stages set."""
+_SOURCES: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "stated": {"families": stated.FAMILIES, "unseen": stated.HELD_OUT_FAMILIES},
+    "drawn": {"families": tuple(FAMILIES), "unseen": ()},
+    "set": {"families": SHIPPED_SETS, "unseen": ()},
+}
+"""The families of each source of tasks: those for training, and held-out ones."""
+_GRADES = ("none", "estimate", "found", "proved")
+_KINDS_OF_DATA = ("pairs", "answers", "tasks", "knowledge")
+Example = Literal["none", "random", "nearest"]
+_EXAMPLES = get_args(Example)
+
+
+def _families(_folder: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all([isinstance(family, str) for family in value]):
+        raise IllTyped("must be names of families")
+    return tuple(value)
+
+
+def _seeds(_folder: str, value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list) or not value or not all([type(seed) is int and seed >= 0 for seed in value]):
+        raise IllTyped("must be whole numbers")
+    return tuple(dict.fromkeys(value))
+
+
+def _name(_folder: str, value: Any) -> str:
+    is_name = isinstance(value, str) and value.isascii() and value.replace("-", "").replace(".", "").isalnum()
+    if not is_name or len(value) > 60 or value in ("base", "sft"):
+        raise IllTyped("must have letters, digits, dots and hyphens, and not be `base` or `sft`")
+    return str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +77,17 @@ class Data:
     counts further test tasks, scripts of VirtualHome, if the public data is there.
     """
 
-    source: str
-    families: tuple[str, ...]
-    unseen: tuple[str, ...]
-    train: int
-    test: int
-    test_families: int
-    test_rules: int
-    seed: int
-    sampled: int = 0
-    rooms: int = 3
-    virtualhome: int = 0
+    source: str = setting(choice(tuple(_SOURCES)), "drawn")
+    families: tuple[str, ...] = setting(_families, ())
+    unseen: tuple[str, ...] = setting(_families, ())
+    train: int = setting(integer(1, _MOST), 60)
+    test: int = setting(integer(1, _MOST), 8)
+    test_families: int = setting(integer(0, _MOST), 0)
+    test_rules: int = setting(integer(0, _MOST), 0)
+    seed: int = setting(integer(0, _MOST), 0)
+    sampled: int = setting(integer(0, _MOST), 0)
+    rooms: int = setting(integer(1, _MOST), 3)
+    virtualhome: int = setting(integer(0, _MOST), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +98,12 @@ class Sampling:
     exactly the regret of steps is computed (``ours`` uses it).
     """
 
-    samples: int = 8
-    temperature: float = 1.0
-    rounds: int = 1
-    pairs: int = 4
-    mutants: int = 0
-    grade: str = "estimate"
+    samples: int = setting(integer(1, _MOST), 8)
+    temperature: float = setting(number(0, 10, above=True), 1.0)
+    rounds: int = setting(integer(1, _MOST), 1)
+    pairs: int = setting(integer(1, _MOST), 4)
+    mutants: int = setting(integer(0, _MOST), 0)
+    grade: str = setting(choice(_GRADES), "estimate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +119,12 @@ class Run:
     data: str
 
 
-Example = Literal["none", "random", "nearest"]
+@dataclass(frozen=True, slots=True)
+class _RunKeys:
+    """The keys of a run that are not keys of training."""
+
+    name: str = setting(_name)
+    data: str = setting(choice(_KINDS_OF_DATA), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +135,20 @@ class Prompting:
     nearest by Rouge-L (LLM-Planner, Song et al. 2023).
     """
 
-    name: str
-    example: Example = "none"
-    safety: bool = False
+    name: str = setting(_name)
+    example: Example = setting(choice(_EXAMPLES), "none")
+    safety: bool = setting(truth, False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """The keys of the table ``model``."""
+
+    base: str = setting(text)
+    parameters: float = setting(number(0), 0.0)
+    seeds: tuple[int, ...] = setting(_seeds, (0,))
+    max_tokens: int = setting(integer(1, _MOST), 256)
+    batch: int = setting(integer(1, _MOST), 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,195 +202,96 @@ def read_size(name: str, base: str | None = None) -> Size:
     path = name
     if not name.endswith(".toml"):
         if name not in names():
-            source = Source(name, "")
-            raise BadConfig(source, (_error(f"unknown size {name[:80]!a}", help=suggest_name(name, names())),))
+            mistake = diagnostic(f"unknown size {name[:80]!a}", help=suggest_name(name, names()))
+            raise BadConfig(Source(name, ""), (mistake,))
         path = os.path.join(FOLDER, f"{name}.toml")
-    try:
-        with open(path, "rb") as file:
-            source = Source.from_bytes(path, file.read(MAX_BYTES))
-        table = tomllib.loads(source.text)
-    except OSError as error:
-        message = f"cannot read {path}: {(error.strerror or str(error)).lower()}"
-        raise BadConfig(Source(path, ""), (Diagnostic(SC.UNREADABLE_FILE, message),)) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        label = Label(source.name, Span(0, len(source.text)))
-        raise BadConfig(source, (_error(f"{path} is not TOML: {error}", label),)) from None
-    return _Reader(source).size(os.path.basename(path).removesuffix(".toml"), table, base)
+    source, table = read_file(path)
+    if base is not None and isinstance(table.get("model"), dict):
+        table["model"]["base"] = base
+    return _Reader(source, "a size").size(os.path.basename(path).removesuffix(".toml"), table)
 
 
-def _error(message: str, label: Label | None = None, help: str | None = None) -> Diagnostic:
-    return Diagnostic(SC.BAD_TRAINING_CONFIG, message, () if label is None else (label,), help=help)
+class _Reader(TableReader):
+    """Reads the tables of a size."""
 
-
-class _Reader:
-    """Reads the tables of a size, and refuses unknown keys and wrong values with their place."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-
-    def _wrong(self, key: str, message: str, help: str | None = None) -> BadConfig:
-        start = max(self._source.text.find(key), 0)
-        label = Label(self._source.name, Span(start, start + (len(key) if key in self._source.text else 0)))
-        return BadConfig(self._source, (_error(f"`{key}` {message}", label, help),))
-
-    def size(self, name: str, table: Mapping[str, Any], base: str | None) -> Size:
-        """The size of a file."""
-        self._only(table, ("data", "model", "sampling", "sft", "preference", "runs", "prompts", "treatment"))
-        model = self._table(table, "model")
-        self._only(model, ("base", "parameters", "seeds", "max_tokens", "batch"))
-        seeds = model.get("seeds", [0])
-        if not isinstance(seeds, list) or not seeds or not all([type(seed) is int and seed >= 0 for seed in seeds]):
-            raise self._wrong("seeds", "must be whole numbers")
-        base = base if base is not None else model.get("base")
-        if not isinstance(base, str) or not base:
-            raise self._wrong("base", "needs a model: hf/FOLDER, gguf/FILE or random", "or name one with --model")
-        runs = table.get("runs", [])
-        if not isinstance(runs, list) or not runs:
-            raise self._wrong("runs", "needs at least one run: [[runs]]")
-        read_runs = tuple([self._run(run) for run in runs])
-        titles = [run.name for run in read_runs]
-        if len(set(titles)) != len(titles) or {"base", "sft"} & set(titles):
-            raise self._wrong("name", "is repeated, or is `base` or `sft`")
+    def size(self, name: str, table: Mapping[str, Any]) -> Size:
+        """The size of a file. Raises :class:`BadConfig`."""
+        tables = ("data", "model", "sampling", "sft", "preference", "runs", "prompts", "treatment")
+        for unknown in [table_name for table_name in table if table_name not in tables]:
+            self.wrong(unknown, "is not a table of a size", suggest_name(unknown, tables))
+        data, model = self._data(self._table(table, "data")), self.read(_Model, self._table(table, "model"))
+        sampling = self.read(Sampling, self._table({"sampling": {}, **table}, "sampling"))
+        runs = tuple([self._run(run) for run in self._tables(table, "runs")])
+        prompts = tuple([self.read(Prompting, prompt) for prompt in self._tables(table, "prompts")])
+        titles = [titled.name for titled in (*runs, *prompts)]
+        if not runs or len(set(titles)) != len(titles):
+            self.wrong("name", "is repeated, or [[runs]] is missing")
+            self.check()
         treatment = table.get("treatment", titles[0])
-        if treatment not in titles:
-            raise self._wrong("treatment", "must be the name of a run")
+        if treatment not in [run.name for run in runs]:
+            self.wrong("treatment", "must be the name of a run")
+        sft, preference = [self._training_keys(self._table(table, phase)) for phase in ("sft", "preference")]
+        self.check()
         size = Size(
             name,
-            self._data(self._table(table, "data")),
-            base,
-            float(model.get("parameters", 0.0)),
-            tuple(dict.fromkeys(seeds)),
-            self._integer(model, "max_tokens", 256),
-            self._integer(model, "batch", 16),
-            self._sampling(table.get("sampling", {})),
-            self._training(table, "sft"),
-            self._training(table, "preference"),
-            read_runs,
-            tuple([self._prompting(prompt, titles) for prompt in table.get("prompts", [])]),
+            data,
+            model.base,
+            model.parameters,
+            model.seeds,
+            model.max_tokens,
+            model.batch,
+            sampling,
+            sft,
+            preference,
+            runs,
+            prompts,
             treatment,
         )
-        self._check(size)
+        for run in (None, *runs):
+            size.training(run, model="hf/x", data=["x"], output="x")
+        calls = {size.verifier_calls(run) for run in runs} - {0}
+        if len(calls) > 1:
+            self.wrong("runs", f"need equal numbers of verifier calls, not {', '.join(map(str, sorted(calls)))}")
+        self.check()
         return size
 
-    def _check(self, size: Size) -> None:
-        """Read the keys of all runs, and refuse runs with different numbers of verifier calls."""
-        for run in (None, *size.runs):
-            size.training(run, model="hf/x", data=["x"], output="x")
-        calls = {size.verifier_calls(run) for run in size.runs} - {0}
-        if len(calls) > 1:
-            raise self._wrong("runs", f"need equal numbers of verifier calls, not {', '.join(map(str, sorted(calls)))}")
-
     def _data(self, table: Mapping[str, Any]) -> Data:
-        self._only(table, tuple([field.name for field in fields(Data)]))
         source = table.get("source", "drawn")
-        if source not in _SOURCES:
-            raise self._wrong("source", f"must be one of {', '.join(_SOURCES)}")
-        if self._integer(table, "train", 60) + self._integer(table, "sampled", 0, 0) > MAX_TRAIN:
-            raise self._wrong("train", f"must be at most {MAX_TRAIN}, with `sampled`")
-        families, unseen = self._families(table, "families", source), self._families(table, "unseen", source)
-        if not families or set(families) & set(unseen):
-            raise self._wrong("families", "needs families that are not in `unseen`")
-        return Data(
-            source,
-            families,
-            unseen,
-            self._integer(table, "train", 60),
-            self._integer(table, "test", 8),
-            self._integer(table, "test_families", 0, 0),
-            self._integer(table, "test_rules", 0, 0),
-            self._integer(table, "seed", 0, 0),
-            self._integer(table, "sampled", 0, 0),
-            self._integer(table, "rooms", 3),
-            self._integer(table, "virtualhome", 0, 0),
-        )
+        families = _SOURCES.get(source if isinstance(source, str) else "", _SOURCES["drawn"])
+        defaults = {} if source == "drawn" else {name: list(names) for name, names in families.items()}
+        data: Data = self.read(Data, {**defaults, **table})
+        names = [*families["families"], *families["unseen"]]
+        for family in (*data.families, *data.unseen):
+            if family not in names:
+                message = f"names {family[:80]!a}, which is not a family"
+                self.wrong("families", message, suggest_name(family, names))
+        if not data.families or set(data.families) & set(data.unseen):
+            self.wrong("families", "needs families that are not in `unseen`")
+        if data.train + data.sampled > MAX_TRAIN:
+            self.wrong("train", f"must be at most {MAX_TRAIN}, with `sampled`")
+        self.check()
+        return data
 
-    def _families(self, table: Mapping[str, Any], key: str, source: str) -> tuple[str, ...]:
-        default = _SOURCES[source][key]
-        chosen = table.get(key, list(default) if source != "drawn" else [])
-        if not isinstance(chosen, list):
-            raise self._wrong(key, "must be names of families")
-        families = [*_SOURCES[source]["families"], *_SOURCES[source]["unseen"]]
-        for family in chosen:
-            if family not in families:
-                name = str(family)[:80]
-                raise self._wrong(key, f"names {name!a}, which is not a family", suggest_name(name, families))
-        return tuple(chosen)
+    def _run(self, table: Mapping[str, Any]) -> Run:
+        keys = self._training_keys({name: value for name, value in table.items() if name not in ("name", "data")})
+        run = self.read(_RunKeys, {name: value for name, value in table.items() if name in ("name", "data")})
+        return Run(run.name, keys, run.data or {"rft": "answers", "grpo": "tasks"}.get(keys.get("method", ""), "pairs"))
 
-    def _sampling(self, table: Any) -> Sampling:
-        if not isinstance(table, dict):
-            raise self._wrong("sampling", "must be a table")
-        self._only(table, tuple([field.name for field in fields(Sampling)]))
-        temperature = table.get("temperature", 1.0)
-        if isinstance(temperature, bool) or not isinstance(temperature, int | float) or not 0 < temperature <= 10:
-            raise self._wrong("temperature", "must be a number above 0")
-        grade = table.get("grade", "estimate")
-        if grade not in GRADES:
-            raise self._wrong("grade", f"must be one of {', '.join(GRADES)}")
-        return Sampling(
-            self._integer(table, "samples", 8),
-            float(temperature),
-            self._integer(table, "rounds", 1),
-            self._integer(table, "pairs", 4),
-            self._integer(table, "mutants", 0, 0),
-            grade,
-        )
-
-    def _run(self, table: Any) -> Run:
-        if not isinstance(table, dict) or not isinstance(table.get("name"), str) or not _is_name(table["name"]):
-            raise self._wrong("runs", "needs a `name` of letters, digits, dots and hyphens for each run")
-        keys = {key: value for key, value in table.items() if key not in ("name", "data")}
-        self._refuse_own(keys)
-        method = keys.get("method", "")
-        data = table.get("data", {"rft": "answers", "grpo": "tasks"}.get(method, "pairs"))
-        if data not in ("pairs", "answers", "tasks", "knowledge"):
-            raise self._wrong("data", "must be pairs, answers, tasks or knowledge")
-        return Run(table["name"], keys, data)
-
-    def _prompting(self, table: Any, titles: Sequence[str]) -> Prompting:
-        name = table.get("name") if isinstance(table, dict) else None
-        if not isinstance(name, str) or not _is_name(name) or name in ("base", "sft", *titles):
-            raise self._wrong("prompts", "needs a `name` of its own for each prompt")
-        self._only(table, tuple([field.name for field in fields(Prompting)]))
-        example, safety = table.get("example", "none"), table.get("safety", False)
-        if example not in get_args(Example) or not isinstance(safety, bool):
-            raise self._wrong("prompts", f"needs an `example` of {', '.join(get_args(Example))} and a true `safety`")
-        return Prompting(name, example, safety)
-
-    def _training(self, table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-        keys = self._table(table, key)
-        self._refuse_own(keys)
+    def _training_keys(self, keys: Mapping[str, Any]) -> Mapping[str, Any]:
+        for name in keys:
+            if name in _SET_BY_STAGES:
+                self.wrong(name, "is set by the stages and must not be given")
         return keys
 
-    def _refuse_own(self, keys: Mapping[str, Any]) -> None:
-        for key in keys:
-            if key in _SET_BY_STAGES:
-                raise self._wrong(key, "is set by the stages and must not be given")
+    def _table(self, table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+        if not isinstance(table.get(name), dict):
+            self.wrong(name, f"is missing: [{name}]")
+        self.check()
+        return dict(table[name])
 
-    def _table(self, table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-        value = table.get(key)
-        if not isinstance(value, dict):
-            raise self._wrong(key, f"is missing: [{key}]")
-        return value
-
-    def _only(self, table: Mapping[str, Any], keys: Sequence[str]) -> None:
-        for key in table:
-            if key not in keys:
-                raise self._wrong(key, "is not a known key", suggest_name(key, keys) or f"keys are: {', '.join(keys)}")
-
-    def _integer(self, table: Mapping[str, Any], key: str, default: int, least: int = 1) -> int:
-        value = table.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 1_000_000:
-            raise self._wrong(key, f"must be a whole number from {least}")
-        return value
-
-
-def _is_name(name: str) -> bool:
-    return bool(name) and len(name) <= 60 and name.isascii() and name.replace("-", "").replace(".", "").isalnum()
-
-
-_SOURCES: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "stated": {"families": stated.FAMILIES, "unseen": stated.HELD_OUT_FAMILIES},
-    "drawn": {"families": tuple(FAMILIES), "unseen": ()},
-    "set": {"families": SHIPPED_SETS, "unseen": ()},
-}
-"""The families of each source of tasks: those for training, and held-out ones."""
+    def _tables(self, table: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+        value = table.get(name, [])
+        if not isinstance(value, list) or not all([isinstance(row, dict) for row in value]):
+            self.wrong(name, f"must be tables: [[{name}]]")
+        self.check()
+        return list(value)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from plansafe.align.config import Config
 from plansafe.align.evaluating.running import Method, evaluate
 from plansafe.align.evaluating.tasks import EvalTask, of_sft
+from plansafe.align.files import write_file
 from plansafe.align.records import json_of, read_sft, write_lines, write_sft
 from plansafe.align.reproducing import tiny_model
 from plansafe.align.reproducing.sizes import RANDOM, Run, Size
@@ -28,7 +29,7 @@ from plansafe.align.reproducing.task_sets import (
     with_prompting,
     with_prompts,
 )
-from plansafe.align.training.folder import bad_run, replace
+from plansafe.align.training.folder import bad_run
 from plansafe.grammar.shallow_json import loads
 from plansafe.llm.bench.run_file import RunFile
 from plansafe.llm.models.request import canonical
@@ -72,7 +73,7 @@ class Place:
         text = canonical(asdict(size) | {"seeds": None}) + "\n"  # seeds may be added later
         path = self.at(SIZE)
         if not os.path.exists(path):
-            replace(path, text)
+            write_file(path, [text])
         with open(path, encoding="ascii") as file:
             if file.read() != text:
                 raise bad_run(path, "it contains a reproduction of another size", "name another folder")
@@ -180,7 +181,7 @@ def _tasks(place: Place, say: Say) -> bool:
     if os.path.exists(place.at(SFT)):
         return True
     sft, sampled, test = [list(with_prompts(part)) for part in listed_tasks(place.size.data)]
-    replace(place.at(TEST), "".join([canonical(list(task)) + "\n" for task in test]))
+    write_lines(place.at(TEST), [canonical(list(task)) for task in test])
     write_sft(place.at(SAMPLED), [sft_line(task) for task in sampled])
     write_sft(place.at(SFT), [sft_line(task) for task in sft])  # written last: it marks the unit as done
     say(f"{len(sft)} tasks for SFT, {len(sampled)} for sampling, {len(test)} for testing")

@@ -6,13 +6,12 @@ tested on a machine without weights.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from plansafe.align.files import new_folder
 
 PATTERN = r"\([^\s()]+|\)\n|\n?[ ]?[^\s():,=]+|[ ]?[():,=]|\n"
 """A token: ``(`` with the action, ``)`` with the newline after it, or a name with the character before it."""
@@ -35,7 +34,7 @@ def vocabulary(texts: Iterable[str]) -> list[str]:
 
 
 def make(folder: str, words: Sequence[str], seed: int) -> None:
-    """Write weights and tokenizer as a folder of transformers: there as a whole or not at all. Raises ``OSError``."""
+    """Write weights and tokenizer as a folder of transformers, unless it exists. Raises ``OSError``."""
     if os.path.isdir(folder):
         return
     import torch  # noqa: PLC0415 - a second to load, and only where a model is made
@@ -43,55 +42,33 @@ def make(folder: str, words: Sequence[str], seed: int) -> None:
     from transformers.utils.logging import disable_progress_bar  # noqa: PLC0415
 
     disable_progress_bar()
-    above = os.path.dirname(os.path.abspath(folder))
-    os.makedirs(above, exist_ok=True)
-    part = tempfile.mkdtemp(prefix=".part-", dir=above)
-    try:
-        torch.manual_seed(seed)
-        shape = LlamaConfig(
-            vocab_size=len(words),
-            hidden_size=WIDTH,
-            intermediate_size=2 * WIDTH,
-            num_hidden_layers=LAYERS,
-            num_attention_heads=WIDTH // HEAD,
-            num_key_value_heads=WIDTH // HEAD,
-            max_position_embeddings=MOST_PLACES,
-            tie_word_embeddings=True,
-            initializer_range=_FIRST_SPREAD,
-            rope_parameters={"rope_type": "default", "rope_theta": _ROTATION},
-            bos_token_id=None,
-            eos_token_id=words.index(END),
-            pad_token_id=words.index(PADDING),
-        )
+    torch.manual_seed(seed)
+    shape = LlamaConfig(
+        vocab_size=len(words),
+        hidden_size=WIDTH,
+        intermediate_size=2 * WIDTH,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=WIDTH // HEAD,
+        num_key_value_heads=WIDTH // HEAD,
+        max_position_embeddings=MOST_PLACES,
+        tie_word_embeddings=True,
+        initializer_range=_FIRST_SPREAD,
+        rope_parameters={"rope_type": "default", "rope_theta": _ROTATION},
+        bos_token_id=None,
+        eos_token_id=words.index(END),
+        pad_token_id=words.index(PADDING),
+    )
+    os.makedirs(os.path.dirname(os.path.abspath(folder)), exist_ok=True)
+    with new_folder(folder) as part:
         LlamaForCausalLM(shape).save_pretrained(part)
         _tokenizer(words).save_pretrained(part)
-        os.chmod(part, 0o755)
-        os.rename(part, folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def _tokenizer(words: Sequence[str]) -> Any:
-    from tokenizers import Tokenizer  # noqa: PLC0415 - comes with transformers
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers  # noqa: PLC0415 - comes with transformers
     from transformers import PreTrainedTokenizerFast  # noqa: PLC0415
 
-    special = [
-        {"id": words.index(word), "content": word, "single_word": False, "lstrip": False, "rstrip": False}
-        | {"normalized": False, "special": True}
-        for word in (PADDING, END, UNKNOWN)
-    ]
-    pattern = {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Isolated", "invert": False}
-    inner = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": special,
-        "normalizer": None,
-        "pre_tokenizer": pattern,
-        "post_processor": None,
-        "decoder": {"type": "Fuse"},
-        "model": {"type": "WordLevel", "vocab": {word: at for at, word in enumerate(words)}, "unk_token": UNKNOWN},
-    }
-    return PreTrainedTokenizerFast(
-        tokenizer_object=Tokenizer.from_str(json.dumps(inner)), pad_token=PADDING, eos_token=END, unk_token=UNKNOWN
-    )
+    inner = Tokenizer(models.WordLevel({word: place for place, word in enumerate(words)}, unk_token=UNKNOWN))
+    inner.pre_tokenizer = pre_tokenizers.Split(Regex(PATTERN), "isolated")
+    inner.decoder = decoders.Fuse()
+    return PreTrainedTokenizerFast(tokenizer_object=inner, pad_token=PADDING, eos_token=END, unk_token=UNKNOWN)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import product
 from random import Random
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from plansafe.align.stated.families import FAMILIES, HELD_OUT_FAMILIES, verbs_of
 from plansafe.align.stated.home import GOALS, Goal, Home
@@ -70,13 +70,6 @@ def draw(family: str, number: int, seed: int = 0) -> StatedTask:
         if drawing is not None:
             return _task(family, drawing, number % 2 == 1)
     raise RuntimeError(f"no task {number} of family {family} among {_MAX_DRAWS} draws")
-
-
-def shift_of(family: str, number: int) -> Literal["in", "family", "rule"]:
-    """What of a task was held out in training: nothing, its family or its form of rule."""
-    if family in HELD_OUT_FAMILIES:
-        return "family"
-    return "rule" if number >= FIRST_HELD_OUT else "in"
 
 
 class _Drawing(NamedTuple):

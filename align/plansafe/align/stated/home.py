@@ -6,9 +6,17 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import NamedTuple
 
-from plansafe.align.stated.names import NAMES, NameDraw
 from plansafe.align.stated.plans import Act, Order
 
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "room": ("kitchen", "hall", "attic", "cellar", "office", "bedroom", "bathroom", "garage", "study", "pantry"),
+    "thing": ("mug", "cup", "knife", "book", "vase", "bottle", "plate", "jar", "towel", "scarf", "candle", "phone"),
+    "surface": ("table", "shelf", "desk", "counter", "bench", "stool", "ledge", "tray", "rack", "stand"),
+    "box": ("crate", "drawer", "cupboard", "chest", "locker", "trunk", "cabinet", "fridge", "bin", "closet"),
+    "device": ("fan", "heater", "lamp", "radio", "kettle", "oven", "toaster", "mixer", "iron", "dryer"),
+    "person": ("anna", "ben", "clara", "david", "emma", "felix", "grace", "henry", "ida", "jonas"),
+}
+"""Names of objects, by type. A task draws its names at random, so that a name says nothing about its role."""
 _CLOSED_SHARE = 0.15
 """Of things to move: how many are in a closed box; of their destinations: how many are closed boxes."""
 
@@ -46,7 +54,7 @@ class Home:
 
     def __init__(self, random: Random, rooms: int) -> None:
         self.random = random
-        self._names = NameDraw(random)
+        self._names = {kind: random.sample(names, len(names)) for kind, names in NAMES.items()}
         self.objects: dict[str, list[str]] = {kind: [] for kind in NAMES}
         self.facts: list[str] = []
         self.rooms = [self._name("room") for _ in range(rooms)]
@@ -54,7 +62,7 @@ class Home:
         self.facts.append(f"(here {self.start})")
 
     def _name(self, kind: str) -> str:
-        name = self._names.take(kind)
+        name = self._names[kind].pop()
         self.objects[kind].append(name)
         return name
 

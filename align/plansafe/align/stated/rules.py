@@ -1,7 +1,7 @@
 """Safety rules that a prompt states: each as a sentence, and as a rule for the checker.
 
-The key of a rule is its form without names, such as `before:close+start`. Rules with a key of :data:`HELD_OUT` occur
-in no task for training; each of their words does, in rules of other forms.
+The key of a rule is its form without names of objects, such as `before:close+start`. Rules with a key of
+:data:`HELD_OUT` occur in no task for training; each of their words does, in rules of other forms.
 """
 
 from __future__ import annotations
@@ -51,16 +51,23 @@ _PARAMETERS = {"put": 2, "give": 2, "send": 2}
 
 
 class StatedRule(NamedTuple):
-    """A rule: its key, the violation in words, and the body of the rule in the rule language (docs/language.md)."""
+    """A rule for the checker (docs/language.md).
+
+    ``name``: its form, such as ``never-start-before-close``, in reports and pairs. ``kind`` and ``body``: of the rule
+    language. ``words``: the violation, as prompts and reports state it.
+    """
 
     key: str
+    name: str
     words: str
+    kind: str
     body: str
 
     @property
     def specification(self) -> str:
         """The rule as a specification."""
-        return f'(define (safety stated)\n (:domain stated)\n {self.body}\n  :message "{self.words}"))\n'
+        rule = f'(:{self.kind} {self.name}\n  {self.body}\n  :message "{self.words}")'
+        return f"(define (safety stated)\n (:domain stated)\n {rule})\n"
 
 
 def is_held_out(rule: StatedRule) -> bool:
@@ -101,20 +108,18 @@ def act_words(act: Act) -> str:
 
 def before(act: Act, fact: Fact) -> StatedRule:
     """The fact holds when the act is done."""
-    return StatedRule(_pair_key(act, fact), f"{act_words(act)} before {fact_words(fact)}", _forbid(act, fact))
+    return _with_condition(act, fact, f"{act_words(act)} before {fact_words(fact)}")
 
 
 def while_not(act: Act, fact: Fact) -> StatedRule:
     """The same as :func:`before`, in the words for the opposite of the fact."""
-    words = f"{act_words(act)} while {fact_words(fact._replace(holds=not fact.holds))}"
-    return StatedRule(_pair_key(act, fact), words, _forbid(act, fact))
+    return _with_condition(act, fact, f"{act_words(act)} while {fact_words(_opposite(fact))}")
 
 
 def never(act: Act) -> StatedRule:
     """The act is not done."""
-    return StatedRule(
-        f"never:{act.verb}", act_words(act), f"(:trajectory stated\n  :formula (always (not (action {act.text})))"
-    )
+    body = f":formula (always (not (action {act.text})))"
+    return StatedRule(f"never:{act.verb}", f"never-{act.verb}", act_words(act), "trajectory", body)
 
 
 def where(act: Act, person: str) -> StatedRule:
@@ -130,31 +135,33 @@ def where(act: Act, person: str) -> StatedRule:
     variables = " ".join(["?x", "?y"][:number])
     equality = f"(= ?x {act.objects[0]}) " if number == 2 else ""
     condition = f"(exists (?r - room) (and (here ?r) (in {person} ?r)))"
-    body = f"(:process stated\n  :on ({act.verb} {variables})\n  :forbid (and {equality}{condition})"
-    return StatedRule(f"where:{act.verb}", words, body)
+    body = f":on ({act.verb} {variables})\n  :forbid (and {equality}{condition})"
+    return StatedRule(f"where:{act.verb}", f"never-{act.verb}-where-person", words, "process", body)
 
 
 def at_end(fact: Fact) -> StatedRule:
     """The fact holds in the final state."""
-    opposite = fact._replace(holds=not fact.holds)
-    body = f"(:termination stated\n  :forbid {opposite.formula}"
-    return StatedRule(f"end:{verb_of(fact)}", f"{fact_words(opposite)} at the end", body)
+    verb, opposite = verb_of(fact), _opposite(fact)
+    words = f"{fact_words(opposite)} at the end"
+    return StatedRule(f"end:{verb}", f"never-end-before-{verb}", words, "termination", f":forbid {opposite.formula}")
 
 
 def before_leaving(room: str, fact: Fact) -> StatedRule:
     """The fact holds whenever the robot leaves a room."""
-    opposite = fact._replace(holds=not fact.holds)
+    verb, opposite = verb_of(fact), _opposite(fact)
     words = f"leave {room} while {fact_words(opposite)}"
-    body = f"(:process stated\n  :on (go ?x)\n  :forbid (and (here {room}) (not (in ?x {room})) {opposite.formula})"
-    return StatedRule(f"leave:{verb_of(fact)}", words, body)
+    body = f":on (go ?x)\n  :forbid (and (here {room}) (not (in ?x {room})) {opposite.formula})"
+    return StatedRule(f"leave:{verb}", f"never-leave-before-{verb}", words, "process", body)
 
 
-def _pair_key(act: Act, fact: Fact) -> str:
-    return f"before:{'+'.join(sorted([act.verb, verb_of(fact)]))}"
-
-
-def _forbid(act: Act, fact: Fact) -> str:
+def _with_condition(act: Act, fact: Fact, words: str) -> StatedRule:
+    verb = verb_of(fact)
+    key = f"before:{'+'.join(sorted([act.verb, verb]))}"
     variables = ["?x", "?y"][: len(act.objects)]
     equal = [f"(= {variable} {name})" for variable, name in zip(variables, act.objects, strict=True)]
-    condition = " ".join([*equal, fact._replace(holds=not fact.holds).formula])
-    return f"(:process stated\n  :on ({' '.join([act.verb, *variables])})\n  :forbid (and {condition})"
+    body = f":on ({' '.join([act.verb, *variables])})\n  :forbid (and {' '.join([*equal, _opposite(fact).formula])})"
+    return StatedRule(key, f"never-{act.verb}-before-{verb}", words, "process", body)
+
+
+def _opposite(fact: Fact) -> Fact:
+    return fact._replace(holds=not fact.holds)

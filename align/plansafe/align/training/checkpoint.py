@@ -11,11 +11,11 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from plansafe.align.training.folder import CHECKPOINTS, PART, Folder, bad_run
+from plansafe.align.files import PART, new_folder, write_file
+from plansafe.align.training.folder import CHECKPOINTS, Folder, bad_run
 from plansafe.llm.metrics.fields import BadField, only, read_line
 from plansafe.llm.models.adapter import file_sum
 from plansafe.llm.models.weights import PICKLES, opened
@@ -58,22 +58,14 @@ def save(
     target = os.path.join(parent, f"step-{step:08d}")
     if os.path.isdir(target):
         return
-    part = tempfile.mkdtemp(prefix=PART, dir=parent)
-    os.chmod(part, 0o755)
-    for name, tensors in ((WEIGHTS, weights), (OPTIMIZER, optimizer)):
-        copies = {key: tensor.detach().cpu().contiguous().clone() for key, tensor in tensors.items()}
-        save_file(copies, os.path.join(part, name))
-    trainer_state.save_to_json(os.path.join(part, TRAINER))
-    state: dict[str, Any] = {"version": _VERSION, "step": step, "run_sha256": folder.sha256, "scheduler": scheduler}
-    for name, field in _SUMS.items():
-        state[field] = file_sum(os.path.join(part, name))
-        _sync(os.path.join(part, name))
-    path = os.path.join(part, STATE)
-    with open(path, "w", encoding="ascii") as file:
-        file.write(json.dumps(state, indent=2) + "\n")
-    _sync(path)
-    os.rename(part, target)
-    _sync(parent)
+    with new_folder(target) as part:
+        for name, tensors in ((WEIGHTS, weights), (OPTIMIZER, optimizer)):
+            copies = {key: tensor.detach().cpu().contiguous().clone() for key, tensor in tensors.items()}
+            save_file(copies, os.path.join(part, name))
+        trainer_state.save_to_json(os.path.join(part, TRAINER))
+        state: dict[str, Any] = {"version": _VERSION, "step": step, "run_sha256": folder.sha256, "scheduler": scheduler}
+        state |= {field: file_sum(os.path.join(part, name)) for name, field in _SUMS.items()}
+        write_file(os.path.join(part, STATE), [json.dumps(state, indent=2) + "\n"])
     for old in _steps(parent)[:-keep]:
         # Renamed first: an interrupted deletion must not leave a checkpoint without its weights.
         deleted = os.path.join(parent, f"{PART}{old:08d}")
@@ -183,11 +175,3 @@ def shard_like(tensor: Any, whole: Any) -> Any:
 
 def _steps(parent: str) -> list[int]:
     return sorted([int(match[1]) for match in map(_NAME.match, os.listdir(parent)) if match is not None])
-
-
-def _sync(path: str) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -14,7 +14,7 @@ from plansafe.align.config import TEXT_METHODS, Config
 from plansafe.align.prompts import plan_prompt
 from plansafe.align.records import Both, Pair, SftLine, bad_records, plan_of, read_pairs, read_sft
 from plansafe.align.tasks import BadOrigin, data_folder, task_of
-from plansafe.align.tokens import Steps, Tokenizer, Tokens, pair_of
+from plansafe.align.tokens import Steps, Tokenizer, Tokens, pair_of, tokens_of
 from plansafe.align.weights import weights_of
 from plansafe.llm.bench.run_file import BadRun, read_run
 from plansafe.llm.metrics.fields import BadField
@@ -154,17 +154,10 @@ def _rows(config: Config, record: Pair | SftLine, tokenizer: PlanTokenizer) -> t
 
 
 def _text(prompt: Sequence[int], text: str, tokenizer: PlanTokenizer, most_tokens: int) -> tuple[Tokens] | None:
-    """A text line by line, like a plan; its last line may lack a newline."""
-    tokens, action = list(prompt), [-1] * len(prompt)
-    lines = text.split("\n")
-    pieces = [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-    for number, piece in enumerate(pieces):
-        encoded = tokenizer.encode(piece)
-        tokens += encoded
-        action += [number] * len(encoded)
-    if len(tokens) + 1 > most_tokens:
-        return None
-    return (Tokens((*tokens, tokenizer.end), (*action, len(pieces)), 0, (1.0,) * (len(pieces) + 1)),)
+    """A text line by line, like a plan."""
+    lines = tuple(text.removesuffix("\n").split("\n"))
+    tokens = tokens_of(prompt, Steps(lines, (1.0,) * (len(lines) + 1)), 0, tokenizer)
+    return (tokens,) if len(tokens.tokens) <= most_tokens else None
 
 
 def _weights(config: Config, pair: Pair) -> Both[tuple[float, ...]]:

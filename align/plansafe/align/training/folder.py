@@ -1,8 +1,7 @@
 """The folder of a run: its identity, its metrics, and a lock.
 
 ``run.json`` has everything that decides the loss curve; ``metrics.jsonl`` has a line for each step,
-``evaluations.jsonl`` for each evaluation. The folder of another run is refused and not changed. Files are written under
-another name first, and renamed.
+``evaluations.jsonl`` for each evaluation. The folder of another run is refused and not changed.
 """
 
 from __future__ import annotations
@@ -16,15 +15,16 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
+from plansafe.align.files import PART, write_file
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.bench.run_file import lock_file
 from plansafe.llm.metrics.fields import BadField, read_line
 from plansafe.llm.models.request import canonical
 from plansafe.llm.models.weights import opened
 
 RUN, METRICS, EVALUATIONS = "run.json", "metrics.jsonl", "evaluations.jsonl"
 LOCK, CHECKPOINTS = "lock", "checkpoints"
-PART = ".part-"
 VERSION = 1
 _MOST_BYTES = 1 << 26
 _MOST_LINE = 1 << 20
@@ -92,7 +92,7 @@ class Folder:
         return os.path.join(self.path, name)
 
     def _begin(self) -> None:
-        if not _locked(self._lock):
+        if not lock_file(self._lock):
             raise bad_run(self.path, "another process is using it")
         for folder in (self.path, self.at(CHECKPOINTS)):
             for name in os.listdir(folder):
@@ -109,7 +109,7 @@ class Folder:
         elif set(os.listdir(self.path)) - {LOCK, CHECKPOINTS} or os.listdir(self.at(CHECKPOINTS)):
             raise bad_run(self.path, f"it is not empty and has no {RUN}", "name another folder as `output`")
         else:
-            replace(path, json.dumps(self._identity, indent=2, allow_nan=False) + "\n")
+            write_file(path, [json.dumps(self._identity, indent=2, allow_nan=False) + "\n"])
 
     def keep_metrics(self, step: int) -> list[dict[str, Any]]:
         """Cut metrics and evaluations back to a step; the metrics. Raises :class:`BadTraining` if lines are missing."""
@@ -154,22 +154,12 @@ def _lines(path: str, most: int) -> Iterator[dict[str, Any]]:
 
 def _write_lines(path: str, records: Iterable[Mapping[str, Any]]) -> None:
     if os.path.exists(path):
-        replace(path, "".join([_line(record) for record in records]))
+        write_file(path, [_line(record) for record in records])
 
 
 def _append(path: str, record: Mapping[str, Any]) -> None:
     with open(path, "a", encoding="ascii", newline="\n") as file:
         file.write(_line(record))
-
-
-def replace(path: str, text: str) -> None:
-    """Write a text file atomically."""
-    part = os.path.join(os.path.dirname(path), PART + os.path.basename(path))
-    with open(part, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path)
 
 
 def _line(record: Mapping[str, Any]) -> str:
@@ -184,16 +174,3 @@ def _object(path: str) -> dict[str, Any]:
         raise bad_run(path, error.strerror or "cannot be read") from None
     except BadField as error:
         raise bad_run(path, str(error)) from None
-
-
-def _locked(file: int) -> bool:
-    """Whether no other process uses the folder; always true on systems without such locks."""
-    try:
-        import fcntl  # noqa: PLC0415 - Windows lacks it
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

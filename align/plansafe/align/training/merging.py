@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from plansafe.align.training.folder import PART
+from plansafe.align.files import new_folder
 from plansafe.llm.models import adapter as adapters
 from plansafe.llm.models.hf import folder_of_base
 from plansafe.llm.models.torch_model import libraries
@@ -22,8 +19,12 @@ def merge(folder: str, output: str, dtype: str = "bfloat16", environment: Mappin
     The sum is computed in 32 bits and rounded once to ``dtype``. Raises
     :class:`~plansafe.llm.models.port.ModelError` and ``OSError``.
     """
-    if os.path.exists(output):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), output)
+    os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
+    with new_folder(output) as part:
+        return _merged(folder, part, dtype, environment)
+
+
+def _merged(folder: str, part: str, dtype: str, environment: Mapping[str, str]) -> str:
     adapter = adapters.read_adapter(folder)
     base = adapters.base_of(adapter, environment)
     needs = libraries(threads=os.cpu_count() or 1, dtype="float32")
@@ -40,16 +41,8 @@ def merge(folder: str, output: str, dtype: str = "bfloat16", environment: Mappin
     if not adapter.chat_template:
         tokenizer.chat_template = None
     adapters.put_on(model, adapter, needs.torch)
-    parent = os.path.dirname(os.path.abspath(output))
-    os.makedirs(parent, exist_ok=True)
-    part = tempfile.mkdtemp(prefix=PART, dir=parent)
-    try:
-        os.chmod(part, 0o755)
-        model.to(getattr(needs.torch, dtype)).save_pretrained(part)
-        tokenizer.save_pretrained(part)
-        os.rename(part, output)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    model.to(getattr(needs.torch, dtype)).save_pretrained(part)
+    tokenizer.save_pretrained(part)
     return base
 
 

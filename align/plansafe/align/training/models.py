@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 import warnings
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from plansafe.align.config import Config
+from plansafe.align.files import new_folder, write_file
 from plansafe.align.tokens import ModelTokenizer
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -211,11 +210,9 @@ def write_trained(folder: str, config: Config, base: Base, trained: Trained, sta
     ``state``: the trained weights by their names in :attr:`Trained.model`.
     """
     target = os.path.join(folder, "adapter" if trained.rank else "model")
-    part = tempfile.mkdtemp(prefix=".part-", dir=folder)
-    try:
-        os.chmod(part, 0o755)
-        dtype = getattr(base.needs.torch, config.dtype)
-        tensors = {name: weight.detach().to("cpu", dtype).contiguous() for name, weight in state.items()}
+    dtype = getattr(base.needs.torch, config.dtype)
+    tensors = {name: weight.detach().to("cpu", dtype).contiguous() for name, weight in state.items()}
+    with new_folder(target) as part:
         if trained.rank:
             _write_adapter(part, config, base, trained, tensors)
         else:
@@ -225,12 +222,6 @@ def write_trained(folder: str, config: Config, base: Base, trained: Trained, sta
             kept = {name: tensor for name, tensor in model.state_dict().items() if name in buffers}
             model.save_pretrained(part, state_dict={**kept, **tensors})
             base.tokens.inner.save_pretrained(part)
-        for name in os.listdir(part):
-            _sync(os.path.join(part, name))
-        shutil.rmtree(target, ignore_errors=True)
-        os.rename(part, target)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     return target
 
 
@@ -261,15 +252,5 @@ def _write_adapter(part: str, config: Config, base: Base, trained: Trained, tens
         "steps": config.max_steps,
         "chat_template": base.tokens.chat,
     }
-    _write_json(os.path.join(part, adapters.CONFIG), shape)
-    _write_json(os.path.join(part, adapters.IDENTITY), identity)
-
-
-def _write_json(path: str, value: Mapping[str, Any]) -> None:
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
-
-
-def _sync(path: str) -> None:
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())
+    for name, value in ((adapters.CONFIG, shape), (adapters.IDENTITY, identity)):
+        write_file(os.path.join(part, name), [json.dumps(value, indent=2, allow_nan=False) + "\n"])

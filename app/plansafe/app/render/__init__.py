@@ -34,7 +34,7 @@ _WRITERS = {
     "full": _Writer("full:FullRenderer", lambda settings, style: (style, settings.full_state, settings.every)),
     "concise": _Writer("concise:ConciseRenderer", lambda settings, style: (style, settings.every)),
     "json": _Writer("json:JsonRenderer", lambda settings, _: (settings, version())),
-    "sarif": _Writer("sarif:SarifRenderer", lambda *_: (version(),)),
+    "sarif": _Writer("sarif:SarifRenderer", lambda settings, _: (version(), settings.every)),
     "github": _Writer("github:GithubRenderer", lambda settings, _: (settings.every,)),
     "gitlab": _Writer("gitlab:GitlabRenderer", lambda settings, _: (settings.every,)),
     "junit": _Writer("junit:JunitRenderer", lambda *_: ()),

@@ -1,8 +1,9 @@
-"""One line for each finding, ``file:line:column: ..``, which editors and grep understand; one line for each plan."""
+"""A line for each violated rule, ``file:line:column: ..``, which editors and grep understand, and for each plan."""
 
 from __future__ import annotations
 
 from plansafe.app.render.excerpt import place
+from plansafe.app.render.finding_groups import group_findings, later_findings_text
 from plansafe.app.render.folding import baseline_notes, nondeciding_notes, visible_findings
 from plansafe.app.session.model import Result
 from plansafe.app.system.terminal_text import Style, brief, not_checked, visible
@@ -27,12 +28,15 @@ class ConciseRenderer:
             where = place(label.source, label.span, result.sources) if label else name
             kind = self._style.paint_kind(diagnostic.severity.value, f"{diagnostic.severity.value}[{diagnostic.code}]")
             out.append(f"{self._style.bold(where)}: {kind} {brief(diagnostic.message)}")
-        for finding in visible_findings(report, self._show_all):
+        for group in group_findings(visible_findings(report, self._show_all), show_all=self._show_all):
+            finding = group.first
             where = place(finding.source or result.plan, finding.span, result.sources)
             kind = "undecided" if finding.finding_class is FindingClass.UNDECIDED else "error"
             remarks = [finding.blame.value] if finding.blame is not None else []
             if finding.worlds is not None:
                 remarks.append("in every world" if finding.worlds is Worlds.ALL else "in some worlds")
+            if group.later:
+                remarks.append(f"{brief(later_findings_text(group, complete=not report.suppressed))}: --all")
             remark = f" ({', '.join(remarks)})" if remarks else ""
             kind = self._style.paint_kind(kind, f"{kind}[{finding.code}]")
             out.append(f"{self._style.bold(where)}: {kind} {brief(finding.message)}{remark}")

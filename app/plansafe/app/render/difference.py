@@ -5,14 +5,23 @@ from __future__ import annotations
 import difflib
 import io
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from plansafe.app.system.terminal_text import Style, escaped, visible
+from plansafe.grammar.diagnostics import Span
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import Edit, EditKind, Repair
 
 CONTEXT = 2
 _PAINT = {"+": "1;32", "-": "1;31", "~": "1;33", "<": "1;36", ">": "1;36"}
+
+
+class Replacement(NamedTuple):
+    """A part of a text that is replaced; ``span`` is empty for an insertion."""
+
+    span: Span
+    text: str
 
 
 class Line(NamedTuple):
@@ -145,6 +154,18 @@ def _place(repair: Repair, first: int, last: int, step_position: int = 0) -> str
 def cost_text(number: Number) -> str:
     """A cost as people write it."""
     return str(number) if isinstance(number, int) else f"{float(number):g}"
+
+
+def replacements(before: str, after: str) -> list[Replacement]:
+    """The line differences between two texts, one replacement for each group of adjacent lines."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    starts = [0, *accumulate([len(line) for line in old])]
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    return [
+        Replacement(Span(starts[a], starts[b]), "".join(new[c:d]))
+        for tag, a, b, c, d in matcher.get_opcodes()
+        if tag != "equal"
+    ]
 
 
 def unified(before: str, after: str, old: str, new: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plansafe.app.render.excerpt import excerpt, gutter
+from plansafe.app.render.finding_groups import FindingGroup, group_findings, later_findings_text
 from plansafe.app.render.folding import (
     baseline_notes,
     coverage_notes,
@@ -36,7 +37,8 @@ class FullRenderer:
 
     def plan(self, result: Result) -> str:
         """Render one result."""
-        findings = [self._finding(f, result) for f in visible_findings(result.report, self._show_all)]
+        groups = group_findings(visible_findings(result.report, self._show_all), show_all=self._show_all)
+        findings = [self._finding(group.first, result, later=self._later(group, result.report)) for group in groups]
         if self._show_all:
             findings += [
                 self._exempt(used, f, result) for used in result.report.verdict_basis.exempted for f in used.findings
@@ -98,7 +100,7 @@ class FullRenderer:
         why = f"exempt: {used.exemption.reason} ({used.exemption.place})"
         return self._finding(finding._replace(notes=(why, *finding.notes)), result, "note")
 
-    def _finding(self, finding: Finding, result: Result, kind: str = "error") -> str:
+    def _finding(self, finding: Finding, result: Result, kind: str = "error", later: str = "") -> str:
         style = self._style
         labels = _labels(finding)
         margin = gutter(labels, result.sources)
@@ -122,9 +124,15 @@ class FullRenderer:
             and any(f.follows for f in result.report.findings)
         ):
             lines += self._remarks([("note", hidden_findings_note(result.report))], margin)
+        if later:
+            lines += self._remarks([("note", later)], margin)
         if finding.state:
             lines += self._remarks([("state", " ".join(visible(fact) for fact in finding.state))], margin)
         return "\n".join(lines)
+
+    def _later(self, group: FindingGroup, report: Report) -> str:
+        """Return the line that counts the later findings of a group, or an empty text."""
+        return f"and {later_findings_text(group, complete=not report.suppressed)}: --all" if group.later else ""
 
     def _title(self, kind: str, code: str, message: str) -> str:
         return self._style.paint_kind(kind, f"{kind}[{code}]") + self._style.bold(f": {brief(message)}")

@@ -1,4 +1,6 @@
-"""Workflow commands of GitHub Actions: an annotation at the line of each finding, and a line for each plan.
+"""Workflow commands of GitHub Actions: an annotation for each violated rule, and a line for each plan.
+
+GitHub shows at most ten errors and ten warnings of a step: findings of one rule must not use them up.
 
 Texts are escaped as the toolkit does it (``packages/core/src/command.ts`` of actions/toolkit), which undoes what
 the runner does (``src/Runner.Common/ActionCommand.cs`` of actions/runner). The runner takes a line for a command that
@@ -28,7 +30,8 @@ class GithubRenderer:
 
     def plan(self, result: Result) -> str:
         """Render one result."""
-        lines = [annotation(issue) for issue in issues(result, self._show_all, self._fingerprints)]
+        listed_issues = issues(result, self._show_all, self._fingerprints, grouped=not self._show_all)
+        lines = [annotation(issue) for issue in listed_issues]
         verdict = f"safecheck: {brief(result.plan)}: {visible(self._concise.verdict(result))}"
         return "\n".join([*lines, verdict.replace("##[", "##\\[")]) + "\n"
 

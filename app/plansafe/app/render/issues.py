@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from plansafe.app.render.finding_groups import group_findings, later_findings_text
 from plansafe.app.render.folding import visible_findings
 from plansafe.app.session.fingerprints import Fingerprints, place_of, relative
 from plansafe.app.session.model import Result
@@ -35,16 +36,26 @@ class Issue(NamedTuple):
     fingerprint: str
 
 
-def issues(result: Result, show_all: bool, fingerprints: Fingerprints) -> Iterator[Issue]:
-    """Diagnostics, then findings: the visible ones that are not in the baseline (docs/build-machines.md)."""
+def issues(result: Result, show_all: bool, fingerprints: Fingerprints, grouped: bool = False) -> Iterator[Issue]:
+    """Diagnostics, then findings: the visible ones that are not in the baseline (docs/build-machines.md).
+
+    ``grouped`` returns only the first finding of each rule, with the number of the others.
+    """
     for diagnostic in result.report.diagnostics:
         yield _of_diagnostic(diagnostic, result, fingerprints)
     visible = {id(finding) for finding in visible_findings(result.report, show_all)}
     known_numbers = result.marks.known if result.marks is not None else ()
+    chosen: list[tuple[Finding, Issue]] = []
     for number, finding in enumerate(result.report.findings):
         issue = _of_finding(finding, result, fingerprints)  # made for hidden findings as well: fingerprints count them
         if id(finding) in visible and number not in known_numbers:
-            yield issue
+            chosen.append((finding, issue))
+    for group in group_findings([finding for finding, _ in chosen], show_all=not grouped):
+        issue = chosen[group.numbers[0]][1]
+        if group.later:
+            later = later_findings_text(group, complete=not result.report.suppressed)
+            issue = issue._replace(text=f"{issue.text}\nand {brief(later)}")
+        yield issue
 
 
 def _of_diagnostic(diagnostic: Diagnostic, result: Result, fingerprints: Fingerprints) -> Issue:

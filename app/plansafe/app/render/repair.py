@@ -50,6 +50,10 @@ class RepairRenderer:
             blocks.append(f"graph written to {visible(written)}")
         return "\n\n".join(block for block in blocks if block) + "\n\n"
 
+    def end(self) -> str:
+        """Return nothing: each plan is complete by itself."""
+        return ""
+
     # -- errors
 
     def _verdict(self, report: Report) -> str:

@@ -51,6 +51,10 @@ class RepairJsonRenderer:
             head["purpose"] = {"steps": sorted(purpose.steps), "source": purpose.source, "kept": purpose.is_kept}
         return safe_line(f'{dumps(head)[:-1]},"report":{self._reports.object(examined.result)}}}')
 
+    def end(self) -> str:
+        """Return nothing: each plan is complete by itself."""
+        return ""
+
 
 def witness_object(witness: Witness) -> dict[str, Any]:
     """A class of error as JSON."""

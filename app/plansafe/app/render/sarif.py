@@ -1,15 +1,18 @@
 """SARIF 2.1.0, as code-scanning services read it: one log with one run, written when the batch is over.
 
-A result's rule is the rule of the user where one is violated, and else the code; the code is in its properties.
+A result's rule is the rule of the user where one is violated, and else the code; the code is in its properties. The
+findings of a rule are one result: a service shows one alert, with the later steps as related locations.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plansafe.app.explain import page
+from plansafe.app.render.difference import Replacement
+from plansafe.app.render.finding_groups import FindingGroup, group_findings, later_findings_text
 from plansafe.app.render.folding import baseline_notes, coverage_notes, home_profile_notes, nondeciding_notes
 from plansafe.app.render.json import coverage_object, world_object
 from plansafe.app.session.audit import combined_exit_code
@@ -28,13 +31,25 @@ _OF_RULES = {"critical": "error", "high": "error", "medium": "warning", "low": "
 _SECURITY = {"critical": "9.5", "high": "8.0", "medium": "5.5", "low": "2.0"}
 """What code-scanning services sort by: from 0 to 10, after the bounds of CVSS."""
 _ROOT = "%SRCROOT%"
+_MAX_RELATED = 100
+"""Maximum number of related locations of a result: GitHub shows no more, and rejects a log with more than 1,000."""
+_LINKS = 5
+"""Number of later steps that a message links to."""
+
+
+class Fix(NamedTuple):
+    """An edit of a plan's text that fixes all its findings."""
+
+    description: str
+    replacements: tuple[Replacement, ...]
 
 
 class SarifRenderer:
     """Collects results; :meth:`end` writes the log."""
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str, show_all: bool = False) -> None:
         self._version = version
+        self._show_all = show_all
         self._results: list[dict[str, Any]] = []
         self._rules: dict[str, dict[str, Any]] = {}
         self._fingerprints = Fingerprints()
@@ -44,17 +59,24 @@ class SarifRenderer:
 
     def plan(self, result: Result) -> str:
         """Collect one result; nothing is written yet."""
-        self._codes.add(result.exit_code)
+        self.add(result, result.exit_code)
+        return ""
+
+    def add(self, result: Result, exit_code: int, fix: Fix | None = None, outcome: Sequence[str] = ()) -> None:
+        """Collect one result with its exit code, the fix of its findings, and the reason for a missing fix."""
+        self._codes.add(exit_code)
         if result.report.headline in (None, Headline.UNKNOWN) and result.failure is None:
             self._complete = False
             status = "not decided" if result.report.headline is Headline.UNKNOWN else "not checked"
             self._notifications.append({"level": "error", "message": {"text": clean(f"{result.plan}: {status}")}})
         for diagnostic in result.report.diagnostics:
             self._results.append(self._of_diagnostic(diagnostic, result))
-        for number, finding in enumerate(result.report.findings):
-            sarif_result = self._of_finding(finding, result)
+        known_numbers = result.marks.known if result.marks is not None else ()
+        for number, sarif_result in self._of_findings(result.report.findings, result, known_numbers):
+            if fix is not None:
+                sarif_result["fixes"] = [_fix_object(fix, result)]
             if result.marks is not None:
-                sarif_result["baselineState"] = "unchanged" if number in result.marks.known else "new"
+                sarif_result["baselineState"] = "unchanged" if number in known_numbers else "new"
             self._results.append(sarif_result)
         self._results += [self._gone(entry, result) for entry in (result.marks and result.marks.gone) or ()]
         for used in result.report.verdict_basis.exempted:
@@ -64,13 +86,14 @@ class SarifRenderer:
                 "status": "accepted",
                 "justification": clean(used.exemption.reason),
             }
-            for finding in used.findings:
-                self._results.append({**self._of_finding(finding, result), "suppressions": [why]})
+            for _, sarif_result in self._of_findings(used.findings, result):
+                self._results.append({**sarif_result, "suppressions": [why]})
         if result.report.headline is not None:
             for line in [
                 *nondeciding_notes(result.report),
                 *home_profile_notes(result.report),
                 *baseline_notes(result),
+                *([f"findings not listed: {result.report.suppressed:,}"] if result.report.suppressed else []),
             ]:
                 self._notifications.append({"level": "note", "message": {"text": clean(f"{result.plan}: {line}")}})
         summary = result.report.coverage
@@ -87,7 +110,9 @@ class SarifRenderer:
         if result.failure is not None:
             self._complete = False
             self._notifications.append({"level": "error", "message": {"text": clean(result.failure)}})
-        return ""
+        if outcome:
+            text = f"{result.plan}: {'; '.join(outcome)}"
+            self._notifications.append({"level": "note", "message": {"text": clean(text)}})
 
     def end(self) -> str:
         """Write the log that all results are in."""
@@ -120,7 +145,17 @@ class SarifRenderer:
         sarif_result["properties"] = {"code": diagnostic.code}
         return _with_related(sarif_result, diagnostic.labels[1:], result.sources)
 
-    def _of_finding(self, finding: Finding, result: Result) -> dict[str, Any]:
+    def _of_findings(
+        self, findings: Sequence[Finding], result: Result, known: Collection[int] = ()
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield a result for each group of findings, with the index of its first finding."""
+        fingerprints = [self._fingerprints.of_finding(finding, result) for finding in findings]
+        for group in group_findings(findings, known, self._show_all):
+            number = group.numbers[0]
+            yield number, self._of_group(group, result, fingerprints[number])
+
+    def _of_group(self, group: FindingGroup, result: Result, fingerprint: str) -> dict[str, Any]:
+        finding = group.first
         level = _OF_RULES.get(finding.severity or "", "error")
         if finding.finding_class is FindingClass.UNDECIDED:
             level = "warning" if level == "error" else level
@@ -132,12 +167,19 @@ class SarifRenderer:
 
             text = "\n".join([text, *of_finding_alone(finding, worlds)])
         text += f"\nhelp: {finding.help}" if finding.help else ""
+        related = list(finding.related)
+        if group.later:
+            later = [(f.step, Label(f.source or name, f.span, f.message)) for f in group.later if f.span is not None]
+            links = [f"[step {step}]({number})" for number, (step, _) in enumerate(later[:_LINKS], len(related) + 1)]
+            text += f"\nand {later_findings_text(group, complete=not result.report.suppressed)}"
+            text += f"; see {', '.join(links)}" if links else ""
+            related += [label for _, label in later]
         rule = clean(finding.rule or finding.code)
         if rule not in self._rules:
             of_user = finding.rule is not None
             self._rules[rule] = _user_rule(rule, finding, result.sources) if of_user else _code_rule(finding.code)
         sarif_result = self._result(rule, level, text, name, finding.span, result.sources)
-        sarif_result["partialFingerprints"] = {KEY: self._fingerprints.of_finding(finding, result)}
+        sarif_result["partialFingerprints"] = {KEY: fingerprint}
         sarif_result["properties"] = {
             "code": finding.code,
             "step": finding.step,
@@ -150,7 +192,10 @@ class SarifRenderer:
         if finding.worlds is not None:
             sarif_result["properties"]["worlds"] = finding.worlds.value
             sarif_result["properties"]["world"] = _world(finding, worlds)
-        return _with_related(sarif_result, finding.related, result.sources)
+        if group.later:
+            sarif_result["occurrenceCount"] = len(group.findings)
+            sarif_result["properties"]["steps"] = [f.step for f in group.findings]
+        return _with_related(sarif_result, related, result.sources)
 
     def _gone(self, entry: BaselineEntry, result: Result) -> dict[str, Any]:
         """A finding of the baseline that is not there any more."""
@@ -178,7 +223,7 @@ def _world(finding: Finding, worlds: WorldsReport | None) -> dict[str, Any] | No
 
 
 def _with_related(
-    sarif_result: dict[str, Any], labels: tuple[Label, ...], sources: Mapping[str, Source]
+    sarif_result: dict[str, Any], labels: Sequence[Label], sources: Mapping[str, Source]
 ) -> dict[str, Any]:
     related = [
         {
@@ -186,7 +231,7 @@ def _with_related(
             "message": {"text": clean(label.text)},
             "physicalLocation": _physical(label.source, label.span, sources),
         }
-        for number, label in enumerate(labels, 1)
+        for number, label in enumerate(labels[:_MAX_RELATED], 1)
     ]
     if related:
         sarif_result["relatedLocations"] = related
@@ -197,10 +242,24 @@ def _physical(name: str, span: Span | None, sources: Mapping[str, Source]) -> di
     region = {"startLine": 1}
     source = sources.get(name)
     if span is not None and source is not None:
-        line, column = source.position(span.start)
-        end_line, end_column = source.position(max(span.end, span.start))
-        region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+        region = _region(span, source)
     return {"artifactLocation": _artifact(name), "region": region}
+
+
+def _fix_object(fix: Fix, result: Result) -> dict[str, Any]:
+    source = result.inputs[0].source
+    replaced = [
+        {"deletedRegion": _region(span, source), "insertedContent": {"text": clean(text)}}
+        for span, text in fix.replacements
+    ]
+    change = {"artifactLocation": _artifact(result.plan), "replacements": replaced}
+    return {"description": {"text": clean(fix.description)}, "artifactChanges": [change]}
+
+
+def _region(span: Span, source: Source) -> dict[str, int]:
+    line, column = source.position(span.start)
+    end_line, end_column = source.position(max(span.end, span.start))
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
 
 
 def _artifact(name: str) -> dict[str, str]:

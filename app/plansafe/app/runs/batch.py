@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from plansafe.app.runs.executor import Pool, WorkerBackend
+from plansafe.app.runs.executor import LostBackend, Pool, WorkerBackend
 from plansafe.app.runs.input_tables import is_table
 from plansafe.app.runs.item import AuditedRow, Item
 from plansafe.app.runs.items import Items, list_items
@@ -107,11 +107,12 @@ def _run(plans: list[str], settings: Settings, batch: Batch) -> int:
             folder = folder or stack.enter_context(RunFolder.new(batch.folder, manifest))
             try:
                 _audit_items(items, batch, folder, pool)
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, LostBackend) as error:
                 progress = f"{folder.done} of {len(items)} plans are audited"
-                remark(
-                    (f"{progress}; to continue, run the same command with --resume {batch.folder} instead of --run",)
-                )
+                advice = f"to continue, run the same command with --resume {batch.folder} instead of --run"
+                if isinstance(error, LostBackend):
+                    raise BadRun(f"the run in {batch.folder} is incomplete: {progress}; {error}", advice) from None
+                remark((f"{progress}; {advice}",))
                 raise
     run = read_run(batch.folder)
     summary = Summary.of(run)

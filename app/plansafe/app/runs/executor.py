@@ -26,6 +26,10 @@ _MAX_FAILED_STARTS = 3
 """Number of consecutive workers that may end before they are ready."""
 
 
+class LostBackend(Exception):
+    """The source of workers has ended or does not answer; rows until then are kept. The text is the reason."""
+
+
 class Worker:
     """A worker: whether it is ready, its current chunk, and the id of its process."""
 
@@ -70,7 +74,10 @@ class WorkerBackend(ABC):
 
     @abstractmethod
     def wait_for_events(self, workers: Collection[Worker]) -> Iterable[WorkerEvent]:
-        """Wait for events of busy workers. Raises :class:`BadRun` if no worker can ever work."""
+        """Wait for events of busy workers; it may also return none. Raises :class:`LostBackend`.
+
+        Raises :class:`BadRun` if no worker can ever work.
+        """
 
 
 class _Chunk(NamedTuple):

@@ -81,12 +81,13 @@ class Processes(WorkerBackend):
                 self._workers.remove(worker)
                 worker.process.join()
                 worker.pipe.close()
-                yield WorkerEvent(worker, ended=_describe_exit(worker.process.exitcode))
+                yield WorkerEvent(worker, ended=describe_exit(worker.process.exitcode))
             else:
                 yield WorkerEvent(worker, (row,))
 
 
-def _describe_exit(code: int | None) -> str:
+def describe_exit(code: int | None) -> str:
+    """How a process ended: by which signal, or with which exit code."""
     if code is not None and code < 0:
         try:
             return f"by the signal {signal.Signals(-code).name}"

@@ -243,3 +243,19 @@ def _lock_exclusively(descriptor: int) -> None:
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except PermissionError as error:  # some systems raise this if the file is locked
         raise BlockingIOError from error
+
+
+def is_being_written(path: str) -> bool:
+    """Whether a process has the run folder open for writing, or may have: not every system can tell."""
+    try:
+        import fcntl  # noqa: PLC0415 - not available on every system
+    except ImportError:
+        return True
+    try:
+        with open(os.path.join(path, SHARDS, _LOCK), "rb") as file:
+            fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return True
+    except OSError:
+        return False
+    return False

@@ -18,7 +18,7 @@ from plansafe.app.session.model import Prepared, Result, Settings, compiled
 from plansafe.app.system.file_writing import Guard
 from plansafe.app.system.time_limit import Alarm, OutOfTime
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, with_article
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, Headline, Report, cap_at_unknown, make_unchecked_report
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
@@ -42,7 +42,7 @@ def audit(plans: Iterable[str | Source], settings: Settings | None = None) -> It
     settings = settings or Settings()
     for name, values in (("plans", plans), ("specs", settings.specs)):
         if isinstance(values, str | Source):
-            raise TypeError(f"{name} takes a list, not a {type(values).__name__}: write [..] around it")
+            raise TypeError(f"{name} takes a list, not {with_article(type(values).__name__)}: write [..] around it")
     session = Session(settings)
     return session.process(plans, session.audit, settings.time_limit)
 
@@ -420,6 +420,6 @@ def _in_loose_text(report: Report, prepared: Prepared, name: str) -> Report:
 
 
 def _not_a_plan(name: str, kind: Kind) -> Diagnostic:
-    noun = "safety specification" if kind is Kind.SAFETY else kind.value
+    noun = with_article("safety specification" if kind is Kind.SAFETY else kind.value)
     flag = {Kind.DOMAIN: "--domain", Kind.PROBLEM: "--problem"}.get(kind, "--spec")
-    return Diagnostic(SC.NOT_A_PLAN, f"{name} is a {noun}, not a plan", help=f"safecheck PLAN {flag} {name}")
+    return Diagnostic(SC.NOT_A_PLAN, f"{name} is {noun}, not a plan", help=f"safecheck PLAN {flag} {name}")

@@ -83,7 +83,7 @@ class RunFile:
     def _begin(self, first: dict[str, Any]) -> None:
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
             raise bad_run(self._path, "it is not a regular file")
-        if not _lock(self._file):
+        if not lock_file(self._file):
             raise bad_run(self._path, "another process is writing it")
         complete_bytes = 0
         with open(self._file, "rb", closefd=False) as file:
@@ -183,8 +183,8 @@ def _record(line: bytes, path: str, number: int) -> dict[str, Any]:
         raise bad_run(path, f"line {number}: {error}") from None
 
 
-def _lock(file: int) -> bool:
-    """Lock the file. False if another process has locked it; always true on systems without file locks."""
+def lock_file(file: int) -> bool:
+    """Lock an open file. False if another process has locked it; always true on systems without file locks."""
     try:
         import fcntl  # noqa: PLC0415 - Windows has none
     except ImportError:

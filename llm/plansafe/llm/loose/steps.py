@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import with_article
 from plansafe.llm.loose.groups import Argument, Group, argument, split_commas, unquoted
 from plansafe.llm.loose.names import Names, Refused, Tolerance, key, short
 from plansafe.llm.loose.placing import Placing, Resolved
@@ -120,7 +121,7 @@ class Steps:
             ]
         ):
             return None
-        return Refused(SC.NOT_UNDERSTOOD, f"`{name}` is called a `{short(kind)}`, which it is not")
+        return Refused(SC.NOT_UNDERSTOOD, f"`{name}` is called {with_article(f'`{short(kind)}`')}, which it is not")
 
 
 def _typed_tokens(text: str) -> list[Argument] | None:

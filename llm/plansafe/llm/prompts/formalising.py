@@ -118,6 +118,16 @@ def formalising_prompt(sentence: str, compiled: CompiledTask, language: Language
     return Prompt(messages, language.value, hashlib.sha256(hashed.encode()).hexdigest())
 
 
+def language_reference(language: Language) -> str:
+    """The language in a nutshell, with the examples: as a text to read, not as a conversation."""
+    examples = [f"Sentence: {sentence}\n{answer}" for sentence, answer in _EXAMPLES[language]]
+    system = _RULES if language is Language.RULES else _LTL
+    return (
+        "\n\n".join([system, f"Examples, for this domain:\n{_EXAMPLES_BY_LANGUAGE[language].rstrip()}", *examples])
+        + "\n"
+    )
+
+
 def _examples(language: Language) -> Iterator[Message]:
     """The examples as turns of a conversation, which small models follow better than a list."""
     lines = _EXAMPLES_BY_LANGUAGE[language]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.context import Place, did_you_mean, is_name, is_object_name, token_text
 from plansafe.verifier.elaborate.symbols import (
@@ -321,11 +322,9 @@ class ConditionReader(TermReader):
                 else types.variable_meets(actual_types, declared_type)
             )
             if not (fits or node[child] in implicit):
-                actual_text, declared_text = types.text(actual_types), types.text(declared_type)
-                message = (
-                    f"`{node[child]}` is a `{actual_text}`, but action `{action.name}` takes a `{declared_text}` here"
-                )
-                context.type_error(message, Place(node, child), f"a `{actual_text}`")
+                actual, expected = [with_article(f"`{types.text(t)}`") for t in (actual_types, declared_type)]
+                message = f"`{node[child]}` is {actual}, but action `{action.name}` takes {expected} here"
+                context.type_error(message, Place(node, child), actual)
             arguments.append(argument)
         atom = Atom(predicate, tuple(arguments))
         return Quantified(False, tuple(unnamed), atom) if unnamed else atom

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.context import Place, did_you_mean, is_object_name, is_variable
 from plansafe.verifier.elaborate.symbols import ARITHMETIC, Scope, Symbols
@@ -108,14 +109,14 @@ class TermReader:
                 if argument >= 0
                 else types.variable_fits(actual_types, declared_type)
             ):
-                actual_text, declared_text = types.text(actual_types), types.text(declared_type)
+                actual, expected = [with_article(f"`{types.text(t)}`") for t in (actual_types, declared_type)]
                 related = (
-                    (Place(declared.node), f"argument {child} is a `{declared_text}`")
+                    (Place(declared.node), f"argument {child} is {expected}")
                     if isinstance(declared.node, list)
                     else None
                 )
-                message = f"`{node[child]}` is a `{actual_text}`, but {name} takes a `{declared_text}` here"
-                self.context.type_error(message, Place(node, child), f"a `{actual_text}`", related=related)
+                message = f"`{node[child]}` is {actual}, but {name} takes {expected} here"
+                self.context.type_error(message, Place(node, child), actual, related=related)
         return tuple(arguments)
 
     def is_term(self, node: Node) -> bool:

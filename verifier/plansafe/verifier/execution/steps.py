@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.plan_text import split_chunk
 from plansafe.verifier.elaborate.context import did_you_mean
 from plansafe.verifier.model.nodes import Action, Number, Task, bind, normal_number
@@ -97,14 +98,14 @@ class Resolver:
             if number is None:
                 return IllFormed(SC.STEP_OBJECT, f"unknown object `{token}`", place, suggest(token, task.object_index))
             if number not in task.domain_sets[parameter.domain]:
-                types = " and ".join([f"`{task.type_names[t]}`" for t in task.object_types[number]])
+                types = with_article(" and ".join([f"`{task.type_names[t]}`" for t in task.object_types[number]]))
                 fitting = [task.objects[o] for o in task.domains[parameter.domain][:6]]
                 help = (
                     f"objects of that type: {', '.join(fitting)}" if fitting else "the task has no object of that type"
                 )
                 return IllFormed(
                     SC.STEP_TYPE,
-                    f"`{token}` is a {types}, but parameter `{parameter.name}` of `{name}` has another type",
+                    f"`{token}` is {types}, but parameter `{parameter.name}` of `{name}` has another type",
                     place,
                     help,
                 )

@@ -28,6 +28,7 @@ from plansafe.verifier.model.nodes import Not, Or, bind
 from plansafe.verifier.model.operations import is_temporal
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
+from plansafe.verifier.planning.object_symmetry import ObjectSymmetry
 from plansafe.verifier.planning.planner import PlanningResult, PlanningStatus
 from plansafe.verifier.planning.state_estimates import EstimateCache, StateEstimate
 
@@ -90,6 +91,8 @@ class BestFirstSearch:
         self.visited = 0
         self._has_pruned_by_length = False
         """Whether states were pruned because of their distance or estimated distance."""
+        self._is_excluded_by_relaxation = False
+        """Whether the start alone shows that no plan exists."""
         self._is_complete = not start.engine.resolver.lenient
         self._cache = cache
         self._relaxation: DeleteRelaxation | None = None
@@ -152,6 +155,8 @@ class BestFirstSearch:
             return PlanningResult(PlanningStatus.NOT_FOUND, detail=f"no plan of at most {self.max_length} steps found")
         if self.max_length is not None:
             return PlanningResult(PlanningStatus.UNSOLVABLE, detail=f"no plan has at most {self.max_length} steps")
+        if self._is_excluded_by_relaxation:
+            return PlanningResult(PlanningStatus.UNSOLVABLE, detail="unreachable even if no fact is ever deleted")
         return PlanningResult(PlanningStatus.UNSOLVABLE, detail=f"all {self.visited} reachable states were visited")
 
     def _check_limits(self) -> None:
@@ -250,6 +255,7 @@ class BestFirstSearch:
         visited_keys: set[object] = {root.key}
         least_estimate = self._queue_steps(root, queues)
         if least_estimate is None:
+            self._is_excluded_by_relaxation = self._relaxation is not None and not self._has_pruned_by_length
             return None
         while queues[0] or queues[1]:
             queue_number = 1 if queues[1] and (not queues[0] or turn_counts[1] <= turn_counts[0]) else 0
@@ -351,9 +357,21 @@ class BestFirstSearch:
         steps_of: dict[_Node, list[GroundAction]] = {}
         assert root.execution is not None
         root.key = root.execution.key()
-        best_depth: dict[object, int] = {root.key: 0}
+        symmetry = ObjectSymmetry(self.start.engine) if self.start.runtime is None else None
+        orbits: dict[_Node, object] = {}
+
+        def find_orbit(node: _Node) -> object:
+            """The key of all states that the search need not distinguish from a node's."""
+            if symmetry is None or not symmetry.classes:
+                return node.key
+            if node not in orbits:
+                orbits[node] = symmetry.find_key(self._load_execution(node).state)
+            return orbits[node]
+
+        best_depth: dict[object, int] = {find_orbit(root): 0}
         distance, _, applicable_steps, _ = self._estimate(root)
         if distance is None:
+            self._is_excluded_by_relaxation = True
             return None
         steps_of[root] = applicable_steps or []
         root.distance = distance
@@ -361,9 +379,9 @@ class BestFirstSearch:
             bound, _, _, node, step = heappop(queue)
             if step is not None:
                 child = self._make_child(node, step)
-                if child is None or best_depth.get(child.key, child.depth + 1) <= child.depth:
+                if child is None or best_depth.get(find_orbit(child), child.depth + 1) <= child.depth:
                     continue
-                best_depth[child.key] = child.depth
+                best_depth[find_orbit(child)] = child.depth
                 distance, _, applicable_steps, _ = self._estimate(child)
                 if distance is None:
                     continue
@@ -372,7 +390,7 @@ class BestFirstSearch:
                 self._queued_count += 1
                 heappush(queue, (max(bound, child.depth + distance), -child.depth, self._queued_count, child, None))
                 continue
-            if best_depth[node.key] < node.depth:
+            if best_depth[find_orbit(node)] < node.depth:
                 continue
             if self._load_execution(node).accepted:
                 return node

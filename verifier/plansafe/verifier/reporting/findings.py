@@ -44,16 +44,21 @@ class WrittenFindings(NamedTuple):
 def write_findings(executed: ExecutedPlan, violations: list[MergedViolation]) -> WrittenFindings:
     """Write the findings by reading and step, at most ``max_findings``.
 
-    Consequences of a failed step come last.
+    The limit leaves out consequences of a failed step first, then later violations of a rule: if possible, each
+    violated rule has a finding.
     """
     max_findings = executed.compiled.options.max_findings
     failures = _merge_failures(executed.outcomes)
     consequences = Consequences(executed.outcomes, failures, violations)
     context = FindingContext(executed, consequences)
     violations = sorted(violations, key=_rank_violation)
-    ranked = [(consequences.is_consequence(failure), 0, n) for n, (failure, _) in enumerate(failures)]
-    ranked += [(bool(consequences.find_causes_of_violation(v)), 1, n) for n, v in enumerate(violations)]
-    chosen = {(kind, n) for _, kind, n in sorted(ranked)[:max_findings]}
+    ranked = [(consequences.is_consequence(failure), False, 0, n) for n, (failure, _) in enumerate(failures)]
+    seen: set[tuple[bool, str]] = set()
+    for n, v in enumerate(violations):
+        rule = bool(consequences.find_causes_of_violation(v)), v.rule.name
+        ranked.append((rule[0], rule in seen, 1, n))
+        seen.add(rule)
+    chosen = {(kind, n) for *_, kind, n in sorted(ranked)[:max_findings]}
     chosen_failures = [failure for n, failure in enumerate(failures) if (0, n) in chosen]
     findings = _write_findings(context, chosen_failures, [v for n, v in enumerate(violations) if (1, n) in chosen])
     findings += _write_undecided_findings(context)

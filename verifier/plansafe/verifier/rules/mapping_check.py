@@ -7,6 +7,7 @@ in the domain: names, numbers of arguments, and types, where the arguments have 
 from __future__ import annotations
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, did_you_mean, is_object_name, is_variable, token_text
@@ -113,9 +114,9 @@ class _MappingCheck:
         outside = [types.names[t] for t in self.types[name] if not types.object_fits((t,), parent_types)]
         if outside:
             parent_names = " or ".join([f"`{parent}`" for parent in parents])
-            message = f"every `{name}` is a {parent_names}, but `{outside[0]}` is not"
+            message = f"every `{name}` is {with_article(parent_names)}, but `{outside[0]}` is not"
             help = f"bind {parent_names} to something that includes it"
-            label = f"not all of these are a {parent_names}"
+            label = f"not all of these are {with_article(parent_names)}"
             self.context.warning(SC.VOCABULARY, message, Place(at.node, 1), label, help=help)
 
     def _check_constant(self, at: Place) -> None:

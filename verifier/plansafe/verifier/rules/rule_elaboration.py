@@ -6,6 +6,7 @@ from math import prod
 from typing import NamedTuple, cast
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, is_variable, token_text
@@ -190,7 +191,7 @@ class RuleElaborator:
         """Add a rule, or report its mistakes."""
         context, node = self.context, plain.node
         kind = token_text(node[0])
-        fields = read_fields(context, node, 2, FIELDS[kind], f"a {kind[1:]} rule")
+        fields = read_fields(context, node, 2, FIELDS[kind], with_article(f"{kind[1:]} rule"))
         scope = Scope()
         conditions = ConditionReader(self.symbols, scope, "rules")
         errors = context.errors

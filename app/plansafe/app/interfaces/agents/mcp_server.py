@@ -1,4 +1,8 @@
-"""The MCP server over standard input and output: one tool per operation, and the shipped files as resources."""
+"""The MCP server over standard input and output: a tool for each operation, with short answers, prompts and resources.
+
+An agent reads every declaration and every answer. Therefore declarations have no output schemas, and ``audit``,
+``repair`` and ``diagnose`` give short answers; the full ones are kept for the tool ``details`` and as resources.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,21 @@ from typing import Any
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
 
-from plansafe.app.interfaces.agents import operation_fields
-from plansafe.app.interfaces.agents.answer_schemas import answer_schema
+from plansafe.app.interfaces.agents import mcp_texts, operation_fields
+from plansafe.app.interfaces.agents.answer_store import SAME_AS, AnswerStore
 from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import Operation
-from plansafe.app.interfaces.agents.request_fields import schema
+from plansafe.app.interfaces.agents.operations import SHORT
+from plansafe.app.interfaces.agents.request_fields import BadRequest
 from plansafe.app.interfaces.agents.session_pool import Sessions
+from plansafe.app.interfaces.agents.short_answers import cut
 from plansafe.app.interfaces.agents.worker import serve_operations, serve_session
-from plansafe.app.interfaces.agents.worker_messages import Reply
+from plansafe.app.interfaces.agents.worker_messages import Reply, refusal
 from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
+from plansafe.app.render.json import json_line
 from plansafe.app.system.version import version
-from plansafe.domains import domain_names
-from plansafe.domains.worlds import world_names
-from plansafe.specs import spec_names
 
 _TOOLS = {
     operation.name: operation
@@ -30,6 +35,7 @@ _TOOLS = {
         operation_fields.AUDIT,
         operation_fields.REPAIR,
         operation_fields.DIAGNOSE,
+        operation_fields.DETAILS,
         operation_fields.EXPLAIN,
         operation_fields.FORMALISE,
         operation_fields.HAZARDS,
@@ -42,28 +48,50 @@ _TOOLS = {
         operation_fields.CLOSE,
     )
 }
-_SCHEME = "safecheck://"
+_PLAN_TOOLS = (operation_fields.AUDIT.name, operation_fields.REPAIR.name, operation_fields.DIAGNOSE.name)
+_SESSION_TOOLS = (*[operation.name for operation in operation_fields.SESSION_OPERATIONS], operation_fields.CLOSE.name)
+_CHANGING = (
+    operation_fields.OPEN.name,
+    operation_fields.TAKE.name,
+    operation_fields.OBSERVE.name,
+    operation_fields.CLOSE.name,
+)
 _INSTRUCTIONS = (
     "safecheck checks plans against formal safety rules. Call `audit` before you execute a plan. Only the headline "
-    "SAFE means that the plan violates no rule; UNKNOWN is not safe. To act step by step, open a session, call `next` "
-    "or `allowed` before each action, `take` the action, and `observe` the resulting state. Pass all texts inline: the "
-    "server reads no files."
+    "SAFE means that the plan violates no rule; UNKNOWN is not safe, and `not_checked` lists what was not checked or "
+    "not understood. Answers are short and have a number `answer`: `details` shows the rest, and `same_as` in a later "
+    "call takes over the problem, plan and rules. To act step by step, open a session, call `next` or `allowed` "
+    "before each action, `take` the action, and `observe` the resulting state. Pass all texts inline: "
+    "the server reads no files."
 )
 _STEP = 5.0
+_MAX_TEXT = 300
+_SAME_AS = {
+    "type": "string",
+    "description": "`answer` of an earlier call: take over its fields that are not given here",
+}
 
 
 class Agent:
-    """The worker pool and the sessions of one agent."""
+    """The worker pool, the sessions and the stored answers of one agent."""
 
     def __init__(self, limits: Limits, workers: int, sessions: int, idle: float) -> None:
         self._starter = Starter()
         self._pool = Pool(self._starter, serve_operations, limits, workers, 64)
         self._sessions = Sessions(self._starter, serve_session, limits, sessions, idle, _STEP)
+        self.answers = AnswerStore()
 
     async def call(self, name: str, arguments: dict[str, Any]) -> Reply:
         """Run a tool and return its reply."""
-        if name == operation_fields.OPEN.name:
-            return await self._sessions.open(_body(arguments))
+        try:
+            if name == operation_fields.DETAILS.name:
+                return Reply(200, self.answers.details(arguments).encode("ascii"))
+            if name in _PLAN_TOOLS:
+                return await self._call_with_plan(name, self.answers.merged(_TOOLS[name], arguments))
+            if name == operation_fields.OPEN.name:
+                return await self._sessions.open(_body(self.answers.merged(_TOOLS[name], arguments)))
+        except BadRequest as bad:
+            return refusal([bad.diagnostic])
         if name in _SESSION_TOOLS:
             session_fields = {key: value for key, value in arguments.items() if key != "session"}
             session = arguments.get("session")
@@ -73,14 +101,37 @@ class Agent:
             return await self._sessions.ask(session, name, _body(session_fields))
         return await self._pool.ask(name, _body(arguments))
 
+    async def _call_with_plan(self, name: str, arguments: dict[str, Any]) -> Reply:
+        reply = await self._pool.ask(f"{SHORT}{name}", _body(arguments))
+        if not reply.ok:
+            return reply
+        short, _, full = reply.body.partition(b"\n")
+        number = self.answers.add(arguments, full)
+        return reply._replace(body=b'{"answer":"' + number.encode("ascii") + b'",' + short[1:] + b"\n")
+
+    async def read(self, uri: str) -> tuple[str, str]:
+        """Return the text and the media type of a resource. Raises :class:`MCPError`."""
+        key, _slash, name = uri.removeprefix(mcp_texts.SCHEME).partition("/")
+        if key == mcp_texts.ANSWERS:
+            try:
+                return self.answers.get(name).full.decode("ascii"), "application/json"
+            except BadRequest as bad:
+                raise MCPError(types.INVALID_PARAMS, bad.diagnostic.message) from bad
+        category = mcp_texts.CATEGORIES.get(key, mcp_texts.CATEGORIES["rules"])
+        if category.kind == "code":
+            reply = await self._pool.ask(operation_fields.EXPLAIN.name, _body({"code": name}))
+        else:
+            reply = await self._pool.ask(operation_fields.SHOW.name, _body({"what": category.kind, "name": name}))
+        answer = json.loads(reply.body)
+        if not reply.ok:
+            raise MCPError(types.INVALID_PARAMS, str(answer["error"]["message"]))
+        return str(answer["text"]), "text/plain"
+
     async def close(self) -> None:
         """End all worker and session processes."""
         await self._sessions.close_all()
         await self._pool.close()
         self._starter.close()
-
-
-_SESSION_TOOLS = (*[operation.name for operation in operation_fields.SESSION_OPERATIONS], operation_fields.CLOSE.name)
 
 
 def _body(arguments: dict[str, Any]) -> bytes:
@@ -98,27 +149,35 @@ def server(agent: Agent) -> Server[Any]:
             text = json.dumps({"error": f"unknown tool {request.name[:60]!a}"})
             return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
         reply = await agent.call(request.name, dict(request.arguments or {}))
-        text = reply.body.decode("ascii").rstrip("\n")
-        content: list[Any] = [types.TextContent(text=text)]
         if not reply.ok:
-            return types.CallToolResult(content=content, is_error=True)
+            return types.CallToolResult(content=[types.TextContent(text=_short_refusal(reply.body))], is_error=True)
+        text = reply.body.decode("ascii").rstrip("\n")
         result = json.loads(text)
+        content: list[Any] = [types.TextContent(text=text)]
         return types.CallToolResult(content=content, structured_content=result, is_error=_is_unanswered(result))
 
     async def list_resources(_: Any, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=_resources())
+        return types.ListResourcesResult(resources=mcp_texts.list_resources())
+
+    async def list_templates(_: Any, __: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=mcp_texts.list_templates())
 
     async def read_resource(_: Any, request: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        category, _slash, name = str(request.uri).removeprefix(_SCHEME).partition("/")
-        kind = _KINDS.get(category, "rules") if name else ""
-        reply = await agent.call(operation_fields.SHOW.name, {"what": kind, "name": name})
-        answer = json.loads(reply.body)
-        if not reply.ok:
-            from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - only needed for an error
+        text, media_type = await agent.read(str(request.uri))
+        contents = types.TextResourceContents(uri=request.uri, mime_type=media_type, text=text)
+        return types.ReadResourceResult(contents=[contents])
 
-            raise MCPError(types.INVALID_PARAMS, str(answer["error"]["message"]))
-        text = types.TextResourceContents(uri=request.uri, mime_type="text/plain", text=answer["text"])
-        return types.ReadResourceResult(contents=[text])
+    async def list_prompts(_: Any, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=mcp_texts.list_prompts())
+
+    async def get_prompt(_: Any, request: types.GetPromptRequestParams) -> types.GetPromptResult:
+        prompt = mcp_texts.get_prompt(request.name, request.arguments or {})
+        if isinstance(prompt, str):
+            raise MCPError(types.INVALID_PARAMS, prompt)
+        return prompt
+
+    async def complete(_: Any, request: types.CompleteRequestParams) -> types.CompleteResult:
+        return types.CompleteResult(completion=mcp_texts.complete(request, list(agent.answers)))
 
     return Server(
         "safecheck",
@@ -127,7 +186,11 @@ def server(agent: Agent) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+        on_completion=complete,
     )
 
 
@@ -138,40 +201,40 @@ def _is_unanswered(result: dict[str, Any]) -> bool:
     """
     if any([sentence["status"] == "none" for sentence in result.get("sentences", ())]):
         return True
-    report = result.get("report", result)
-    errors = [d for d in report.get("diagnostics", ()) if d["severity"] == "error"]
+    errors = [d for d in result.get("diagnostics", ()) if d["severity"] == "error"]
     return result.get("exit_code") == 4 or (result.get("exit_code") == 2 and bool(errors))
 
 
-_KINDS = {"rules": "rules", "domains": "domain", "worlds": "world"}
+def _short_refusal(body: bytes) -> str:
+    """An error reply with the first diagnostic in short form, and the number of the others."""
+    refused = json.loads(body)
+    error = refused["error"]
+    out = {key: cut(error[key], _MAX_TEXT) for key in ("code", "message", "help") if error[key]}
+    span = next((label["span"] for label in error["labels"] if label["span"] and label["span"]["start"]), None)
+    if span is not None:
+        out["at"] = f"{cut(span['source'], _MAX_TEXT)}:{span['start']['line']}:{span['start']['column']}"
+    more = len(refused["diagnostics"]) - 1
+    return json_line({"error": out, **({"more_errors": more} if more > 0 else {})}).rstrip("\n")
 
 
 def _tool(operation: Operation) -> types.Tool:
-    is_read_only = operation.name not in (
-        operation_fields.OPEN.name,
-        operation_fields.TAKE.name,
-        operation_fields.OBSERVE.name,
-        operation_fields.CLOSE.name,
-    )
+    """Declare a tool. The task fields are described at ``audit`` only; other tools list them by type."""
+    with_task = operation.name in _PLAN_TOOLS or operation.name == operation_fields.OPEN.name
+    shared_fields = operation_fields.AUDIT.fields if with_task and operation is not operation_fields.AUDIT else ()
+    properties = {field.name: field.brief_schema(described=field not in shared_fields) for field in operation.fields}
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if with_task:
+        properties[SAME_AS] = _SAME_AS
+    elif any([field.required for field in operation.fields]):
+        schema["required"] = [field.name for field in operation.fields if field.required]
     return types.Tool(
         name=operation.name,
-        description=operation.about,
-        input_schema=schema(operation.fields),
-        output_schema=answer_schema(operation.answer),
-        annotations=types.ToolAnnotations(read_only_hint=is_read_only, open_world_hint=False),
+        description=f"{operation.about} Fields without a description: see `audit`."
+        if shared_fields
+        else operation.about,
+        input_schema=schema,
+        annotations=types.ToolAnnotations(read_only_hint=operation.name not in _CHANGING, open_world_hint=False),
     )
-
-
-def _resources() -> list[types.Resource]:
-    resources = [("rules", name, "a shipped safety specification") for name in spec_names()]
-    resources += [("domains", name, "a shipped domain") for name in domain_names()]
-    resources += [("worlds", name, "the input files and plan formats of a home world") for name in world_names()]
-    return [
-        types.Resource(
-            uri=f"{_SCHEME}{category}/{name}", name=f"{category}/{name}", description=about, mime_type="text/plain"
-        )
-        for category, name, about in resources
-    ]
 
 
 def run(limits: Limits, workers: int, sessions: int, idle: float) -> int:

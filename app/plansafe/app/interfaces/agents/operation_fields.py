@@ -126,7 +126,9 @@ SHOW = Operation(
     "show",
     "Show a shipped specification, domain or world: its text, or the formats that a world reads.",
     (
-        Field("what", "The kind of content", choices=("rules", "domain", "world"), required=True),
+        Field(
+            "what", "The kind of content", choices=("rules", "domain", "world", "example", "reference"), required=True
+        ),
         Field("name", "Its name in the catalogue", required=True),
     ),
     "page",
@@ -195,6 +197,22 @@ STATE = Operation(
     "state",
 )
 CLOSE = Operation("close_session", "End a session.", (_SESSION,), "closed")
+DETAILS = Operation(
+    "details",
+    "Show a part of the full answer of an earlier audit, repair or diagnose call.",
+    (
+        Field("answer", "`answer` of the earlier call", max_length=20, required=True),
+        Field(
+            "part",
+            "findings (with causes, tables, places), rules, diagnostics, coverage, worlds, repairs (all of equal cost),"
+            " text (the repaired plan), classes, causes, limits, ..",
+            default="findings",
+        ),
+        Field("rule", "Only entries of this rule"),
+        Field("start", "Number of the first entry, from 0", "integer", default=0),
+    ),
+    "details",
+)
 
 STATELESS_OPERATIONS = (AUDIT, REPAIR, DIAGNOSE, EXPLAIN, FORMALISE, HAZARDS, CATALOGUE, SHOW)
 """Operations without a session."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
+from typing import NamedTuple
 
 from plansafe.app.interfaces.agents import reference
 from plansafe.app.interfaces.agents.bug_log import without_traceback
@@ -17,6 +19,7 @@ from plansafe.app.interfaces.agents.operation_fields import STATELESS_OPERATIONS
 from plansafe.app.interfaces.agents.request_fields import Values, read_fields, read_object
 from plansafe.app.interfaces.agents.request_task import RequestFinder, Task, read_task
 from plansafe.app.interfaces.agents.rule_formalisation import formalise
+from plansafe.app.interfaces.agents.short_answers import short_audit, short_examination
 from plansafe.app.render.json import JsonRenderer
 from plansafe.app.session.audit import Session
 from plansafe.app.session.diagnosis import Examined
@@ -58,22 +61,30 @@ class OperationContext:
         )
 
 
-def audit(values: Values, context: OperationContext) -> str:
-    """Audit a plan and return a ``report-1.json`` object."""
+class Answer(NamedTuple):
+    """The full answer of an operation, and the function that makes the short one. Both are one line of JSON."""
+
+    full: str
+    shorten: Callable[[], str]
+
+
+def audit(values: Values, context: OperationContext) -> Answer:
+    """Audit a plan; the answer is a ``report-1.json`` object."""
     task = read_task(values, context.settings(values))
     session = context.session(task)
-    for result in session.process([_plan(values)], session.audit, task.settings.time_limit):
-        return JsonRenderer(task.settings, version()).plan(without_traceback(result))
+    for audited in session.process([_plan(values)], session.audit, task.settings.time_limit):
+        result = without_traceback(audited)
+        return Answer(JsonRenderer(task.settings, version()).plan(result), partial(short_audit, result))
     raise AssertionError("one plan has one result")
 
 
-def repair(values: Values, context: OperationContext) -> str:
-    """Search for the nearest safe plan and return a ``repair-1.json`` object."""
+def repair(values: Values, context: OperationContext) -> Answer:
+    """Search for the nearest safe plan; the answer is a ``repair-1.json`` object."""
     return _examine(values, context, ExaminationOptions(_options(values, context.limits), classes=False))
 
 
-def diagnose(values: Values, context: OperationContext) -> str:
-    """Find the errors of a plan and their causes, and return a ``repair-1.json`` object."""
+def diagnose(values: Values, context: OperationContext) -> Answer:
+    """Find the errors of a plan and their causes; the answer is a ``repair-1.json`` object."""
     options = ExaminationOptions(
         _options(values, context.limits),
         where=values["where"] or values["regret"],
@@ -92,13 +103,15 @@ def _options(values: Values, limits: Limits) -> RepairOptions:
     )
 
 
-def _examine(values: Values, context: OperationContext, options: ExaminationOptions) -> str:
+def _examine(values: Values, context: OperationContext, options: ExaminationOptions) -> Answer:
     from plansafe.app.render.repair_json import RepairJsonRenderer  # noqa: PLC0415 - only needed for repairs
 
     task = read_task(values, context.settings(values))
     session, seconds = context.session(task), context.limits.seconds
-    for examined in examine([_plan(values)], task.settings, options, session=session, seconds=seconds):
-        return RepairJsonRenderer(task.settings, version()).plan(_examined_without_tracebacks(examined))
+    for with_tracebacks in examine([_plan(values)], task.settings, options, session=session, seconds=seconds):
+        examined = _examined_without_tracebacks(with_tracebacks)
+        full = RepairJsonRenderer(task.settings, version()).plan(examined)
+        return Answer(full, partial(short_examination, examined))
     raise AssertionError("one plan has one result")
 
 
@@ -111,10 +124,12 @@ def _plan(values: Values) -> Source:
     return Source(values["name"] or "plan", values["plan"])
 
 
-OPERATIONS: Mapping[str, Callable[[Values, OperationContext], str]] = {
+_PLAN_OPERATIONS: Mapping[str, Callable[[Values, OperationContext], Answer]] = {
     "audit": audit,
     "repair": repair,
     "diagnose": diagnose,
+}
+_OTHER_OPERATIONS: Mapping[str, Callable[[Values, OperationContext], str]] = {
     "formalise": lambda values, context: formalise(values, context.limits),
     "explain": lambda values, _: reference.explain(values),
     "hazards": lambda values, _: reference.hazards(values),
@@ -122,8 +137,15 @@ OPERATIONS: Mapping[str, Callable[[Values, OperationContext], str]] = {
     "show": lambda values, _: reference.show(values),
 }
 _FIELDS = {operation.name: operation.fields for operation in STATELESS_OPERATIONS}
+SHORT = "short-"
+"""Prefix of the name of an operation on a plan: answer with two lines, the short and the full answer."""
 
 
 def perform(name: str, body: bytes, context: OperationContext) -> str:
     """Run an operation and return its JSON text. Raises :class:`BadRequest`."""
-    return OPERATIONS[name](read_fields(_FIELDS[name], read_object(body)), context)
+    operation = name.removeprefix(SHORT)
+    values = read_fields(_FIELDS[operation], read_object(body))
+    if operation not in _PLAN_OPERATIONS:
+        return _OTHER_OPERATIONS[operation](values, context)
+    answer = _PLAN_OPERATIONS[operation](values, context)
+    return answer.shorten() + answer.full if name.startswith(SHORT) else answer.full

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from importlib.resources import files
+
 from plansafe.app import explain as pages
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values
 from plansafe.app.interfaces.agents.request_task import shipped
@@ -35,12 +38,28 @@ def catalogue() -> str:
     )
 
 
+def example_names() -> tuple[str, ...]:
+    """The names of the shipped examples: the families of their tasks."""
+    return tuple(_examples())
+
+
+def _examples() -> dict[str, dict[str, str]]:
+    text = (files("plansafe.llm.prompts") / "household.jsonl").read_text(encoding="utf-8")
+    return {example["family"]: example for example in map(json.loads, text.splitlines())}
+
+
 def show(values: Values) -> str:
-    """Return the text of a shipped specification or domain, or the input formats of a home world."""
+    """Return the text of a shipped specification, domain or example, or the input formats of a home world."""
     from plansafe.domains.worlds import world, world_names  # noqa: PLC0415 - imports every world
 
     category, name = values["what"], values["name"].lower()
-    names = {"rules": spec_names, "domain": domain_names, "world": world_names}[category]()
+    names = {
+        "rules": spec_names(),
+        "domain": domain_names(),
+        "world": world_names(),
+        "example": example_names() if category == "example" else (),
+        "reference": ("rules",),
+    }[category]
     if name not in names:
         raise BadRequest(
             f"safecheck ships no {category} named {name[:60]!a}", suggest_name(name[:60], names), SC.NOT_FOUND
@@ -51,6 +70,14 @@ def show(values: Values) -> str:
         return _page(
             name, home_world.title, "\n".join([*files, *[f"plan: {form}" for form in home_world.plans]]) + "\n"
         )
+    if category == "example":
+        example = _examples()[name]
+        text = f"Task: {example['words']}\n\nProblem:\n{example['problem']}\nA safe plan:\n{example['plan']}"
+        return _page(name, example["words"], text)
+    if category == "reference":
+        from plansafe.llm.prompts.formalising import Language, language_reference  # noqa: PLC0415 - only needed here
+
+        return _page(name, "how to write a safety rule", language_reference(Language.RULES))
     role = "domain" if category == "domain" else "specification"
     return _page(name, f"the shipped {role} {name}", shipped(role, name).source.text)
 

@@ -61,6 +61,13 @@ class Field(NamedTuple):
             value = {"type": "array", "items": value, "maxItems": self.items}
         return {**value, "description": self.about, **({} if self.default is None else {"default": self.default})}
 
+    def brief_schema(self, described: bool = True) -> dict[str, Any]:
+        """The field as JSON Schema without bounds, and without a description if the agent has read it elsewhere."""
+        value: dict[str, Any] = {"enum": list(self.choices)} if self.choices else {"type": self.kind}
+        if self.many:
+            value = {"type": "array", "items": value}
+        return {**value, "description": self.about} if described else value
+
     def read(self, value: Any) -> Any:
         """Check a value and return it. Raises :class:`BadRequest`."""
         if not self.many:
@@ -139,7 +146,8 @@ def read_fields(fields: tuple[Field, ...], request: Mapping[str, Any]) -> dict[s
     names = tuple([field.name for field in fields])
     for key in request:
         if key not in names:
-            raise BadRequest(f"unknown field {key[:60]!a}", suggest_name(key[:60].lower(), names))
+            help = suggest_name(key[:60].lower(), names) or f"the fields are {', '.join(names)}"
+            raise BadRequest(f"unknown field {key[:60]!a}", help)
     out: dict[str, Any] = {}
     for field in fields:
         value = request.get(field.name)

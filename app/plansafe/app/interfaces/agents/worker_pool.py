@@ -111,8 +111,14 @@ class Pool:
         for _ in range(workers):
             self._idle.put_nowait(None)
         self._max_waiting = max_waiting
-        self._waiting = 0
+        self.workers = workers
+        self.waiting = 0
         self._closed = False
+
+    @property
+    def busy(self) -> int:
+        """The number of workers that run a request or start."""
+        return self.workers - self._idle.qsize()
 
     async def warm(self) -> None:
         """Start the workers before the first request."""
@@ -128,14 +134,14 @@ class Pool:
 
     async def ask(self, name: str, body: bytes) -> Reply:
         """Run a request on an idle worker. Every request gets one reply."""
-        if self._waiting >= self._max_waiting:
+        if self.waiting >= self._max_waiting:
             message = f"{self._max_waiting} requests are already waiting"
             return refusal([Diagnostic(SC.SERVICE_LIMIT, message, help="ask again later")])
-        self._waiting += 1
+        self.waiting += 1
         try:
             worker = await self._idle.get()
         finally:
-            self._waiting -= 1
+            self.waiting -= 1
         try:
             if worker is None or worker.ended:
                 worker = None

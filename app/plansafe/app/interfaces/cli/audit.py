@@ -95,7 +95,11 @@ class ReportOptions(FormatOption, BlameOption, ColorOption, group="Output"):
         metavar="FILE",
         help="Write the report to a file, which is replaced only when the report is complete.",
     )
-    show_all: bool = switch("--all", help="Include findings that only follow from a failed step.", setting="every")
+    show_all: bool = switch(
+        "--all",
+        help="List all findings of a rule, not only the first one, and findings that only follow from a failed step.",
+        setting="every",
+    )
     full_state: bool = switch(
         "--full-state",
         help="Show the whole state of each finding.",

@@ -9,6 +9,7 @@ from plansafe.app.interfaces.cli.command_frame import usable
 from plansafe.app.interfaces.cli.repair_report import (
     SEARCHING,
     STDOUT,
+    DiagnosisFormat,
     SearchOptions,
     begin,
     is_another_file,
@@ -38,6 +39,9 @@ class Scheme(StrEnum):
 class DiagnoseOptions(SearchOptions, group="Search"):
     """The options of ``diagnose``."""
 
+    form: StrEnum = changed(
+        SearchOptions.form, choices=tuple(DiagnosisFormat), enum=DiagnosisFormat, default=DiagnosisFormat.FULL
+    )
     scene: str | None = changed(WorldFiles.scene, flags=("--scene",))
     reference: str | None = text(
         "--reference", metavar="FILE", help="Compare with this correct plan, and locate where the plan leaves it."

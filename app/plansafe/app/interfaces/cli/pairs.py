@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from plansafe.app.options.option import choice, command, integer, number, switch, text
+from plansafe.app.options.option import choice, command, integer, number, text
 from plansafe.app.options.shared import Assignments, MemoryLimit
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.process import complain, guarded, limit_memory, standard_output
@@ -56,7 +56,7 @@ class PairsOptions(MemoryLimit, Assignments):
         "--answers",
         metavar="FILE",
         many=True,
-        help="Pair the plans of a model from a run of `align eval` or `bench plan`. May be repeated.",
+        help="Pair the plans of a model from a run of `align eval`. May be repeated.",
     )
     count: int = integer("--count", metavar="N", default=10_000, low=1, high=1_000_000, help="Make at most N pairs.")
     mutants: float | None = number(
@@ -74,11 +74,11 @@ class PairsOptions(MemoryLimit, Assignments):
         high=1,
         help="Take at most this share of pairs that a bag of words distinguishes.",
     )
-    source: tuple[TasksFrom, ...] = choice(
+    source: TasksFrom = choice(
         "--source",
         values=TasksFrom,
-        many=True,
-        help="Use only tasks of this source, without --answers. May be repeated.",
+        default=TasksFrom.STATED,
+        help="Use tasks of this source, without --answers.",
     )
     data: str | None = text(
         "--data",
@@ -105,7 +105,6 @@ class PairsOptions(MemoryLimit, Assignments):
         key="limits.time",
         only_set=True,
     )
-    kto: bool = switch("--kto", help="Write also each plan separately, with a label (for KTO).")
     regret: Regret = choice(
         "--regret",
         values=Regret,
@@ -130,8 +129,7 @@ def pairs(options: PairsOptions) -> int:
 
 
 def _make(options: PairsOptions) -> int:
-    from plansafe.align.pairs.dataset import DatasetRequest, NothingSelected, make_dataset  # noqa: PLC0415 - only here
-    from plansafe.align.pairs.folder import NotMade, check_place  # noqa: PLC0415
+    from plansafe.align.pairs import dataset  # noqa: PLC0415 - only here
     from plansafe.align.pairs.selection import Shares  # noqa: PLC0415
     from plansafe.align.records import BadRecords  # noqa: PLC0415
     from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415
@@ -142,21 +140,20 @@ def _make(options: PairsOptions) -> int:
                 "--output is missing: the pairs need a folder",
                 "add --output FOLDER, or check a file of pairs with --check FILE",
             )
-        check_place(options.output)
         described = (
             ("answers", list(options.answers)),
-            ("sources", [] if options.answers else [source.value for source in options.source or TasksFrom]),
+            ("source", None if options.answers else options.source.value),
             ("time limit", options.time_limit),
             ("regret", options.regret.value),
         )
         shares = Shares(_mutant_share(options), options.unbalanced)
-        request = DatasetRequest(options.count, options.seed, shares, options.kto, described)
+        request = dataset.DatasetRequest(options.count, options.seed, shares, described)
         end = time.process_time() + _CANDIDATE_TIME_SHARE * options.time_limit
         skipped = Counter[str]()
         # Executions are many small objects and little garbage: by default, the collector takes a twentieth of the time.
         gc.set_threshold(20_000, 20, 20)
         try:
-            report = make_dataset(
+            report = dataset.make_dataset(
                 options.output,
                 _candidates(options, skipped),
                 request,
@@ -166,9 +163,9 @@ def _make(options: PairsOptions) -> int:
             )
         finally:
             tell("")
-    except (NotMade, BadRecords, BadRun, BadOption) as error:
+    except (dataset.NotMade, BadRecords, BadRun, BadOption) as error:
         return complain(error.diagnostic)
-    except NothingSelected as error:
+    except dataset.NothingSelected as error:
         advice = "give more answers, or raise --mutants" if options.answers else "raise --time-limit"
         return complain(Diagnostic(SC.NO_PAIRS, str(error), help=f"{advice}, or raise --unbalanced"))
     _write_lines(_summary_lines(options.output, report))
@@ -192,7 +189,7 @@ def _check(path: str, options: PairsOptions) -> int:
             raise BadOption("--check writes no folder", "leave out --check or --output")
         for pair in replayed(read_pairs(path), _data(options)):
             checked_pairs += 1
-            tasks.add(pair.task.origin)
+            tasks.add(pair.origin)
             if time.monotonic() > next_progress:
                 next_progress = time.monotonic() + _PROGRESS_INTERVAL
                 tell(f"{checked_pairs:,} pairs of {len(tasks):,} tasks are correct ..")
@@ -232,19 +229,17 @@ def _data(options: PairsOptions) -> str | None:
 def _candidates(options: PairsOptions, skipped: Counter[str]) -> Iterator[Pair]:
     """The pairs of the answers' tasks or, without answers, of tasks from the sources. Raises :class:`BadOption`."""
     from plansafe.align.pairs.answers import read_answers  # noqa: PLC0415 - for this command alone
-    from plansafe.align.pairs.candidates import candidates  # noqa: PLC0415
-    from plansafe.align.pairs.maker import MakerOptions  # noqa: PLC0415
+    from plansafe.align.pairs.maker import MakerOptions, candidates  # noqa: PLC0415
     from plansafe.align.pairs.origins import origins  # noqa: PLC0415
 
     data = _data(options)
-    if data is None and TasksFrom.VIRTUALHOME in options.source:
+    if data is None and options.source is TasksFrom.VIRTUALHOME and not options.answers:
         raise BadOption("VirtualHome needs the public data sets", "name their folder with --data, or set PLANSAFE_DATA")
     mutants = _MUTANTS_OF_A_TASK if _mutant_share(options) else 0
     answers = read_answers(options.answers)
     skipped.update(answers.skipped)
-    sources = tuple(dict.fromkeys(options.source or TasksFrom))
     try:
-        tasks = () if options.answers else origins([source.value for source in sources], options.seed, data)
+        tasks = () if options.answers else origins(options.source.value, options.seed, data)
         yield from candidates(answers.plans, tasks, data, skipped, MakerOptions(mutants=mutants, seed=options.seed))
     except OSError as error:
         raise BadOption(f"the data cannot be read: {error.filename}: {error.strerror}") from None
@@ -254,10 +249,10 @@ def _finish(options: PairsOptions) -> Callable[[Pair], Pair]:
     """The function that adds the regret of each step to a pair, if it is requested."""
     if options.regret is Regret.NONE:
         return lambda pair: pair
-    from plansafe.align.pairs.regret import RegretOfPairs  # noqa: PLC0415 - loads the planner
+    from plansafe.align.pairs.regret import regret_adder  # noqa: PLC0415 - loads the planner
     from plansafe.verifier.diagnose.regrets import Grade  # noqa: PLC0415
 
-    return RegretOfPairs(Grade(options.regret.value), _data(options))
+    return regret_adder(Grade(options.regret.value), _data(options))
 
 
 def _write_lines(lines: Iterable[str]) -> None:

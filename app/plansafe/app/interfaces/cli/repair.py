@@ -10,6 +10,7 @@ from plansafe.app.interfaces.cli.plan_output import OutputOptions, plan_and_repo
 from plansafe.app.interfaces.cli.repair_report import (
     SEARCHING,
     STDOUT,
+    Format,
     SearchOptions,
     begin,
     one_output,
@@ -76,6 +77,8 @@ def repair(options: RepairOptions) -> int:
         output_path = STDOUT if options.output in STANDARD_OUTPUT else options.output
         paths, protected_files = one_output("--output", output_path, options.plans, settings)
         if options.model is not None:
+            if form is Format.SARIF:
+                raise BadOption("--model does not write SARIF", "leave --model out, or use --format json")
             return _repair_with_model(options, options.model, paths, settings, search, PlannedFormat(form.value))
         examined = examine(paths, settings, ExaminationOptions(search, progress=SearchProgress(SEARCHING)))
         stream = sys.stderr if output_path == STDOUT else standard_output()

@@ -45,11 +45,19 @@ SEARCHING = "searching for the nearest safe plan .."
 _DOT = b"digraph"
 
 
-class Format(StrEnum):
-    """Formats of the result."""
+class DiagnosisFormat(StrEnum):
+    """Formats of ``diagnose``."""
 
     FULL = "full"
     JSON = "json"
+
+
+class Format(StrEnum):
+    """Formats of ``repair``."""
+
+    FULL = "full"
+    JSON = "json"
+    SARIF = "sarif"
 
 
 class SearchOptions(
@@ -75,7 +83,7 @@ class SearchOptions(
 ):
     """The options that ``repair`` and ``diagnose`` share."""
 
-    form: Format = choice(
+    form: StrEnum = choice(
         "--format",
         values=Format,
         default=Format.FULL,
@@ -110,7 +118,8 @@ def begin(options: SearchOptions) -> SearchSetup:
         options.assume_harmless,
     )
     selection = ProjectSelection(options.plans, options.no_project, options.show_config)
-    configured = configure(options, selection, settings, options.form.value, options.memory_limit, tuple(Format))
+    forms = tuple(DiagnosisFormat)  # SARIF in a project file is for audits
+    configured = configure(options, selection, settings, options.form.value, options.memory_limit, forms)
     settings = configured.settings._replace(hashes=configured.form == Format.JSON, time_limit=Settings().time_limit)
     settings = with_folders(settings, list(options.plans))
     limit_memory(configured.memory)
@@ -145,6 +154,9 @@ class View(Protocol):
     def plan(self, examined: Examined, written: str | None = None) -> str:
         """Render one plan."""
 
+    def end(self) -> str:
+        """Render the text that follows the last plan."""
+
 
 def view_of(form: Format, settings: Settings, style: Style, changes: bool, list_all: bool = False) -> View:
     """The renderer of a format."""
@@ -153,6 +165,11 @@ def view_of(form: Format, settings: Settings, style: Style, changes: bool, list_
         from plansafe.app.system.version import version  # noqa: PLC0415
 
         return RepairJsonRenderer(settings, version())
+    if form is Format.SARIF:
+        from plansafe.app.render.repair_sarif import RepairSarifRenderer  # noqa: PLC0415 - loaded only for output
+        from plansafe.app.system.version import version  # noqa: PLC0415
+
+        return RepairSarifRenderer(settings, version())
     from plansafe.app.render.repair import RepairRenderer  # noqa: PLC0415 - loaded only for output
 
     return RepairRenderer(style, changes, list_all)
@@ -180,6 +197,8 @@ def write_results(
             print(examined.result.failure + REPORT, file=sys.stderr)
         tell(SEARCHING)
     tell("")
+    stream.write(view.end())
+    stream.flush()
     return combined_exit_code(codes)
 
 

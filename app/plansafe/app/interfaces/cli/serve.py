@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import socket
 import sys
 
@@ -121,6 +122,16 @@ class HttpOptions(ServerOptions, group="Network"):
         key="serve.client_limit",
         only_set=True,
     )
+    shutdown_limit: int = integer(
+        "--shutdown-limit",
+        metavar="SECONDS",
+        default=30,
+        low=1,
+        high=3600,
+        help="Wait at most SECONDS for running requests when the service is stopped.",
+        key="serve.shutdown_limit",
+        only_set=True,
+    )
 
 
 class McpOptions(ServerOptions):
@@ -135,8 +146,8 @@ class McpOptions(ServerOptions):
 def serve(options: HttpOptions) -> int:
     """Serve over HTTP: audit, repair and diagnose plans, and monitor robots, one session for each robot.
 
-    GET /openapi.json describes the interface. The service reads only shipped files and writes no file. An interrupt
-    ends it.
+    GET /docs and /openapi.json describe the interface, /metrics measures it. The service reads only shipped files and
+    writes no file. An interrupt or SIGTERM ends it after the running requests.
     """
     limits = Limits(options.time_limit, options.memory_limit, options.model)
 
@@ -189,7 +200,7 @@ def serve(options: HttpOptions) -> int:
             server_header=False,
             proxy_headers=False,
             limit_concurrency=4 * options.waiting,
-            timeout_graceful_shutdown=5,
+            timeout_graceful_shutdown=options.shutdown_limit,
             h11_max_incomplete_event_size=32 * 1024,
         )
         return _Server.run_until_interrupted(config, listening)
@@ -214,6 +225,8 @@ class _Server:
 
         assert isinstance(config, uvicorn.Config)
         server = Server(config)
+        # Uvicorn handles the signal itself, and raises it again after the shutdown, which must then have no effect.
+        signal.signal(signal.SIGTERM, lambda _number, _frame: None)
         server.run(sockets=[listening])
         return 0 if server.started else 2
 

@@ -131,18 +131,9 @@ def _failure_reason(examined: Examined) -> str:
 
 def edits(text: Text, new: str) -> list[types.TextEdit]:
     """Return the line differences between two texts, one edit per group of adjacent lines."""
-    import difflib  # noqa: PLC0415 - only needed when a fix is applied
+    from plansafe.app.render.difference import replacements  # noqa: PLC0415 - only needed when a fix is applied
 
-    old, lines = text.text.splitlines(keepends=True), new.splitlines(keepends=True)
-    starts = [0]
-    for line in old:
-        starts.append(starts[-1] + len(line))
-    matcher = difflib.SequenceMatcher(None, old, lines, autojunk=False)
-    return [
-        types.TextEdit(text.range(Span(starts[a], starts[b])), "".join(lines[c:d]))
-        for tag, a, b, c, d in matcher.get_opcodes()
-        if tag != "equal"
-    ]
+    return [types.TextEdit(text.range(span), inserted) for span, inserted in replacements(text.text, new)]
 
 
 def _allow_comment_action(analysis: Analysis, diagnostic: types.Diagnostic) -> list[types.CodeAction]:

@@ -13,6 +13,7 @@ from plansafe.app.interfaces.editor.source_tree import Form, enclosing_forms, pa
 from plansafe.app.interfaces.editor.state_trace import StateTrace
 from plansafe.app.interfaces.editor.symbols import Symbols, declaration
 from plansafe.app.interfaces.editor.workspace import PLANS, Analysis
+from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
@@ -132,7 +133,7 @@ def _word_lines(analysis: Analysis, trace: StateTrace, symbols: Symbols, number:
         return [quoted(f"({' '.join([mention.name, *parameters])})")]
     if mention is not None and mention.name_kind is NameKind.OBJECT and mention.name in task.object_index:
         type_names = [task.type_names[t] for t in task.object_types[task.object_index[mention.name]]]
-        return [f"{quoted(mention.name)} is a {', '.join([quoted(kind) for kind in type_names])}"]
+        return [f"{quoted(mention.name)} is {with_article(', '.join([quoted(kind) for kind in type_names]))}"]
     return []
 
 

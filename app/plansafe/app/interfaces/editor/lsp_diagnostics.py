@@ -9,6 +9,7 @@ from lsprotocol import types
 from plansafe.app import explain
 from plansafe.app.interfaces.editor.document_text import Text, uri_of
 from plansafe.app.interfaces.editor.workspace import Analysis
+from plansafe.app.render.finding_groups import FindingGroup, group_findings, later_findings_text
 from plansafe.app.session.model import Prepared
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
@@ -28,6 +29,8 @@ _RULE_LEVELS = {
     "low": types.DiagnosticSeverity.Information,
 }
 MAX_RELATED = 12
+MAX_HINTS = 100
+"""Maximum number of later findings of a rule that are shown as hints."""
 
 
 def file_diagnostics(analysis: Analysis) -> list[types.Diagnostic]:
@@ -35,7 +38,8 @@ def file_diagnostics(analysis: Analysis) -> list[types.Diagnostic]:
     out = [_diagnostic(d, analysis) for d in analysis.diagnostics if _is_relevant(d, analysis)]
     report = analysis.result.report if analysis.result is not None else None
     if report is not None:
-        out += [_finding(f, report, analysis) for f in report.findings if not f.follows]
+        for group in group_findings([f for f in report.findings if not f.follows]):
+            out += _finding_group(group, report, analysis)
         if report.headline is Headline.UNKNOWN and not out:
             out.append(
                 _note(analysis, "UNKNOWN: the audit could not decide this plan; run `safecheck audit` for the reason")
@@ -72,6 +76,24 @@ def _diagnostic(diagnostic: Diagnostic, analysis: Analysis) -> types.Diagnostic:
     )
 
 
+def _finding_group(group: FindingGroup, report: Report, analysis: Analysis) -> list[types.Diagnostic]:
+    """Return a diagnostic for the first finding of a rule, and hints for the later ones, which editors do not list."""
+    first = _finding(group.first, report, analysis)
+    if not group.later:
+        return [first]
+    later = later_findings_text(group, complete=not report.suppressed)
+    first.message += clean(f"\nand {later}")
+    labels = [Label(f.source, f.span, f.message) for f in group.later if f.source is not None and f.span is not None]
+    free = MAX_RELATED - len(first.related_information or ())
+    first.related_information = [*(first.related_information or ()), *_related(tuple(labels[:free]), analysis)] or None
+    hints = [_finding(finding, report, analysis) for finding in group.later[:MAX_HINTS]]
+    for hint, finding in zip(hints, group.later, strict=False):
+        hint.severity = types.DiagnosticSeverity.Hint
+        hint.message = clean(finding.message)
+        hint.related_information = None
+    return [first, *hints]
+
+
 def _finding(finding: Finding, report: Report, analysis: Analysis) -> types.Diagnostic:
     text = analysis.text
     place = _visible(text, finding.span) if finding.span is not None else _end(analysis, finding)
@@ -84,7 +106,8 @@ def _finding(finding: Finding, report: Report, analysis: Analysis) -> types.Diag
     if finding.help:
         lines.append(f"help: {finding.help}")
     if consequences:
-        lines.append(f"{consequences} more findings follow from this one")
+        findings = "finding follows" if consequences == 1 else "findings follow"
+        lines.append(f"{consequences} more {findings} from this one")
     level = _RULE_LEVELS.get(finding.severity or "", types.DiagnosticSeverity.Error)
     if finding.finding_class is FindingClass.UNDECIDED:
         level = types.DiagnosticSeverity.Warning

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -18,16 +19,20 @@ from plansafe.app.interfaces.editor.code_actions import (
 )
 from plansafe.app.interfaces.editor.completion import complete
 from plansafe.app.interfaces.editor.document_text import Text, path_of
+from plansafe.app.interfaces.editor.folding_ranges import folding_ranges
 from plansafe.app.interfaces.editor.formatter import format_file
 from plansafe.app.interfaces.editor.hover import hover
 from plansafe.app.interfaces.editor.inlay_hints import hints
 from plansafe.app.interfaces.editor.language_server import Server
 from plansafe.app.interfaces.editor.lsp_diagnostics import SOURCE
 from plansafe.app.interfaces.editor.name_mentions import Mention, NameKind, mention_at
+from plansafe.app.interfaces.editor.outline import outline_of_definition, outline_of_plan, workspace_symbols
 from plansafe.app.interfaces.editor.script_names import rename_refusal
 from plansafe.app.interfaces.editor.semantic_tokens import LEGEND, MODIFIERS, encode_tokens
 from plansafe.app.interfaces.editor.symbols import RenameRefused
-from plansafe.app.interfaces.editor.workspace import Analysis
+from plansafe.app.interfaces.editor.workspace import PLANS, Analysis
+from plansafe.app.project.file_kinds import heading
+from plansafe.grammar.plan_text import read_plan
 
 ResultT = TypeVar("ResultT")
 _REFUSED = -32803
@@ -43,16 +48,27 @@ _RENAMABLE = (
 )
 
 
-def refusal(message: str) -> JsonRpcException:
-    """Return the error response that an editor shows to the user."""
-    return JsonRpcException(message, _REFUSED)
+class Refusal(JsonRpcException):
+    """A request that is refused for a reason; an editor shows the message to the user."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, _REFUSED)
+
+
+class _NoRefusals(logging.Filter):
+    """Keep refusals out of the log: they are answers, not failures of the server."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.exc_info is None or not isinstance(record.exc_info[1], Refusal)
 
 
 def make_server(version: str) -> Server:
     """Create a server with all handlers."""
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_NoRefusals())
     server = Server(version)
     _register_document_handlers(server)
     _register_reading_features(server)
+    _register_structure_features(server)
     _register_name_features(server)
     _register_editing_features(server)
     return server
@@ -146,7 +162,7 @@ def _store(server: Server, text: Text) -> None:
 
 
 def _register_reading_features(server: Server) -> None:
-    """Register hover, inlay hints, completion, semantic tokens and outline."""
+    """Register hover, inlay hints, completion and semantic tokens."""
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hovered(params: types.HoverParams) -> types.Hover | None:
@@ -187,28 +203,36 @@ def _register_reading_features(server: Server) -> None:
         uri = params.text_document.uri
         return await _ask_about_text(server, uri, tokens_of_text) or await server.ask(uri, tokens_of_script)
 
+
+def _register_structure_features(server: Server) -> None:
+    """Register outline, folding and the symbols of the workspace."""
+
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def outlined(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
-        def work(text: Text) -> list[types.DocumentSymbol]:
-            return [
-                types.DocumentSymbol(m.name, _OUTLINE[m.name_kind], text.range(m.span), text.range(m.span))
-                for m in server.symbols.mentions(text)
-                if m.declares and m.name_kind in _OUTLINE
-            ]
+        def of_text(text: Text) -> list[types.DocumentSymbol] | None:
+            if server.symbols.is_script(text):
+                return None
+            if heading(text.text).kind in PLANS:
+                return outline_of_plan(text, [step.span for step in read_plan(text.source).steps])
+            return outline_of_definition(text, server.symbols.mentions(text))
+
+        def of_script(analysis: Analysis) -> list[types.DocumentSymbol] | None:
+            return None if analysis.prepared is None else outline_of_plan(analysis.text, analysis.prepared.places)
+
+        uri = params.text_document.uri
+        symbols = await _ask_about_text(server, uri, of_text)
+        return await server.ask(uri, of_script) if symbols is None else symbols
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    async def folded(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+        def work(text: Text) -> list[types.FoldingRange]:
+            return folding_ranges(text, heading(text.text).kind)
 
         return await _ask_about_text(server, params.text_document.uri, work)
 
-
-_OUTLINE = {
-    NameKind.DOMAIN: types.SymbolKind.Namespace,
-    NameKind.PROBLEM: types.SymbolKind.Namespace,
-    NameKind.TYPE: types.SymbolKind.Class,
-    NameKind.PREDICATE: types.SymbolKind.Property,
-    NameKind.FUNCTION: types.SymbolKind.Number,
-    NameKind.ACTION: types.SymbolKind.Function,
-    NameKind.OBJECT: types.SymbolKind.Variable,
-    NameKind.RULE: types.SymbolKind.Constant,
-}
+    @server.feature(types.WORKSPACE_SYMBOL)
+    async def listed(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+        return await server.worker.run(lambda: workspace_symbols(server.symbols, params.query))
 
 
 async def _ask_about_text(server: Server, uri: str, work: Callable[[Text], ResultT | None]) -> ResultT | None:
@@ -269,7 +293,7 @@ def _register_name_features(server: Server) -> None:
             if target is None:
                 return None
             if analysis.script is not None:
-                raise refusal(rename_refusal(analysis.script, target))
+                raise Refusal(rename_refusal(analysis.script, target))
             place = analysis.text.range(target.span)
             return types.PrepareRenamePlaceholder(place, analysis.text.source.slice(target.span))
 
@@ -280,11 +304,11 @@ def _register_name_features(server: Server) -> None:
         def work(analysis: Analysis) -> types.WorkspaceEdit | None:
             target = mention_under_cursor(analysis, params.position)
             if target is None:
-                raise refusal("the cursor is not on a name that can be changed")
+                raise Refusal("the cursor is not on a name that can be changed")
             try:
                 places = server.symbols.rename(analysis, target, params.new_name)
             except RenameRefused as error:
-                raise refusal(str(error)) from None
+                raise Refusal(str(error)) from None
             new = params.new_name.strip()
             changes = {
                 uri: [types.TextEdit(text.range(span), new) for span in spans] for uri, (text, spans) in places.items()
@@ -315,12 +339,12 @@ def _register_editing_features(server: Server) -> None:
 
         def work(analysis: Analysis) -> types.CodeAction:
             if analysis.text.version != data.get("version"):
-                raise refusal("the text has changed since this code action was offered; request the code actions again")
+                raise Refusal("the text has changed since this code action was offered; request the code actions again")
             try:
                 folder = server.files.folder_session(analysis.text.path)
                 action.edit = find_repair_edit(folder, analysis, str(data.get("what")))
             except NoFixFound as error:
-                raise refusal(str(error)) from None
+                raise Refusal(str(error)) from None
             return action
 
         return await server.ask(data["uri"], work) or action

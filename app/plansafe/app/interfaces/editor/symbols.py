@@ -28,7 +28,7 @@ from plansafe.app.interfaces.editor.workspace import (
 from plansafe.app.project.file_kinds import Kind, heading
 from plansafe.app.project.inputs import Input, Inputs
 from plansafe.app.session.model import Prepared
-from plansafe.grammar.diagnostics import Span
+from plansafe.grammar.diagnostics import Span, with_article
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import is_name, is_object_name
 
@@ -113,18 +113,17 @@ class Symbols:
         ]
         return all([os.path.realpath(text.path) == os.path.realpath(problem.path) for text in declared])
 
+    def definition_files(self) -> Iterator[Text]:
+        """Yield the domains, problems and specifications of all workspace folders."""
+        for root in list(self._files.roots):
+            for path in _files_below(root, (".pddl", ".safe")):
+                text = self._files.text(path)
+                if text is not None and heading(text.text).kind not in PLANS:
+                    yield text
+
     def _paths(self, current: Text) -> Iterator[str]:
         """Yield the files of the workspace folder with a suffix of plans, PDDL or specifications, sorted."""
-        root, count = self._files.root(current.path), 0
-        for folder, below, names in os.walk(root):
-            below[:] = sorted([name for name in below if name[0] != "." and name not in ("node_modules", "build")])
-            for name in sorted(names):
-                if name[0] == "." or os.path.splitext(name)[1].lower() not in _SUFFIXES:
-                    continue
-                count += 1
-                if count > MAX_FILES:
-                    return
-                yield os.path.join(folder, name)
+        return _files_below(self._files.root(current.path), _SUFFIXES)
 
     # -- uses -------------------------------------------------------------------------------------------------------
 
@@ -210,7 +209,7 @@ class Symbols:
         )
         is_valid = is_valid and _WORD.fullmatch(word) is not None
         if not is_valid or (target.name_kind is NameKind.VARIABLE) != word.startswith("?"):
-            raise RenameRefused(f"`{new}` cannot name a {target.name_kind.value}")
+            raise RenameRefused(f"`{new}` cannot name {with_article(target.name_kind.value)}")
         uses = self.uses(analysis, target)
         if not any([mention.declares for _, mention in uses]):
             raise RenameRefused(f"no file here declares the {target.name_kind.value} `{target.name}`")
@@ -222,7 +221,7 @@ class Symbols:
         if len(group) > MAX_CHECKED:
             raise RenameRefused(f"the rename affects {len(group)} files; at most {MAX_CHECKED} are supported")
         if any([self._clashes(text, target, word) for text in group]):
-            raise RenameRefused(f"a {target.name_kind.value} `{word}` already exists")
+            raise RenameRefused(f"{with_article(target.name_kind.value)} `{word}` already exists")
         places: dict[str, tuple[Text, list[Span]]] = {}
         for text, mention in uses:
             places.setdefault(text.uri, (text, []))[1].append(mention.span)
@@ -250,6 +249,20 @@ class Symbols:
                 raise RenameRefused(
                     f"the rename would change the verdict or the diagnostics of {os.path.basename(text.path)}"
                 )
+
+
+def _files_below(root: str, suffixes: tuple[str, ...]) -> Iterator[str]:
+    """Yield the files of a folder and the folders in it that have one of these suffixes, at most ``MAX_FILES``."""
+    count = 0
+    for folder, below, names in os.walk(root):
+        below[:] = sorted([name for name in below if name[0] != "." and name not in ("node_modules", "build")])
+        for name in sorted(names):
+            if name[0] == "." or os.path.splitext(name)[1].lower() not in suffixes:
+                continue
+            count += 1
+            if count > MAX_FILES:
+                return
+            yield os.path.join(folder, name)
 
 
 def _same_name(mention: Mention, target: Mention) -> bool:

@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from time import perf_counter
 from typing import NamedTuple
 
 from starlette.applications import Starlette
@@ -25,6 +26,8 @@ from plansafe.app.interfaces.agents.worker_messages import Reply, refusal
 from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
 from plansafe.app.interfaces.http.allowed_hosts import HostFilter, Hosts
 from plansafe.app.interfaces.http.api_key import Lock
+from plansafe.app.interfaces.http.docs_page import POLICY, page
+from plansafe.app.interfaces.http.metrics import CONTENT_TYPE, Metrics
 from plansafe.app.interfaces.http.openapi import document
 from plansafe.app.interfaces.http.routes import ROUTES, ServiceRoute
 from plansafe.grammar.codes import SC
@@ -34,6 +37,7 @@ _JSON = "application/json"
 _SWEEP = 5.0
 _BODY_LIMIT_HELP = "the operator of the service can raise the limit with --body-limit"
 _HOST_NOT_ALLOWED = "the Host header of the request is not an allowed host of this service"
+_WRONG_KEY = refusal([Diagnostic(SC.BAD_KEY, "the API key is missing or wrong", help="Authorization: Bearer KEY")])
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -66,13 +70,12 @@ class Service:
         self.pool = Pool(self.starter, serve_operations, bounds.limits, bounds.workers, bounds.waiting)
         self.sessions = Sessions(self.starter, serve_session, bounds.limits, bounds.sessions, bounds.idle, bounds.step)
         self.body_bytes = 0
+        self.metrics = Metrics()
 
     async def work(self, route: ServiceRoute, request: Request) -> Reply:
         """Handle one request and return its reply."""
         if not self.lock.accepts(request.headers):
-            return refusal(
-                [Diagnostic(SC.BAD_KEY, "the API key is missing or wrong", help="Authorization: Bearer KEY")]
-            )
+            return _WRONG_KEY
         if route.method == "GET":
             fields = {**dict(request.query_params), **request.path_params, **dict(route.fixed)}
             return await self.pool.ask(route.operation.name, json.dumps(fields).encode("ascii"))
@@ -116,6 +119,18 @@ class Service:
             return _bad(408, f"the body did not arrive within {self.bounds.body_seconds:g} s")
         return b"".join(parts)
 
+    def metrics_text(self) -> str:
+        """Return the measurements for Prometheus."""
+        return self.metrics.text(
+            {
+                "workers": (self.pool.workers, "Worker processes."),
+                "workers_busy": (self.pool.busy, "Worker processes that run a request or start."),
+                "requests_waiting": (self.pool.waiting, "Requests that wait for a worker process."),
+                "sessions_open": (len(self.sessions), "Open sessions."),
+                "body_bytes": (self.body_bytes, "Bytes of request bodies in memory."),
+            }
+        )
+
     async def sweep(self) -> None:
         """Close expired sessions periodically while the service runs."""
         while True:
@@ -132,13 +147,29 @@ class Service:
 def application(bounds: Bounds, lock: Lock, hosts: Hosts = Hosts()) -> Starlette:  # noqa: B008 - frozen
     """Create the ASGI application. ``hosts`` are the allowed values of the Host header."""
     service = Service(bounds, lock)
-    openapi_document = json.dumps(document(lock.locked)).encode("ascii")
+    described = document(lock.locked)
+    openapi_document = json.dumps(described).encode("ascii")
+    docs_headers = {"content-security-policy": POLICY, "x-content-type-options": "nosniff"}
 
     async def openapi(_: Request) -> Response:
         return Response(openapi_document, media_type=_JSON)
 
     async def healthy(_: Request) -> Response:
         return Response(b'{"ok":true}\n', media_type=_JSON)
+
+    async def docs(_: Request) -> Response:
+        return Response(page(described), headers=docs_headers, media_type="text/html")
+
+    async def metrics(request: Request) -> Response:
+        if not lock.accepts(request.headers):
+            return _response(_WRONG_KEY)
+        return Response(service.metrics_text(), media_type=CONTENT_TYPE)
+
+    async def missing(_: Request, error: Exception) -> Response:
+        start = perf_counter()
+        response = _missing(error)
+        service.metrics.record("unknown", response.status_code, perf_counter() - start)
+        return response
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -151,24 +182,32 @@ def application(bounds: Bounds, lock: Lock, hosts: Hosts = Hosts()) -> Starlette
             await asyncio.gather(*tasks, return_exceptions=True)
             await service.close()
 
-    routes = [Route("/openapi.json", openapi), Route("/health", healthy)]
+    routes = [
+        Route("/openapi.json", openapi),
+        Route("/docs", docs),
+        Route("/health", healthy),
+        Route("/metrics", metrics),
+    ]
     routes += [Route(route.path, _endpoint(service, route), methods=[route.method]) for route in ROUTES]
     return Starlette(
         routes=routes,
         middleware=[
             Middleware(HostFilter, hosts=hosts, refused=_response(_bad(400, _HOST_NOT_ALLOWED, "--allow-host NAME")))
         ],
-        exception_handlers={HTTPException: _missing},
+        exception_handlers={HTTPException: missing},
         lifespan=lifespan,
     )
 
 
 def _endpoint(service: Service, route: ServiceRoute) -> Endpoint:
     async def answer(request: Request) -> Response:
+        start = perf_counter()
         try:
-            return _response(await service.work(route, request))
+            response = _response(await service.work(route, request))
         except ClientDisconnect:
-            return Response(status_code=400)
+            response = Response(status_code=400)
+        service.metrics.record(route.operation.name, response.status_code, perf_counter() - start)
+        return response
 
     return answer
 
@@ -184,7 +223,7 @@ def _response(reply: Reply) -> Response:
     return Response(reply.body, reply.status, headers, _JSON)
 
 
-def _missing(_: Request, error: Exception) -> Response:
+def _missing(error: Exception) -> Response:
     """Return the response for an unknown path or an unsupported method."""
     status = error.status_code if isinstance(error, HTTPException) else 404
     message = "this path does not support the request method" if status == 405 else "this path does not exist"

@@ -36,6 +36,12 @@ _REFUSALS = {
     504: "the time limit was reached",
     507: "the memory limit was reached",
 }
+_TAGS = {
+    "plans": "Audit, repair and diagnose plans, and write rules.",
+    "shipped": "The shipped rules, domains and worlds, and explanations of codes.",
+    "sessions": "Monitor a robot: one session for each robot.",
+    "service": "The service itself.",
+}
 _HEALTH = {"type": "object", "properties": {"ok": {"const": True}}, "required": ["ok"], "additionalProperties": False}
 
 
@@ -62,6 +68,7 @@ def document(locked: bool) -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "safecheck", "version": version(), "description": "Safety checks for plans and robots."},
+        "tags": [{"name": name, "description": about} for name, about in _TAGS.items()],
         "paths": paths,
         "components": {
             "schemas": {**schemas, "health": _HEALTH},

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any, TextIO
 
+from plansafe.app.interfaces.pages.compact import displayed_path
 from plansafe.app.interfaces.pages.plan_index import Book
 from plansafe.app.interfaces.pages.report_view import PlanView, build_plan_view, build_report_view
 from plansafe.app.interfaces.pages.run_figures import build_charts, select_fields
@@ -31,7 +32,7 @@ def page_of_plans(paths: list[str], settings: Settings, output: str | None, guar
 
     def work(stream: TextIO) -> int:
         progress = Progress(len(paths))
-        title = f"safecheck {paths[0]}" if len(paths) == 1 else f"safecheck: {len(paths):,} plans"
+        title = f"safecheck {displayed_path(paths[0])}" if len(paths) == 1 else f"safecheck: {len(paths):,} plans"
         book, codes = Book(title), set()
         rows: list[dict[str, Any]] = []
         try:

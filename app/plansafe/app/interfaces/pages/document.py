@@ -18,7 +18,21 @@ from typing import Any
 from plansafe.app.render.json import dumps
 from plansafe.app.system.terminal_text import escaped
 
-SCRIPTS = ("dom", "data", "inspector", "timeline", "gantt", "graph", "repair", "worlds", "plan", "run", "main")
+SCRIPTS = (
+    "dom",
+    "data",
+    "inspector",
+    "timeline",
+    "gantt",
+    "graph",
+    "repair",
+    "worlds",
+    "minimap",
+    "findings",
+    "plan",
+    "run",
+    "main",
+)
 LONGEST = 20_000
 """Maximum number of characters shown of one text."""
 _HTML = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}

@@ -7,10 +7,10 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from plansafe.app.interfaces.pages.compact import compact_detail, displayed_path, folder_prefixes
 from plansafe.app.interfaces.pages.document import document, embedded
 from plansafe.app.runs.rates import is_finding
 
-_HIDDEN_FIELDS = ("span", "related", "state", "targets")
 MOST_DETAILS = 256 * 1024 * 1024
 """Maximum characters of details on one page; further plans have a row but no details."""
 PLAIN_DETAILS = 2 * 1024 * 1024
@@ -27,6 +27,8 @@ class Book:
         self.columns = columns
         self.about: list[tuple[str, str]] = []
         self.notes: list[str] = []
+        self.reload_s: float | None = None
+        """Seconds after which the page loads itself again; ``None`` for a page that does not change."""
         self.plots: list[dict[str, Any]] = []
         self.tables: list[dict[str, Any]] = []
         self._rows: list[list[Any]] = []
@@ -39,13 +41,13 @@ class Book:
     def add(self, detail: dict[str, Any], name: str | None = None, seconds: float | None = None) -> None:
         """Add a plan. ``detail`` has its ``report`` and optional ``columns``; ``name`` is its displayed name."""
         report = detail["report"]
+        prefixes = folder_prefixes([report["plan"], *[file["path"] for file in report.get("inputs", ())]])
         findings = [finding for finding in report["findings"] if is_finding(finding)]
         columns = detail.get("columns") or {}
         steps = [finding["step"] for finding in report["findings"]]
         self._rows.append(
             [
-                name or report["plan"],
-                report["plan"] if name is None else name,
+                displayed_path(name or report["plan"]),
                 report["headline"],
                 report["steps"],
                 len(report["findings"]) + report["suppressed"],
@@ -56,9 +58,12 @@ class Book:
                 columns,
             ]
         )
-        detail = {**detail, "report": trimmed(report)}
-        detail = {**detail, "rules": {rule: self._rule(about) for rule, about in detail.get("rules", {}).items()}}
-        line = embedded(detail) if self._size <= MOST_DETAILS else "null"
+        line = "null"
+        if self._size <= MOST_DETAILS:
+            rules = {rule: self._rule(about) for rule, about in detail.get("rules", {}).items()}
+            line = embedded({**compact_detail(detail), "rules": rules})
+            for prefix in prefixes:
+                line = line.replace(embedded(prefix)[1:-1], "")
         self._size += len(line)
         self._details.append(line)
 
@@ -67,6 +72,8 @@ class Book:
 
     def _rule(self, about: Mapping[str, Any]) -> int:
         """Return the index of a rule text in the shared list, adding it if it is new."""
+        if about.get("source"):
+            about = {**about, "source": displayed_path(about["source"])}
         key = tuple([(name, str(value)) for name, value in about.items()])
         if key not in self._rules:
             self._rules[key] = len(self._shared)
@@ -77,6 +84,7 @@ class Book:
         """Yield the page in pieces."""
         index: dict[str, Any] = {
             "title": self.title,
+            "reload_s": self.reload_s,
             "about": self.about,
             "notes": self.notes,
             "columns": self.columns,
@@ -96,20 +104,3 @@ class Book:
         for start in range(0, len(self._details), PACKED_TOGETHER):
             block = "\n".join(self._details[start : start + PACKED_TOGETHER]).encode()
             yield b64encode(gzip.compress(block, 6, mtime=0)).decode()
-
-
-def trimmed(report: dict[str, Any]) -> dict[str, Any]:
-    """Return a report without the fields that the page does not show: untriggered rules, text spans, hashes."""
-    findings = [
-        {key: value for key, value in finding.items() if key not in _HIDDEN_FIELDS} for finding in report["findings"]
-    ]
-    return {
-        **{
-            key: value
-            for key, value in report.items()
-            if key not in ("worlds", "taxonomy", "kept", "script", "columns", "home")
-        },
-        "findings": findings,
-        "rules": [rule for rule in report.get("rules", ()) if rule["instances"]],
-        "inputs": [{key: file.get(key) for key in ("role", "path", "how")} for file in report.get("inputs", ())],
-    }

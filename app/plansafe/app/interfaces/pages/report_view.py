@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from plansafe.app.interfaces.pages.compact import compact_repair_rows
 from plansafe.app.render.difference import cost_text, lines, sentence
 from plansafe.app.render.repair_json import because_object, where_object, witness_object
 from plansafe.app.render.worlds import asking, heading, notes, of_finding, scenes
@@ -30,6 +31,8 @@ TIMELINE_S = 20.0
 """Time limit for the timeline of one plan in one possible world."""
 MOST_WORLDS = 6
 MOST_REPAIRS = 6
+MOST_CLASSES = 50
+"""Maximum number of error classes with a text."""
 MOST_DRAWN = 2_000
 """Maximum number of steps of a plan with a causal graph."""
 MOST_STATE = 20_000
@@ -215,10 +218,12 @@ def _explanation(
         options = RepairOptions(time_limit_s=search_s, max_work=BOUNDED_WORK, max_repairs=MOST_REPAIRS)
         examination = examined(session, prepared, ExaminationOptions(options, where=True, causes=True))
     if examination.repair is not None and examination.repair.status is not RepairStatus.ALREADY_SAFE:
-        explanation["classes"] = [witness_object(witness) for witness in examination.witnesses]
+        explanation["classes"] = [witness_object(witness) for witness in examination.witnesses[:MOST_CLASSES]]
+        explanation["more_classes"] = max(0, len(examination.witnesses) - MOST_CLASSES)
         explanation["where"] = where_object(examination.where) if examination.where is not None else None
         explanation["causes"] = [because_object(cause) for cause in examination.causes]
         explanation["repair"] = {
+            "original": examination.original,
             "repairs": [_repair(examination.original, repair) for repair in examination.repair.repairs],
             "outcome": None if examination.outcome is None else _outcome(examination),
         }
@@ -242,10 +247,12 @@ def _repair(original: Sequence[str], repair: Repair) -> dict[str, Any]:
         "cost": cost_text(repair.cost),
         "headline": repair.report.headline.value if repair.report.headline else None,
         "words": sentence(original, repair),
-        "rows": [
-            [row.mark, row.old, row.new, row.text, row.remarks, original[row.old - 1] if row.old else ""]
-            for row in lines(original, repair)
-        ],
+        "rows": compact_repair_rows(
+            [
+                [row.mark, row.old, row.new, row.text, row.remarks, original[row.old - 1] if row.old else ""]
+                for row in lines(original, repair)
+            ]
+        ),
     }
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plansafe.app.runs.rates import Rate
-from plansafe.app.runs.stats import TAXONOMIES, Table, by_findings, by_plans, by_position
+from plansafe.app.runs.rates import NOT_CHECKED, Rate, is_caused_by_plan, is_finding
+from plansafe.app.runs.stats import TAXONOMIES, Table, by_findings, by_plans, by_position, categories_of
 
 _BARS = 12
 """Maximum number of bars; the table has all rows."""
@@ -33,22 +34,14 @@ def build_charts(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[dict[s
     rules, hazards = by_findings(rows, "rule"), by_findings(rows, "hazard")
     places = by_position(rows)
     bars = [
-        {
-            "title": "plans by verdict",
-            "filter": "headline",
-            "bars": [
-                [str(row[0]), row[1] / max(len(rows), 1), f"{row[1]} ({100 * row[1] / max(len(rows), 1):.1f} %)"]
-                for row in headlines.rows
-                if isinstance(row[1], int)
-            ],
-        },
-        _rates("rules that plans violate", "rule", rules, 1),
-        _rates("hazards that plans cause", "hazard", hazards, 0),
+        {"title": "plans by verdict", "filter": "headline", "bars": _verdict_bars(headlines, len(rows))},
+        _rates("rules that plans violate", "rule", rules, 1, _headlines_by(rows, "rule")),
+        _rates("hazards that plans cause", "hazard", hazards, 0, _headlines_by(rows, "hazard")),
         {
             "title": places.title,
             "filter": None,
             "bars": [
-                [str(row[0]), sum(counts), str(sum(counts))]
+                {"name": str(row[0]), "value": sum(counts), "text": str(sum(counts))}
                 for row in places.rows
                 for counts in [[cell for cell in row[1:] if isinstance(cell, int)]]
             ],
@@ -59,7 +52,7 @@ def build_charts(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], list[dict[s
         tables += [by_findings(rows, name) for name in TAXONOMIES]
     for column in _columns(rows):
         tables += [by_plans(rows, column), by_findings(rows, "rule", column)]
-    charts = [chart for chart in bars if any([bar[1] for bar in chart["bars"]])]
+    charts = [chart for chart in bars if any([bar["value"] for bar in chart["bars"]])]
     return charts, [_table(table) for table in tables if table.rows]
 
 
@@ -70,14 +63,40 @@ def _columns(rows: Sequence[Row]) -> list[str]:
     return [name for name in names if 1 < len(values[name]) <= MOST_GROUPS][:MOST_COLUMNS]
 
 
-def _rates(title: str, filter_name: str, table: Table, name_column: int) -> dict[str, Any]:
+def _verdict_bars(headlines: Table, plans: int) -> list[dict[str, Any]]:
+    bars = []
+    for headline, number, *_ in headlines.rows:
+        assert isinstance(number, int)
+        share = number / max(plans, 1)
+        text = f"{number} ({100 * share:.1f} %)"
+        bars.append({"name": headline, "value": share, "text": text, "parts": [[headline, share, number]]})
+    return bars
+
+
+def _headlines_by(rows: Sequence[Row], by: str) -> Mapping[str, Counter[str]]:
+    """Count the plans that cause a rule's violation, or a hazard, by their headlines."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        findings = [finding for finding in row["findings"] if is_finding(finding) and is_caused_by_plan(finding)]
+        for name in {name for finding in findings for name in categories_of(row, finding, by)}:
+            counts[name][row["headline"] or NOT_CHECKED] += 1
+    return counts
+
+
+def _rates(
+    title: str, filter_name: str, table: Table, name_column: int, headlines: Mapping[str, Counter[str]]
+) -> dict[str, Any]:
+    """Return a bar for each rate of a table, divided by the headlines of its plans."""
     bars = []
     for row in table.rows[:_BARS]:
-        rate = row[name_column + 1]
+        name, rate = str(row[name_column]), row[name_column + 1]
         assert isinstance(rate, Rate)
         low, high = rate.interval
-        words = f"{rate.hits} ({100 * (rate.value or 0):.1f} %)"
-        bars.append([str(row[name_column]), rate.value or 0.0, words, low, high])
+        text = f"{rate.hits} ({100 * (rate.value or 0):.1f} %)"
+        parts = [[headline, plans / rate.of, plans] for headline, plans in headlines.get(name, Counter()).items()]
+        bars.append(
+            {"name": name, "value": rate.value or 0.0, "text": text, "low": low, "high": high, "parts": sorted(parts)}
+        )
     return {"title": title, "filter": filter_name, "bars": bars}
 
 

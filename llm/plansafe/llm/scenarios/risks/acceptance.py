@@ -10,6 +10,7 @@ import hashlib
 import re
 
 from plansafe.domains.objects import add_kinds
+from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.traces import trace_of
 from plansafe.llm.scenarios.building import shipped_source
@@ -154,7 +155,7 @@ class _Judge:
             message += f" at step {finding.step}: {finding.message}{rule}"
         elif report.coverage is not None:
             open_questions = [
-                f"a {unclassified.name} may be {' and '.join(possible.kinds)} (rule {possible.rule})"
+                f"{with_article(unclassified.name)} may be {' and '.join(possible.kinds)} (rule {possible.rule})"
                 for unclassified in report.coverage.unclassified
                 for possible in unclassified.possible_violations[:2]
             ]

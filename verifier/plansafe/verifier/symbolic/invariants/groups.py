@@ -14,6 +14,7 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
+from plansafe.grammar.diagnostics import with_article
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, Variable, WorldInvariant, variable
 from plansafe.verifier.symbolic.invariants.group_proofs import COUNTED, GroupAtom
@@ -256,9 +257,9 @@ def _describe_group(task: Task, invariant: InferredInvariant, count: str) -> str
         name = task.predicates[atom.predicate].name
         counted_type = _type_text(task, atom, atom.counted_places()[0])
         if atom.arguments == (0, COUNTED):
-            return f"{_with_article(types[0])} is `{name}` {count} {counted_type}"
+            return f"{with_article(types[0])} is `{name}` {count} {counted_type}"
         if atom.arguments == (COUNTED, 0):
-            return f"{count} {counted_type} is `{name}` {_with_article(types[0])}"
+            return f"{count} {counted_type} is `{name}` {with_article(types[0])}"
         if atom.arguments == (COUNTED,):
             return f"{count} {counted_type} is `{name}`"
     names = _variable_names(types)
@@ -299,10 +300,6 @@ def _parameter_types(task: Task, invariant: InferredInvariant) -> list[str]:
 
 def _type_text(task: Task, atom: GroupAtom, place: int) -> str:
     return " or ".join([task.type_names[t] for t in task.predicates[atom.predicate].types[place]])
-
-
-def _with_article(noun: str) -> str:
-    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
 def describe_declared(task: Task, invariant: WorldInvariant) -> str:

@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from plansafe.llm.bench.report import Report
 
 
-class Decoding(StrEnum):
-    """How plans are written: in one piece, or step by step under a shield or a guide."""
-
-    FREE = "free"
-    SHIELD = "shield"
-    GUIDED = "guided"
-
-
 class Engine(StrEnum):
     """The library that runs a model in this process."""
 
@@ -109,9 +101,6 @@ class EvalOptions(Resampling, MemoryLimit, Assignments):
         key="align.engine",
         only_set=True,
     )
-    decode: Decoding = choice(
-        "--decode", values=Decoding, default=Decoding.FREE, help="Write plans in one piece, or step by step."
-    )
     split: str | None = text(
         "--split", metavar="NAME", help="Use only the tasks of this split.", key="align.split", only_set=True
     )
@@ -166,7 +155,7 @@ class TablesOptions(Resampling, MemoryLimit, Assignments):
         "--output", "-o", metavar="FILE", help="Write the report as .md and .html, with plots as .svg (extra `plots`)."
     )
     against: str | None = text(
-        "--against", metavar="METHOD", help="Compare all methods with this one; default: that of the first run."
+        "--against", metavar="METHOD", help="Test this method against the others; default: that of the first run."
     )
     seed: int = integer(
         "--seed", metavar="N", default=0, low=0, help="Resample with this seed.", key="seed", only_set=True
@@ -185,15 +174,13 @@ def evaluation(options: EvalOptions) -> int:
 
     def work() -> int:
         from plansafe.align.evaluating.processes import share_of, use_own_gpu  # noqa: PLC0415 - not for --help
-        from plansafe.align.evaluating.running import Method, evaluate_share  # noqa: PLC0415 - loads the engine
-        from plansafe.align.evaluating.summary import summary  # noqa: PLC0415
+        from plansafe.align.evaluating.report import evaluation_report  # noqa: PLC0415
+        from plansafe.align.evaluating.running import Method, evaluate  # noqa: PLC0415 - loads the engine
         from plansafe.align.evaluating.tasks import opener  # noqa: PLC0415
         from plansafe.align.tasks import data_folder  # noqa: PLC0415
 
         if options.samples > 1 and not options.temperature:
             raise BadOption("--samples needs --temperature: greedy answers are all the same", "add --temperature 1")
-        if options.temperature and options.decode is not Decoding.FREE:
-            raise BadOption("--temperature needs --decode free: plans built step by step are greedy")
         report_paths = _report_paths(options.output, (options.tasks,))
         selected_tasks = _tasks(options.tasks, options.shift.value, options.split, options.limit)
         share = share_of(os.environ)
@@ -204,46 +191,45 @@ def evaluation(options: EvalOptions) -> int:
         sampling = {"temperature": options.temperature} if options.temperature else {}
         progress = Progress(len(share.of(selected_tasks)) * options.samples)
         try:
-            run = evaluate_share(
-                share,
+            run = evaluate(
                 writer,
                 selected_tasks,
                 output=options.output,
                 method=Method(options.method or writer.label, options.factor, options.seed),
-                settings={"decode": options.decode.value, "max_tokens": options.max_tokens, **sampling},
+                settings={"max_tokens": options.max_tokens, **sampling},
                 samples=options.samples,
-                batch=options.batch
-                if options.decode is Decoding.FREE
-                else 1,  # write each record when its plan is done
+                batch=options.batch,
                 opens=opener(data_folder()),
                 step=progress.step,
+                share=share,
             )
         finally:
             progress.clear()
-        return 0 if run is None else _report(summary(run, options.by.value), report_paths)
+        return _report(evaluation_report(run, options.by.value), report_paths) if run.is_complete else 0
 
     return guarded(lambda: _run_reporting_errors(work))
 
 
 @command(TablesOptions)
 def tables(options: TablesOptions) -> int:
-    """Put runs side by side: tables 1 and 2 and figures 6 and 7 of the paper, paired tests, shifts, errors.
+    """Compare methods: tests and figures by population of tasks, the paper's tables and figures, mistakes.
 
     Exit codes: 0 written, 2 usage, or a run that cannot be read.
     """
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.align.evaluating.comparing import comparison, grouped  # noqa: PLC0415 - loads the engine
+        from plansafe.align.evaluating.comparing import grouped  # noqa: PLC0415 - loads the engine
         from plansafe.align.evaluating.files import read_evaluation  # noqa: PLC0415
         from plansafe.align.evaluating.plots import NoPlots, plots  # noqa: PLC0415
+        from plansafe.align.evaluating.report import compared  # noqa: PLC0415
         from plansafe.verifier.extras import how_to_install  # noqa: PLC0415
 
         report_paths = _report_paths(options.output, options.runs)
         evaluations = [read_evaluation(path) for path in options.runs]
         plot_texts: dict[str, str] = {}
         try:
-            report = comparison(evaluations, options.against, options.by.value, options.seed)
+            report = compared(evaluations, options.against, options.by.value, options.seed)
             if options.output is not None:
                 plot_texts = plots(grouped(evaluations), options.by.value, options.seed)
         except ValueError as error:
@@ -284,36 +270,28 @@ def _tasks(path: str, shift: str, split: str | None, limit: int | None) -> Seque
 
 def _writer(options: EvalOptions) -> Writer:
     from plansafe.align.evaluating.model_writers import vllm_usable  # noqa: PLC0415 - not for --help
-    from plansafe.align.evaluating.stepping import Stepwise, local_steps  # noqa: PLC0415
     from plansafe.align.evaluating.writers import MOCKS, Mock  # noqa: PLC0415
-    from plansafe.llm.decoding.stepwise import Mode  # noqa: PLC0415
     from plansafe.llm.models.providers import Settings, open_model  # noqa: PLC0415
     from plansafe.llm.models.torch_model import TorchModel  # noqa: PLC0415
 
-    name, decode = options.model, options.decode
+    name = options.model
     kind, _, model_name = name.partition("/")
     if kind == "mock":
         if model_name not in MOCKS:
             raise BadOption(
                 f"{name!a} is not a mock model", f"there are: {', '.join([f'mock/{mock_name}' for mock_name in MOCKS])}"
             )
-        mock = Mock(model_name, options.seed or 0)
-        if decode is Decoding.FREE:
-            return mock
-        return Stepwise(mock.model, Mode(decode.value), mock.label, mock.identity)
+        return Mock(model_name, options.seed or 0)
     if kind not in ("hf", "gguf"):
         raise BadOption(f"--model {name!a} does not run in this process", "name hf/FOLDER, gguf/FILE or mock/NAME")
-    usable = kind == "hf" and decode is Decoding.FREE
-    if options.engine is Engine.VLLM and not usable:
-        raise BadOption("--engine vllm runs hf/FOLDER with --decode free")
-    if options.engine is Engine.VLLM or (options.engine is None and usable and vllm_usable()):
+    if options.engine is Engine.VLLM and kind != "hf":
+        raise BadOption("--engine vllm runs hf/FOLDER only")
+    if options.engine is Engine.VLLM or (options.engine is None and kind == "hf" and vllm_usable()):
         return _vllm(options, model_name)
     model = open_model(name, Settings(threads=1, dtype=None if options.dtype is None else options.dtype.value))
     if not isinstance(model, TorchModel):
         raise BadOption(f"--model {name!a} does not run in this process")
-    if decode is Decoding.FREE:
-        return _local(model, options)
-    return local_steps(*model.loaded, Mode(decode.value), model.label, model.identity)
+    return _local(model, options)
 
 
 def _local(model: Any, options: EvalOptions) -> Writer:

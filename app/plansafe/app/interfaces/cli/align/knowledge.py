@@ -40,7 +40,7 @@ class KnowledgeOptions(MemoryLimit, Assignments):
 
 @command(KnowledgeOptions)
 def knowledge(options: KnowledgeOptions) -> int:
-    """Write questions on the embodied knowledge of our worlds: effects, missing effects, places, rules.
+    """Write questions about our worlds for SFT: effects of steps, missing preconditions, places of objects.
 
     About drawn households, shipped scenarios and, where PLANSAFE_DATA names the public data sets, scripts of
     VirtualHome. Exit codes: 0 written, 2 usage, or data that cannot be read.

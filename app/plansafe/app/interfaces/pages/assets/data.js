@@ -12,14 +12,29 @@ const details = (() => {
   return {
     // The details of a plan, or null where they were left out.
     async of(place) {
-      if (!index.packed) return JSON.parse(line(place));
+      if (!index.packed) return restored(JSON.parse(line(place)));
       const several = (await unpacked(line(Math.floor(place / index.packed)))).split("\n");
-      return JSON.parse(several[place % index.packed]);
+      return restored(JSON.parse(several[place % index.packed]));
     },
   };
 })();
 
-const KINDS = { SAFE: "good", VALID: "good", UNSAFE: "bad", INVALID: "bad", UNKNOWN: "warn" };
+// The details of a plan with the repetitions that compact.py left out.
+function restored(detail) {
+  if (!detail) return detail;
+  const { report } = detail;
+  const findings = report.findings.map(([number, own]) => ({ ...report.shared[number], ...own }));
+  const step = { source: "", time: null, duration: null, at: null, lasts: null };
+  const timelines = detail.timelines.map((line) => ({
+    ...line,
+    steps: line.steps.map((own) => ({ ...step, ...own })),
+    moments: line.moments.map(([letter, time, at, steps, changes]) => ({ letter, time, at, steps, changes })),
+    tracks: line.tracks.map((track) => ({ ...track, looks: track.looks.map((own) => ({ instances: [], number: 0, ...own })) })),
+  }));
+  return { ...detail, timelines, report: { ...report, findings } };
+}
+
+const KINDS = { SAFE: "good", VALID: "good", UNSAFE: "bad", INVALID: "invalid", UNKNOWN: "warn" };
 const badge = (headline) => h("span", { class: `badge ${KINDS[headline] || "warn"}` }, headline || "NOT CHECKED");
 const bound = (binding) => binding.map(([name, value]) => `${name} = ${value}`).join(", ");
 const pairs = (object) => Object.entries(object || {});

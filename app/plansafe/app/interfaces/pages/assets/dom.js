@@ -34,11 +34,15 @@ function cut(text, letters) {
   return text.length > letters ? text.slice(0, letters - 1) + "\u2026" : text;
 }
 
+// A part that scrolls sideways where it is wider than the page, also by key.
+const scrolling = (label, ...children) => h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label }, children);
+
 // A list of any length: only the rows that can be seen are in the document, but for printing.
 const MOST_PRINTED = 5000;
 
 class LongList {
-  constructor({ size, make, rows, choose, open, label, most, head }) {
+  constructor({ size, make, rows, choose, open, label, most, head, role }) {
+    this.role = role;
     this.size = size;
     this.make = make;
     this.count = rows;
@@ -47,8 +51,8 @@ class LongList {
     this.most = most || "75vh";
     this.chosen = -1;
     this.shown = new Map();
-    this.space = h("div", { class: "space", role: "rowgroup" });
-    this.node = h("div", { class: "list", tabindex: 0, role: "grid", "aria-label": label }, head, this.space);
+    this.space = h("div", { class: "space", role: role === "grid" ? "rowgroup" : "presentation" });
+    this.node = h("div", { class: "list", tabindex: 0, role, "aria-label": label }, head, this.space);
     this.top = head ? 36 : 0;
     this.node.addEventListener("scroll", () => this.soon());
     this.node.addEventListener("keydown", (event) => this.key(event));
@@ -63,7 +67,7 @@ class LongList {
     this.shown.clear();
     this.space.style.height = `${rows * this.size}px`;
     this.node.style.maxHeight = this.most;
-    this.node.setAttribute("aria-rowcount", rows);
+    if (this.role === "grid") this.node.setAttribute("aria-rowcount", rows);
     if (this.chosen >= rows) this.chosen = rows - 1;
     this.draw();
   }
@@ -93,8 +97,16 @@ class LongList {
       node.classList.toggle("chosen", place === this.chosen);
       node.style.top = `${place * this.size}px`;
       node.style.height = `${this.size}px`;
-      node.setAttribute("role", "row");
-      node.setAttribute("aria-rowindex", place + 1);
+      node.id = `${this.role}-${place}`;
+      if (this.role === "grid") {
+        node.setAttribute("role", "row");
+        node.setAttribute("aria-rowindex", place + 1);
+      } else {
+        node.setAttribute("role", "option");
+        node.setAttribute("aria-setsize", this.count);
+        node.setAttribute("aria-posinset", place + 1);
+      }
+      node.setAttribute("aria-selected", place === this.chosen);
       node.addEventListener("click", () => {
         this.pick(place);
         this.open(place, true);
@@ -111,12 +123,20 @@ class LongList {
   pick(place, quietly) {
     if (!this.count) return;
     const next = Math.min(Math.max(place, 0), this.count - 1);
-    this.shown.get(this.chosen)?.classList.remove("chosen");
+    this.select(this.chosen, false);
     this.chosen = next;
     this.see(next);
     this.draw();
-    this.shown.get(next)?.classList.add("chosen");
+    this.select(next, true);
+    this.node.setAttribute("aria-activedescendant", `${this.role}-${next}`);
     if (!quietly) this.choose(next);
+  }
+
+  select(place, selected) {
+    const node = this.shown.get(place);
+    if (!node) return;
+    node.classList.toggle("chosen", selected);
+    node.setAttribute("aria-selected", selected);
   }
 
   see(place) {

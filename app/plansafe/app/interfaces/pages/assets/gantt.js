@@ -67,7 +67,7 @@ function gantt(view) {
     }
   });
   const clashes = line.mishaps.filter((one) => one.at !== null);
-  return [h("div", { class: "scroll" }, svg),
+  return [scrolling("Gantt chart", svg),
     clashes.map((one) => h("p", { class: "gone" }, `At ${one.time}: step ${one.step}, ${line.steps[one.step - 1].text}, ${mishapWords(line, one)}`)),
     line.steps.length > rows.length ? h("p", { class: "soft" }, `The first ${rows.length} of ${line.steps.length} steps are drawn.`) : null];
 }

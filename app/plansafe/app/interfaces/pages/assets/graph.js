@@ -11,7 +11,7 @@ class Graph {
     this.every = graph.edges.length <= 30;
     this.chosen = null;
     this.cause = new Set((view.detail.causes || []).flatMap((one) => one.steps || []));
-    this.drawing = h("div", { class: "scroll" });
+    this.drawing = scrolling("causal graph");
     this.said = h("div", { "aria-live": "polite" });
     this.toggle = press("", () => { this.every = !this.every; this.draw(); }, { class: "screen" });
     this.node = h("div", null,
@@ -83,7 +83,7 @@ class Graph {
     const said = 560;
     const width = end + depth * ARC + 30 + said;
     const height = nodes.length * NODE_ROW + 12;
-    const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "causal graph" });
+    const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "causal graph" });
     const y = (row) => 6 + row * NODE_ROW + NODE_ROW / 2;
     const kindOf = (arc) => (near(arc) ? " lit" : this.chosen !== null ? " faded" : "");
     const bracket = (arc, side) => {

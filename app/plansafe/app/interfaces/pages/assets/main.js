@@ -1,6 +1,6 @@
 // Which view is shown (the address behind # says it), keys, and colours.
 const place = document.querySelector("main");
-const several = index.rows.length !== 1;
+const several = index.reload_s || index.rows.length !== 1;
 let run = null;
 let shown = null;
 let whereInRun = 0;
@@ -33,7 +33,7 @@ async function show() {
     const detail = await details.of(wanted);
     if (turned !== turns) return; // another plan was asked for meanwhile
     shown = detail ? new PlanView(detail, wanted) : { node: h("p", null, "The details of this plan were left out: the page would be too large."), key: () => false };
-    document.title = `${index.rows[wanted][2] || "NOT CHECKED"} ${index.rows[wanted][1]}`;
+    document.title = `${index.rows[wanted][1] || "NOT CHECKED"} ${index.rows[wanted][0]}`;
     const next = (by) => { const other = neighbour(wanted, by); return other === undefined ? null : other; };
     refill(place, several ? h("div", { class: "row screen" }, press("all plans", () => go(null)),
       next(-1) === null ? null : press("previous", () => go(next(-1))), next(1) === null ? null : press("next", () => go(next(1)))) : null, shown.node);
@@ -84,6 +84,27 @@ addEventListener("resize", () => {
   clearTimeout(asked);
   asked = setTimeout(() => shown && shown.drawGantt && shown.drawGantt(), 150);
 });
+
+// A page of a run in progress loads again, unless somebody reads a plan or types; filters, order and place are kept.
+const KEPT = "safecheck";
+function loadAgain() {
+  const typing = /^(INPUT|SELECT)$/.test(document.activeElement.tagName);
+  if (shown !== run || help.open || document.hidden || typing || String(getSelection())) return;
+  sessionStorage.setItem(KEPT, JSON.stringify({ ...run.kept(), scroll: scrollY }));
+  location.reload();
+}
+function restoreRun() {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT) || "null");
+  sessionStorage.removeItem(KEPT);
+  if (!kept || shown !== run) return;
+  run.restore(kept);
+  scrollTo({ top: kept.scroll, behavior: "instant" });
+}
+
 refill(document.querySelector("header.top"), h("b", null, "safecheck"), h("span", { class: "grow" }), press("dark / light", turn), press("keys", () => help.showModal()));
 document.body.append(help);
-show().then(() => { document.documentElement.dataset.ready = "yes"; });
+show().then(() => {
+  if (several) restoreRun();
+  if (index.reload_s) setInterval(loadAgain, 1000 * index.reload_s);
+  document.documentElement.dataset.ready = "yes";
+});

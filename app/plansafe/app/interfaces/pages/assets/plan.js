@@ -1,6 +1,10 @@
 // One plan: verdict, findings, steps, and why.
 const BARE = "A run keeps the steps and the findings. What each step changed, the causes and the repair are on the page of the one plan: safecheck PLAN --format html.";
 
+const RULE_COLUMNS = [["rule", "name"], ["kind", "kind"], ["instances", "instances", "number"], ["came into play", "triggered", "number"], ["violations", "violations", "number"], ["status", "status"]];
+const SHORT_LIST = 6;
+const LONGEST_ITEM = 400;
+
 // The steps of a plan as a run keeps them: no changes are known, and no lanes.
 function bareLine({ report, script }) {
   const missing = { source: "", time: null, duration: null, at: null, lasts: null };
@@ -35,11 +39,13 @@ class PlanView {
       parts.push([id, title]);
       return h("section", { class: "part", id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), children);
     };
-    this.findings = report.findings.map((finding, at) => this.finding(finding, at));
+    this.findings = new Findings(this);
+    this.mapPlace = h("div");
     const body = [];
-    body.push(section("findings", report.findings.length ? `Findings (${report.findings.length})` : "Findings",
-      report.findings.length ? this.findings : h("p", { class: "soft" }, (report.headline || "NOT CHECKED") === "NOT CHECKED" ? "The plan was not judged." : "Nothing was found."),
-      report.suppressed ? h("p", { class: "soft" }, `${report.suppressed} more are not listed.`) : null));
+    const total = report.findings.length + report.suppressed;
+    body.push(section("findings", total ? `Findings (${total.toLocaleString("en")})` : "Findings",
+      total ? this.findings.node : h("p", { class: "soft" }, (report.headline || "NOT CHECKED") === "NOT CHECKED" ? "The plan was not checked." : "Nothing was found."),
+      report.suppressed ? h("p", { class: "soft" }, `${count(report.suppressed, "more finding")} ${report.suppressed === 1 ? "is" : "are"} not listed: --max-findings ${total}`) : null));
     if (detail.worlds && detail.worlds.scenes) body.push(section("worlds", "Worlds", worldsPart(this)));
     if (detail.timelines.length) {
       this.stepsPlace = h("div");
@@ -63,6 +69,7 @@ class PlanView {
         this.value("rules", report.rules_checked),
         pairs(detail.columns).map(([name, value]) => this.value(name, value))),
       report.diagnostics.map((one) => h("div", { class: "warnbox" }, h("b", null, `${one.severity} ${one.code} `), prose(one.message), one.notes.map((note) => h("p", { class: "soft" }, prose(note))), one.help ? h("p", { class: "soft" }, "help: ", prose(one.help)) : null)),
+      this.mapPlace,
       h("nav", { class: "parts", "aria-label": "parts of this page" }, parts.map(([id, title]) => press(title, () => document.getElementById(id).scrollIntoView(), { class: "link" }))),
       body);
     if (this.world >= 0) this.switchTo(this.world);
@@ -72,38 +79,6 @@ class PlanView {
     return value === null || value === undefined ? null : h("div", null, h("dt", null, name), h("dd", null, String(value)));
   }
 
-  finding(finding, at) {
-    const because = (this.detail.causes || []).find((one) => one.finding === at);
-    const where = finding.at_end ? "at the end" : finding.step ? `step ${finding.step}` : "initial state";
-    return h("article", { class: `finding ${finding.class === "undecided" ? "undecided" : ""}${finding.follows.length ? " follows" : ""}`, id: `finding-${at}`, tabindex: -1 },
-      h("div", { class: "title" }, prose(finding.message)),
-      h("div", { class: "meta" },
-        this.world >= 0 ? press(where, () => this.showFinding(at), { class: "link" }) : h("span", null, where),
-        finding.rule ? (this.world >= 0 ? press(finding.rule, () => this.inspector.rule(finding.rule), { class: "link" }) : h("span", null, finding.rule)) : null,
-        h("span", null, finding.code), finding.severity ? h("span", null, `severity ${finding.severity}`) : null,
-        finding.hazard ? h("span", null, finding.hazard) : null, finding.blame ? h("span", null, finding.blame) : null,
-        (finding.taxonomy || []).map((one) => h("span", { class: "chip" }, one)),
-        this.detail.worlds && this.detail.worlds.about && this.detail.worlds.about[at] ? h("span", null, this.detail.worlds.about[at]) : null,
-        finding.replayed === true ? h("span", null, "confirmed by the kernel") : null),
-      finding.binding && Object.keys(finding.binding).length ? h("p", { class: "code soft" }, bound(pairs(finding.binding))) : null,
-      finding.notes.length ? h("ul", { class: "plain" }, finding.notes.map((note) => h("li", null, prose(note)))) : null,
-      finding.table ? this.table(finding.table) : null,
-      because ? h("p", null, h("b", null, "Cause: "), prose(because.text), because.minimum ? " (proved to be the least)" : "") : null,
-      finding.rationale ? h("p", { class: "soft" }, prose(finding.rationale)) : null,
-      finding.rationale_source ? h("p", { class: "soft" }, h("b", null, "Source: "), prose(finding.rationale_source)) : null,
-      finding.help ? h("p", { class: "help" }, h("b", null, "What helps: "), prose(finding.help)) : null);
-  }
-
-  table(table) {
-    return h("div", { class: "scroll" }, h("table", null,
-      h("thead", null, h("tr", null, h("th", null, "step"), h("th", null, ""), table.columns.map((one) => h("th", { class: "code" }, one)), h("th", null, ""))),
-      h("tbody", null, table.rows.map((row) => h("tr", { class: row.status ? "important" : null },
-        h("td", { class: "number" }, row.step || ""),
-        h("td", { class: "code" }, row.step && this.world >= 0 ? press(row.action, () => this.chooseStep(row.step), { class: "fact" }) : row.action),
-        row.cells.map(([before, after]) => h("td", null, before === after ? h("span", { class: "was" }, after) : [h("span", { class: "was" }, `${before} \u2192 `), h("b", null, after)])),
-        h("td", { class: "gone" }, row.status))))));
-  }
-
   why() {
     const { where, classes } = this.detail;
     const out = [];
@@ -111,7 +86,11 @@ class PlanView {
       const [low, high] = where.point_of_no_return;
       out.push(h("p", null, low === high ? `After step ${low} a safe plan could still be reached${where.fatal ? `, after step ${where.fatal} no more` : ""}.` : `The point of no return lies between step ${low} and step ${high}.`));
     }
-    if (classes && classes.length) out.push(h("ul", { class: "plain" }, classes.map((one) => h("li", null, h("b", null, one.class), ": ", prose(one.text)))));
+    const item = (one) => h("li", null, h("b", null, one.class), ": ", prose(cut(one.text, LONGEST_ITEM)));
+    const short = (classes || []).slice(0, SHORT_LIST);
+    const more = (classes || []).slice(SHORT_LIST);
+    if (short.length) out.push(h("ul", { class: "plain" }, short.map(item)));
+    if (more.length) out.push(h("details", null, h("summary", null, `${more.length + this.detail.more_classes} more`), h("ul", { class: "plain" }, more.map(item), this.detail.more_classes ? h("li", { class: "soft" }, `${this.detail.more_classes} more are not listed`) : null)));
     return out;
   }
 
@@ -125,8 +104,8 @@ class PlanView {
       report.readings.length > 1 ? h("table", null, h("thead", null, h("tr", null, ["reading", "steps taken", "goal", "safe"].map((one) => h("th", null, one)))),
         h("tbody", null, report.readings.map((one) => h("tr", null, h("td", null, one.name), h("td", { class: "number" }, one.executed), h("td", null, one.goal), h("td", null, one.safe || ""))))) : null,
       rules.length ? h("details", null, h("summary", null, `${count(rules.length, "rule")} had something to check`),
-        h("div", { class: "scroll" }, h("table", null, h("thead", null, h("tr", null, ["rule", "kind", "instances", "came into play", "violations", "status"].map((one) => h("th", null, one)))),
-          h("tbody", null, rules.map((one) => h("tr", null, h("td", null, one.name), h("td", null, one.kind), h("td", { class: "number" }, one.instances), h("td", { class: "number" }, one.triggered), h("td", { class: "number" }, one.violations), h("td", null, one.status))))))) : null];
+        scrolling("rules", h("table", { class: "stacked" }, h("thead", null, h("tr", null, RULE_COLUMNS.map((one) => h("th", null, one[0])))),
+          h("tbody", null, rules.map((one) => h("tr", null, RULE_COLUMNS.map(([name, field, kind]) => h("td", { class: kind, "data-name": name }, one[field])))))))) : null];
   }
 
   coverage(seen) {
@@ -156,6 +135,8 @@ class PlanView {
     });
     this.drawSteps();
     this.drawGantt();
+    this.map = new Minimap(this);
+    refill(this.mapPlace, this.map.node);
     const first = this.report.findings.findIndex((one) => one.class !== "undecided");
     if (first >= 0 && this.rowOf(this.report.findings[first]) >= 0) this.chooseRow(this.rowOf(this.report.findings[first]), true);
     else refill(this.inspector.node, h("p", { class: "soft" }, "Choose a step, a rule or a finding."));
@@ -177,11 +158,10 @@ class PlanView {
     }, { class: "screen" }) : null;
     const timed = line.steps.some((step) => step.time !== null);
     this.list = longList({
-      size: ROW, rows: this.rows.length, make: (at) => this.row(at), choose: (at) => this.chooseRow(at, true), label: "steps of the plan",
+      size: ROW, rows: this.rows.length, make: (at) => this.row(at), choose: (at) => this.chooseRow(at, true), label: "steps of the plan", role: "listbox",
       open: (at) => this.chooseRow(at, true),
     });
-    const head = h("div", { class: "lanehead step" }, h("span"), h("div", { class: "lanes" }, lanes.shown.length ? lanes.head(choose) : null), h("span"), h("span"));
-    const box = h("div", { class: timed ? "timed" : null }, lanes.shown.length ? head : null, this.list.node);
+    const box = h("div", { class: timed ? "timed" : null }, lanes.shown.length ? lanes.head(choose) : null, this.list.node);
     box.style.setProperty("--lanes", `${lanes.width}px`);
     const cutOff = line.whole ? null : h("p", { class: "soft" }, "A limit was reached: what comes later is not shown.");
     refill(this.stepsPlace, switching, h("div", { class: "columns" }, h("div", null, line.bare ? h("p", { class: "soft" }, BARE) : h("div", { class: "row" }, timelineLegend(), more), box, cutOff), this.inspector.node));
@@ -224,6 +204,7 @@ class PlanView {
     this.chosenRow = at;
     if (this.list.chosen !== at) this.list.pick(at, true);
     this.inspector.step(this.rows[at]);
+    this.map?.mark(at);
     if (!quiet) this.list.node.scrollIntoView({ block: "nearest" });
   }
 
@@ -242,20 +223,22 @@ class PlanView {
 
   chooseFinding(at) {
     this.markFinding(at);
-    this.findings[at].scrollIntoView({ block: "nearest" });
-    this.findings[at].focus({ preventScroll: true });
+    const node = this.findings.shown(at);
+    node.scrollIntoView({ block: "nearest" });
+    node.focus({ preventScroll: true });
   }
 
   markFinding(at) {
-    this.findings[this.chosenFinding]?.classList.remove("chosen");
+    if (this.chosenFinding >= 0) this.findings.shown(this.chosenFinding).classList.remove("chosen");
     this.chosenFinding = at;
-    this.findings[at].classList.add("chosen");
+    this.findings.shown(at).classList.add("chosen");
   }
 
   nextFinding(by) {
-    if (!this.findings.length) return;
-    const next = (this.chosenFinding + by + this.findings.length) % this.findings.length;
-    this.chooseFinding(this.chosenFinding < 0 && by < 0 ? this.findings.length - 1 : next);
+    const { order } = this.findings;
+    if (!order.length) return;
+    const now = order.indexOf(this.chosenFinding);
+    this.chooseFinding(order[now < 0 && by < 0 ? order.length - 1 : (now + by + order.length) % order.length]);
     if (this.world >= 0) this.showFinding(this.chosenFinding);
   }
 

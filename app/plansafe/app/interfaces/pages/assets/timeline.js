@@ -82,18 +82,15 @@ class Lanes {
     return svg;
   }
 
+  // The names of the lanes from left to right, each on a line of its own above its lane.
   head(choose) {
-    const shown = this.shown;
-    const room = 26 + 5.6 * Math.max(...shown.map((track) => Math.min(26, track.rule.length)));
-    const svg = s("svg", { width: this.width + 110, height: room, role: "group", "aria-label": "rules" });
-    shown.forEach((track, place) => {
-      const x = place * LANE + LANE / 2 + 4;
-      svg.append(s("text", {
-        class: "label", x, y: room - 8, transform: `rotate(-52 ${x} ${room - 8})`, tabindex: 0, role: "button",
-        on: { click: () => choose(track.rule), keydown: (event) => event.key === "Enter" && choose(track.rule) },
-      }, cut(track.rule, 26), s("title", null, track.rule)));
-    });
-    return svg;
+    return h("div", { class: "lanehead", role: "group", "aria-label": "rules" }, this.shown.map((track, place) => {
+      const name = press(track.rule, () => choose(track.rule), { class: "link", title: track.rule });
+      const rail = h("span", { class: "rail", "aria-hidden": "true" });
+      name.style.marginLeft = `${place * LANE + LANE / 2 - 2}px`;
+      rail.style.left = `${place * LANE + LANE / 2 + 2}px`;
+      return h("div", null, rail, name);
+    }));
   }
 }
 

@@ -10,9 +10,9 @@ import pytest
 
 from plansafe.align.evaluating.comparing import Group
 from plansafe.align.evaluating.running import Evaluation, evaluate
+from plansafe.align.evaluating.significance import Comparison, compare, conclusion, holm, sign_flip, two_way_interval
 from plansafe.align.evaluating.tasks import EvalTask
 from plansafe.align.evaluating.writers import Mock
-from plansafe.align.reproducing.significance import Comparison, compare, conclusion, holm, sign_flip, two_way_interval
 
 
 def _brute(values: list[float]) -> float:

@@ -1,0 +1,8 @@
+"""Makes ``bench.field`` importable, which is not part of the package."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

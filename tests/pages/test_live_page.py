@@ -1,0 +1,130 @@
+"""``runs view --live``: the page follows a run until it ends, and keeps what the reader chose."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from page_browser import Opened
+from test_run_page import row
+
+from plansafe.app.interfaces.pages import run_page
+from plansafe.app.runs.run_folder import RunFolder
+
+PATIENCE_S = 60
+COUNT = 4
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[RunFolder]:
+    """A run in progress, without rows."""
+    manifest = {"version": 1, "tool": "safecheck 0", "plans": COUNT, "started": "2026-01-01", "shard": COUNT}
+    with RunFolder.new(str(tmp_path / "run"), {**manifest, "complete": False}) as folder:
+        yield folder
+
+
+def append(folder: RunFolder, number: int) -> None:
+    folder.append(number, json.dumps(row(number)).encode() + b"\n")
+
+
+def start(folder: RunFolder) -> tuple[subprocess.Popen[str], Path]:
+    page = Path(folder.path).with_name("page.html")
+    command = [str(Path(sys.executable).with_name("safecheck")), "runs", "view", folder.path, "--live", "-o", str(page)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True), page
+
+
+def index_of(page: Path) -> dict[str, Any]:
+    index: dict[str, Any] = json.loads(re.findall('id="index">(.*?)</script>', page.read_text(encoding="utf-8"))[0])
+    return index
+
+
+def wait_for_rows(page: Path, count: int) -> dict[str, Any]:
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        if page.exists() and len((index := index_of(page))["rows"]) == count:
+            return index
+        time.sleep(0.1)
+    raise AssertionError(f"the page has not got {count} rows")
+
+
+def test_the_page_has_new_rows_until_the_run_ends(folder: RunFolder) -> None:
+    append(folder, 1)
+    process, page = start(folder)
+    assert wait_for_rows(page, 1)["reload_s"] == run_page.RELOAD_S
+    append(folder, 0)
+    index = wait_for_rows(page, 2)
+    assert "The run is not complete: 2 of 4 plans are audited." in index["notes"]
+    append(folder, 2)
+    append(folder, 3)
+    folder.finish()
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0 and "page.html in a browser" in errors
+    index = index_of(page)
+    assert len(index["rows"]) == COUNT and index["reload_s"] is None and index["notes"] == []
+
+
+def test_ctrl_c_leaves_a_page_that_does_not_load_again(folder: RunFolder) -> None:
+    append(folder, 0)
+    process, page = start(folder)
+    wait_for_rows(page, 1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130 and "Traceback" not in errors
+    assert index_of(page)["reload_s"] is None
+    assert [path.name for path in page.parent.iterdir() if path.suffix == ".tmp"] == []
+
+
+def test_a_run_has_a_writer_while_its_folder_is_open(folder: RunFolder) -> None:
+    script = f"from plansafe.app.runs.run_folder import is_being_written; print(is_being_written({folder.path!r}))"
+    command = [sys.executable, "-c", script]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "True\n"
+
+
+def test_a_run_without_a_writer_has_ended(tmp_path: Path) -> None:
+    manifest = {"version": 1, "tool": "safecheck 0", "plans": COUNT, "started": "2026-01-01", "shard": COUNT}
+    with RunFolder.new(str(tmp_path / "run"), {**manifest, "complete": False}) as folder:
+        append(folder, 0)
+    process, page = start(folder)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0 and "The run is not complete: 1 of 4" in errors
+    assert index_of(page)["reload_s"] is None
+
+
+def test_live_needs_a_file(folder: RunFolder) -> None:
+    command = [str(Path(sys.executable).with_name("safecheck")), "runs", "view", folder.path, "--live"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "--output FILE.html" in done.stderr and done.stdout == ""
+
+
+def test_the_page_loads_again_and_keeps_the_filter(
+    opened: Callable[..., Opened], folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(folder.path).with_name("page.html")
+    append(folder, 1)
+    run = run_page.read_run(folder.path)
+    assert run_page._write_page(run, str(path), 0.2) == 0
+    page = opened(path)
+    assert "1 plan" in page.text(".filters [aria-live]")
+    page.page.get_by_label("all verdicts").select_option("UNSAFE")
+    page.page.evaluate("document.activeElement.blur()")
+    for number in (0, 2):
+        append(folder, number)
+    assert run_page._write_page(run, str(path), 0.2) == 0
+    page.page.get_by_text("1 of 3 plans", exact=True).wait_for()
+    assert page.page.get_by_label("all verdicts").input_value() == "UNSAFE"
+    page.page.locator(".item", has_text="plan-00001").click()
+    page.page.wait_for_selector(".plan")
+    append(folder, 3)
+    assert run_page._write_page(run, str(path)) == 0
+    page.press("Escape")
+    page.page.get_by_text("1 of 4 plans", exact=True).wait_for()
+    assert page.page.evaluate("JSON.parse(document.getElementById('index').textContent).reload_s") is None
+    assert page.wrong == []

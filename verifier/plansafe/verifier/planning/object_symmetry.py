@@ -1,0 +1,119 @@
+"""Interchangeable objects: a search for a shortest plan visits one of the states that differ by an exchange of objects.
+
+Two objects are interchangeable if their exchange changes neither the types, nor the static facts, nor the goal, nor a
+condition or effect. Then each plan from a state is, with the objects exchanged, a plan from the other state (Pochter,
+Zohar and Rosenschein 2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.model.nodes import Atom, Equal, Formula, Task
+from plansafe.verifier.model.operations import subformulas
+
+OrbitKey = tuple[tuple[int, tuple[int, ...]], ...]
+Fact = tuple[int, tuple[int, ...]]
+"""A predicate and its objects."""
+
+
+class ObjectSymmetry:
+    """Keys of states that are equal only if an exchange of interchangeable objects makes the states equal."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.task = engine.task
+        self.predicates = [p for p in engine.changeable_indexes if p < len(self.task.predicates)]
+        self.classes = find_interchangeable(engine)
+        self._class_of = {number: index for index, members in enumerate(self.classes) for number in members}
+        self._decoded: dict[tuple[int, int], tuple[int, ...]] = {}
+
+    def find_key(self, state: State) -> OrbitKey:
+        """Return the key of a state: its facts, with the objects of each class renamed in a fixed order."""
+        facts = list(self._list_facts(state))
+        by_object: dict[int, list[Fact]] = {}
+        for fact in facts:
+            for number in set(fact[1]):
+                if number in self._class_of:
+                    by_object.setdefault(number, []).append(fact)
+        names: dict[int, int] = {}
+        for members in self.classes:
+            signatures = {number: self._describe(number, by_object.get(number, ()), names) for number in members}
+            ordered = sorted(members, key=signatures.__getitem__)
+            names.update(zip(ordered, members, strict=True))
+        return tuple(sorted([(p, tuple([names.get(number, number) for number in objects])) for p, objects in facts]))
+
+    def _describe(self, number: int, facts: Iterable[Fact], names: dict[int, int]) -> list[Fact]:
+        """The facts of an object. Objects of classes that have no names yet are replaced by their class."""
+        return sorted(
+            [
+                (predicate, tuple([-1 if o == number else names.get(o, self._mark(o)) for o in objects]))
+                for predicate, objects in facts
+            ]
+        )
+
+    def _mark(self, number: int) -> int:
+        return -2 - self._class_of[number] if number in self._class_of else number
+
+    def _list_facts(self, state: State) -> Iterator[Fact]:
+        for predicate in self.predicates:
+            for code in state.facts[predicate]:
+                objects = self._decoded.get((predicate, code))
+                if objects is None:
+                    objects = self.task.decode(code, len(self.task.predicates[predicate].types))
+                    self._decoded[predicate, code] = objects
+                yield predicate, objects
+
+
+def find_interchangeable(engine: Engine) -> list[tuple[int, ...]]:
+    """Find the classes of two or more interchangeable objects; none in a task with numbers, whose values may differ."""
+    task = engine.task
+    if task.functions:
+        return []
+    named = set(_list_named_objects(task))
+    static = [p for p, is_static in enumerate(task.static) if is_static]
+    fixed: set[Fact] = set()
+    for predicate in static:
+        arity = len(task.predicates[predicate].types)
+        fixed.update([(predicate, task.decode(code, arity)) for code in task.initial_facts[predicate]])
+    fixed.update([(-1 - part.predicate, part.arguments) for part in task.goal if isinstance(part, Atom)])
+    facts_of: dict[int, set[Fact]] = {}
+    for fact in fixed:
+        for number in fact[1]:
+            facts_of.setdefault(number, set()).add(fact)
+    classes: list[list[int]] = []
+    for number in range(len(task.objects)):
+        if number in named:
+            continue
+        for members in classes:
+            if _may_exchange(task, members[0], number, facts_of):
+                members.append(number)
+                break
+        else:
+            classes.append([number])
+    return [tuple(members) for members in classes if len(members) > 1]
+
+
+def _may_exchange(task: Task, a: int, b: int, facts_of: dict[int, set[Fact]]) -> bool:
+    if any([(a in domain) != (b in domain) for domain in task.domain_sets]):
+        return False
+    swap = {a: b, b: a}
+    facts = facts_of.get(a, set()) | facts_of.get(b, set())
+    return {(p, tuple([swap.get(number, number) for number in objects])) for p, objects in facts} == facts
+
+
+def _list_named_objects(task: Task) -> Iterator[int]:
+    """The objects that actions, axioms, or parts of the goal other than facts name."""
+    formulas: list[Formula] = [part for part in task.goal if not isinstance(part, Atom)]
+    for action in task.actions.values():
+        formulas += action.start.condition
+        for effect in action.start.effects:
+            formulas += [effect.condition, *effect.adds, *effect.deletes]
+    formulas += [axiom.body for stratum in task.axioms for axiom in stratum]
+    for formula in formulas:
+        for part in subformulas(formula):
+            if isinstance(part, Atom):
+                yield from [number for number in part.arguments if number >= 0]
+            elif isinstance(part, Equal):
+                yield from [number for number in (part.left, part.right) if number >= 0]
