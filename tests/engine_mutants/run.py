@@ -1,8 +1,10 @@
 """Do the tests see a change of meaning? Draw mutants of the engine and run the tests that reach each one.
 
-    python tests/mutation/run.py lines -o FOLDER          record which test runs which line (needs the package coverage)
-    python tests/mutation/run.py test -o FOLDER --minutes 10   test mutants; the same call continues
-    python tests/mutation/run.py report -o FOLDER         the table, and the survivors
+    python tests/engine_mutants/run.py lines -o FOLDER               record which test runs which line
+    python tests/engine_mutants/run.py test -o FOLDER --minutes 10   test mutants; the same call continues
+    python tests/engine_mutants/run.py report -o FOLDER              the table, and the survivors
+
+`lines` needs the package `coverage`.
 
 A mutant is *killed* if a test fails that passes without it, if the tests do not end within the limit, or if mypy
 refuses it. `equivalent.txt` has a line for each survivor that cannot change any result: the change, a tab, the reason.
