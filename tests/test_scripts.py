@@ -121,6 +121,7 @@ SCRIPTS = {
     "tests/content/run_home_lint.py": Run("household --seconds 0.5", module="z3"),
     "tests/diagnose/tiny_tasks.py": Run("--tasks 5"),
     "tests/differential/run.py": Run("--mutants 1 --behavior 0", program="kairos"),
+    "tests/app_runs/gated_command.py": Run("--version"),
     "tests/domains/behavior/run_activities.py": Run("--count 4", data=("bddl-behavior1k",)),
     "tests/domains/behavior/run_human.py": Run("--count 2", data=("eai-behavior",)),
     "tests/domains/behavior/run_quantifiers.py": Run("--count 5"),
@@ -139,6 +140,7 @@ SCRIPTS = {
     "tests/metamorphic/run.py": Run("--count 120 --repairs 0.5"),
     "tests/models/run_answers.py": Run("--count 200"),
     "tests/models/run_loopback.py": Run("--steps 1 --tokens 20", module="xllamacpp", codes=(0, 2)),  # 2: no weights
+    "tests/engine_mutants/run.py": Run("report -o {out}"),
     "tests/property/walks.py": Run("--tasks 2 --letters 2"),
     "tests/loose/run.py": Run("--only build"),
     "tests/loose/run_unseen.py": Run("--only formats"),

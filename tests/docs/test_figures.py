@@ -20,7 +20,6 @@ WITHOUT_COMMIT = {
     ("bench/align/preregistration.md", "Hypotheses and tests"): "levels of tests, not figures",
     ("bench/align/preregistration.md", "Sample size"): "assumptions",
     ("docs/alignment.md", "Tasks with stated rules"): "how tasks are drawn, not figures",
-    ("docs/metrics.md", "DESPITE"): "the reason of a definition, not a figure",
     (
         "bench/results/safety-chip-agreement.md",
         "How often the label is our verdict",

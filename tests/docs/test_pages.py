@@ -60,6 +60,7 @@ READ = (
     *[path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("docs/*.md"))],
     "verifier/plansafe/verifier/kernel/README.md",
     "verifier/plansafe/verifier/repair/README.md",
+    "verifier/plansafe/verifier/symbolic/certificates/README.md",
     *[f"{path.parent.name}/README.md" for path in sorted(ROOT.glob("*/README.md")) if path.parent.name != "docs"],
 )
 _LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")

@@ -171,3 +171,19 @@ def test_there_is_a_bound_on_how_many_are_listed_but_not_on_what_is_an_error() -
     checked = checker("(define (domain d))", f"(define (problem p) (:init {'(zzz) ' * 1000}) (:goal ()))")
     assert len(checked.diagnostics) == 200
     assert not checked.ok
+
+
+def test_the_first_structural_error_of_each_text_says_what_is_expected() -> None:
+    domain = "(define (domain d) (:predicates (p)) (:action a :parameters ?x) (:action b :parameters ?x))"
+    problem = "(define (problem p) (:domain d) (:goal (and (claen) (not))))"
+    spec = "(define (safety s) (:process :forbid (p)))"
+    diagnostics = checker(domain, problem, spec).diagnostics
+    notes = {
+        name: [(d.code, bool(d.notes)) for d in diagnostics if d.labels[0].source == name]
+        for name in ("domain", "problem", "spec")
+    }
+    assert notes == {
+        "domain": [(SC.STRUCTURE, True), (SC.STRUCTURE, False)],
+        "problem": [(SC.UNKNOWN_PREDICATE, False), (SC.STRUCTURE, True)],
+        "spec": [(SC.STRUCTURE, True)],
+    }

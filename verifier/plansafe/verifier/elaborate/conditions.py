@@ -205,8 +205,7 @@ class ConditionReader(TermReader):
             return TRUE
         mark, outer_variables = self.scope.mark(), self._outer_variables
         variables = tuple(self.bind_variables(Place(node, 1)))
-        if universal and self.preferences is not None:
-            self._outer_variables = (*outer_variables, *variables)
+        self._outer_variables = (*outer_variables, *variables)
         self._quantifier_depth += 1
         body = self.read_formula(Place(node, 2))
         self._quantifier_depth -= 1

@@ -1,6 +1,6 @@
 """Certificates: the clauses of "some world breaks this plan", and a proof that they are unsatisfiable.
 
-docs/worlds.md describes the file. To write a certificate, CaDiCaL solves the clauses again, with a proof; to read one,
+README.md describes the file. To write a certificate, CaDiCaL solves the clauses again, with a proof; to read one,
 no solver is needed.
 """
 

@@ -104,6 +104,8 @@ class Solver(ABC):
         pending = list(literals)
         while True:
             for batch in self._clauses.encode(pending):
+                if any([0 in clause for clause in batch]):
+                    raise AssertionError("a clause has the variable 0, which CaDiCaL answers with a crash")
                 self._add_clauses(batch)
                 check_memory()
                 if self.deadline is not None and time.monotonic() >= self.deadline:
