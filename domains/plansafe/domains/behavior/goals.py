@@ -6,7 +6,9 @@ docs/home-worlds.md states and tests/domains/behavior compares, case by case:
 - ``forall``, ``exists``: over the instances that are declared of exactly this category;
 - ``(forn (n) (?x - c) f)``: for exactly n instances;
 - ``(forpairs (?x - c) (?y - d) f)``: with m the smaller number of instances, at least m of c have some partner in d,
-  and at least m of d have some partner in c. Nothing is its own partner;
+  and at least m of d have some partner in c. Nothing is its own partner. Of two variables with one
+  name, the second counts. If c and d are one category of k instances, m is k - 1, and the second half counts positions
+  in the rows (the j-th partner of each instance);
 - ``(fornpairs (n) (?x - c) (?y - d) f)``: the same with n for m.
 """
 

@@ -1,4 +1,4 @@
-"""The command ``server``: the language server over standard input and output (docs/service.md#editors)."""
+"""The command ``serve lsp``: the language server over standard input and output (docs/service.md#editors)."""
 
 from __future__ import annotations
 
