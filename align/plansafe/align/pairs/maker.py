@@ -183,7 +183,7 @@ class _Maker:
     def _repaired(self, unsafe: tuple[str, ...]) -> tuple[str, ...] | None:
         """The nearest repair of a plan, shortened."""
         options = RepairOptions(
-            max_cost=self._options.repair_cost, max_repairs=1, time_limit_s=None, max_work=BOUNDED_WORK, tie_limit_s=0
+            max_cost=self._options.repair_cost, max_repairs=1, time_limit_s=None, max_work=BOUNDED_WORK
         )
         compiled = self._task.checker.compiled
         without_replay = Checker.from_compiled(compiled._replace(options=compiled.options._replace(replay="never")))

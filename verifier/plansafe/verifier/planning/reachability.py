@@ -200,8 +200,8 @@ class Reachability:
             visited.update(facts)
             for step in now.legal():
                 self._step_plans.setdefault((step.action.name, step.objects), prefix)
-            if length < len(plan):
-                assert now.take(plan[length])
+            if length < len(plan) and not now.take(plan[length]):
+                raise AssertionError(f"step {length + 1} of a planner's plan cannot be executed")
         return frozenset(visited)
 
     # -- proofs -------------------------------------------------------------------------------------------------------

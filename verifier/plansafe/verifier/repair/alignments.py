@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import count
-from time import monotonic
 from typing import NamedTuple, TypeAlias
 
 from plansafe.verifier.execution.steps import GroundAction
@@ -55,9 +54,11 @@ class Alignment(NamedTuple):
 
 
 def enumerate_alignments(
-    root: Node, terminals: list[Node], cost: Number, deadline: float | None
-) -> Iterator[Alignment]:
-    """List the paths of a cost through the graph, those that keep the plan longest first; stop at the deadline.
+    root: Node, terminals: list[Node], cost: Number, max_visits: int | None
+) -> Iterator[Alignment | None]:
+    """List the paths of a cost through the graph, those that keep the plan longest first.
+
+    After ``max_visits`` visits of nodes (``None``: no limit) the last item is ``None``: some paths may be missing.
 
     A plan is listed once for each set of original steps that are deleted or substituted.
     """
@@ -68,7 +69,8 @@ def enumerate_alignments(
     while stack:
         node, spent, path = stack.pop()
         visited += 1
-        if visited % 1024 == 0 and deadline is not None and monotonic() > deadline:
+        if max_visits is not None and visited > max_visits:
+            yield None
             return
         if node.is_terminal and spent == cost:
             alignment = _make_alignment(path)

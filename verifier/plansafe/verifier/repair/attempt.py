@@ -341,9 +341,9 @@ class RepairAttempt:
             self._effect_index,
         )
         if insertions_only:
-            search = RepairSearch(task, tie_limit_s=0.1, insertions_only=True)
+            search = RepairSearch(task, max_tie_work=10_000, insertions_only=True)
         else:
-            search = RepairSearch(task, self.options.tie_limit_s, report_progress=self._report_progress)
+            search = RepairSearch(task, self.options.max_tie_work, report_progress=self._report_progress)
         self._searches.append(search)
         return search
 
@@ -428,8 +428,12 @@ class RepairAttempt:
         """List the minimal repairs of a cost in the graph of a search: at most a multiple of those to be listed."""
         repairs: list[Alignment] = []
         max_count = max(20 * self.options.max_repairs, 200)
-        deadline = None if self.deadline is None else monotonic() + self.options.tie_limit_s
-        for alignment in enumerate_alignments(search.root, search.terminals, cost, deadline):
+        max_work = None if self.deadline is None else self.options.max_tie_work
+        checked_steps = 0
+        for alignment in enumerate_alignments(search.root, search.terminals, cost, max_work):
+            if alignment is None or (max_work is not None and checked_steps > max_work):
+                return _RepairCandidates(repairs, are_all=False)
+            checked_steps += len(alignment.steps)
             is_minimal = self.verifier.is_minimal(alignment)
             if is_minimal is None:
                 return _RepairCandidates(repairs, are_all=False)
@@ -437,7 +441,7 @@ class RepairAttempt:
                 repairs.append(alignment)
                 if len(repairs) >= max_count:
                     return _RepairCandidates(repairs, are_all=False)
-        return _RepairCandidates(repairs, deadline is None or monotonic() < deadline)
+        return _RepairCandidates(repairs, are_all=True)
 
     # -- if the search finds no repair --------------------------------------------------------------------------------
 

@@ -118,7 +118,8 @@ class RepairOptions(NamedTuple):
     to higher costs until another limit. ``max_repairs``: how many tied repairs are listed at most. ``time_limit_s``:
     for the whole search, which then returns its best result with a bound. ``max_work``: the same as a number of
     search operations, which does not depend on the machine's speed.
-    ``tie_limit_s``: for finding the ties of a repair of least cost; without a ``time_limit_s`` there is none.
+    ``max_tie_work``: the search operations for finding the ties of a repair of least cost, and the steps of its ties
+    that are checked; without a ``time_limit_s`` there is no such limit.
     ``purpose_hints``: if they are given and the task has no goal, the steps that the plan is for are kept
     (:mod:`.plan_purpose`), unless no repair that keeps them is found in a part of the time. ``same_use``: the objects
     that may replace each other; without any there are no replacements.
@@ -130,7 +131,7 @@ class RepairOptions(NamedTuple):
     max_repairs: int = 100
     time_limit_s: float | None = 30.0
     max_work: int | None = None
-    tie_limit_s: float = 0.5
+    max_tie_work: int = 50_000
     purpose_hints: PurposeHints | None = None
     same_use: tuple[SameUse, ...] = ()
 

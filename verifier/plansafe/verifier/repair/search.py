@@ -48,15 +48,15 @@ _NONE: frozenset[int] = frozenset()
 class RepairSearch:
     """One search. Call :meth:`run`, then read :attr:`terminals` and :attr:`bound`.
 
-    ``tie_limit_s``: how long to look for further repairs of the cost of the first, in seconds; ``None``: no limit. It
-    applies only if there is a ``deadline``. ``insertions_only``: see :class:`EditOffers`. ``report_progress``: called
+    ``max_tie_work``: the work of looking for further repairs of the cost of the first; it applies only if there is a
+    ``deadline``. ``insertions_only``: see :class:`EditOffers`. ``report_progress``: called
     with the bound and the number of expanded nodes after each task of the agenda.
     """
 
     def __init__(
         self,
         task: RepairTask,
-        tie_limit_s: float | None,
+        max_tie_work: int,
         insertions_only: bool = False,
         report_progress: Callable[[Number, int], None] | None = None,
     ) -> None:
@@ -65,7 +65,7 @@ class RepairSearch:
         self.deadline: float | None = None
         """The time (of :func:`monotonic`) at which the search stops; ``None``: never."""
         self.work_limit: int | None = None
-        self.tie_limit_s = tie_limit_s
+        self.max_tie_work = max_tie_work
         self.report_progress = report_progress
         self.expanded_count = 0
         self.work = 0
@@ -93,17 +93,17 @@ class RepairSearch:
         """Search until every repair of the least cost is in the graph, or nothing up to ``max_cost`` is left.
 
         ``max_cost``: ``None`` if any cost is allowed. ``all_costs``: do not stop at the least cost. Returns false if
-        the time limit for ties was reached first. Raises :class:`LimitReached` at the other limits; what was found is
+        the limit for ties was reached first. Raises :class:`LimitReached` at the other limits; what was found is
         kept, and another call continues the search.
         """
         least_cost: Number | None = None
-        ties_until: float | None = None
+        work_with_ties: int | None = None
         while (cost := self.agenda.next_cost) is not None:
             if (max_cost is not None and cost > max_cost) or (least_cost is not None and cost > least_cost):
                 break
             if self.deadline is not None and monotonic() > self.deadline:
                 raise LimitReached(LimitKind.TIME)
-            if ties_until is not None and monotonic() > ties_until:
+            if work_with_ties is not None and self.work > work_with_ties:
                 return False
             if self.work_limit is not None and self.work > self.work_limit:
                 raise LimitReached(LimitKind.WORK)
@@ -116,8 +116,8 @@ class RepairSearch:
                 self.report_progress(self.proved_bound, self.expanded_count)
             if least_cost is None and self.terminals and not all_costs:
                 least_cost = min([node.cost for node in self.terminals])
-                if self.deadline is not None and self.tie_limit_s is not None:
-                    ties_until = monotonic() + self.tie_limit_s
+                if self.deadline is not None:
+                    work_with_ties = self.work + self.max_tie_work
         if least_cost is not None:
             self.bound = least_cost
         elif cost is not None:
