@@ -104,27 +104,38 @@ def test_live_needs_a_file(folder: RunFolder) -> None:
     assert done.returncode == 2 and "--output FILE.html" in done.stderr and done.stdout == ""
 
 
-def test_the_page_loads_again_and_keeps_the_filter(
-    opened: Callable[..., Opened], folder: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_loads_again_and_keeps_the_filter(opened: Callable[..., Opened], folder: RunFolder) -> None:
     path = Path(folder.path).with_name("page.html")
-    append(folder, 1)
-    run = run_page.read_run(folder.path)
-    assert run_page._write_page(run, str(path), 0.2) == 0
+
+    def write(reload_s: float | None, *numbers: int) -> None:
+        for number in numbers:
+            append(folder, number)
+        assert run_page._write_page(run_page.read_run(folder.path), str(path), reload_s) == 0
+
+    write(run_page.RELOAD_S, 1)
     page = opened(path)
+    page.page.clock.install()  # time passes only where this test says so
+    page.fresh()
     assert "1 plan" in page.text(".filters [aria-live]")
     page.page.get_by_label("all verdicts").select_option("UNSAFE")
-    page.page.evaluate("document.activeElement.blur()")
-    for number in (0, 2):
-        append(folder, number)
-    assert run_page._write_page(run, str(path), 0.2) == 0
-    page.page.get_by_text("1 of 3 plans", exact=True).wait_for()
+    page.page.get_by_label("all verdicts").blur()
+    write(run_page.RELOAD_S, 0, 2)
+    let_the_page_load_again(page)
+    assert page.text(".filters [aria-live]") == "1 of 3 plans"
     assert page.page.get_by_label("all verdicts").input_value() == "UNSAFE"
     page.page.locator(".item", has_text="plan-00001").click()
     page.page.wait_for_selector(".plan")
-    append(folder, 3)
-    assert run_page._write_page(run, str(path)) == 0
+    write(None, 3)
+    page.page.clock.run_for(3000 * run_page.RELOAD_S)
+    assert page.count(".plan") == 1
     page.press("Escape")
-    page.page.get_by_text("1 of 4 plans", exact=True).wait_for()
-    assert page.page.evaluate("JSON.parse(document.getElementById('index').textContent).reload_s") is None
+    let_the_page_load_again(page)
+    assert page.text(".filters [aria-live]") == "1 of 4 plans"
+    assert page.page.evaluate("index.reload_s") is None
     assert page.wrong == []
+
+
+def let_the_page_load_again(page: Opened) -> None:
+    with page.page.expect_navigation():
+        page.page.clock.fast_forward(1000 * run_page.RELOAD_S)
+    page.page.wait_for_selector("html[data-ready=yes]", state="attached")
