@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 
 from lsprotocol import types
@@ -117,11 +116,13 @@ def _children(symbol: types.DocumentSymbol) -> list[types.DocumentSymbol]:
 
 def workspace_symbols(symbols: Symbols, query: str) -> list[types.WorkspaceSymbol]:
     """Return the declarations in the workspace whose names contain the characters of a query, in this order."""
-    pattern = re.compile(".*?".join([re.escape(character) for character in query.lower() if not character.isspace()]))
+    characters = "".join(query.lower().split())
     out: list[types.WorkspaceSymbol] = []
     for text in symbols.definition_files():
         for mention in symbols.mentions(text):
-            if not mention.declares or mention.name_kind not in _KINDS or not pattern.search(mention.name):
+            rest = iter(mention.name)
+            matches = all(character in rest for character in characters)
+            if not mention.declares or mention.name_kind not in _KINDS or not matches:
                 continue
             place = types.Location(text.uri, text.range(mention.span))
             container = clean(os.path.basename(text.path))
