@@ -102,6 +102,11 @@ def validated(problem: Problem, checked_plan: Any, **parameters: Any) -> Validat
         return validator.validate(problem, checked_plan)
 
 
+def reference_status(problem: Problem, checked_plan: SequentialPlan) -> Any:
+    with PlanValidator(name="sequential_plan_validator") as validator:
+        return validator.validate(problem, checked_plan).status
+
+
 GO = ("go", "Kitchen", "hall")
 ON = ("Switch-On", "2nd stove", "Kitchen")
 OFF = ("off", "2nd stove", "Kitchen")
@@ -243,9 +248,8 @@ def test_agrees_with_the_validator_of_unified_planning() -> None:
         Or(problem.fluent("is hot")(problem.object("2nd stove")), Not(problem.fluent("at")(problem.object("hall"))))
     )
     for steps in ([GO], [ON, GO], [GO, ON], [ON], [], [ON, OFF, GO]):
-        with PlanValidator(name="sequential_plan_validator") as reference_validator:
-            expected = reference_validator.validate(problem, plan(problem, steps)).status
-        assert validated(problem, plan(problem, steps)).status is expected
+        checked = plan(problem, steps)
+        assert validated(problem, checked).status is reference_status(problem, checked)
 
 
 @pytest.mark.filterwarnings("ignore:We cannot establish")
@@ -406,8 +410,7 @@ def test_fluents_with_objects_as_values(steps: Steps, positions: tuple[str, str]
         problem.add_goal(problem.fluent("visited")(position(problem.object("r1"))))
         problem.add_goal(Equals(problem.fluent("steps")(position(problem.object("r1"))), 2))
     checked, expected = plan(problem, steps), Status.VALID if valid else Status.INVALID
-    with PlanValidator(name="sequential_plan_validator") as reference_validator:
-        assert reference_validator.validate(problem, checked).status is expected
+    assert reference_status(problem, checked) is expected
     assert validated(problem, checked).status is expected
 
 
@@ -420,8 +423,7 @@ def test_two_values_for_one_fluent_of_objects_are_a_conflict() -> None:
     problem.add_action(split)
     for robots_of_step, expected in ((("r1", "r2"), Status.VALID), (("r1", "r1"), Status.INVALID)):
         checked = plan(problem, [("split", *robots_of_step)])
-        with PlanValidator(name="sequential_plan_validator") as reference_validator:
-            assert reference_validator.validate(problem, checked).status is expected
+        assert reference_status(problem, checked) is expected
         assert validated(problem, checked).status is expected
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
 from plansafe.grammar.source import Source
+from plansafe.specs.toml_text import locate_syntax_error
 
 MOST_BYTES = 1 << 20
-_PLACE = r"\(at line (\d+), column (\d+)\)\Z"
 Read = Callable[[str, Any], Any]
 """Checks a value and converts it. The text is the folder of the file, or in ``records.py`` the name of the field."""
 
@@ -116,14 +116,9 @@ def _toml(source: Source) -> dict[str, Any]:
         return tomllib.loads(source.text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         message = str(error) if isinstance(error, ValueError) else "nested too deeply"
-        place = re.search(_PLACE, message)
-        at = len(source.text)
-        if place is not None:
-            starts = source.line_starts
-            at = min(starts[min(int(place[1]), len(starts)) - 1] + int(place[2]) - 1, at)
-        reason = re.sub(_PLACE, "", message).rstrip(" (").lower()
-        label = Label(source.name, Span(at, at + 1))
-        raise BadConfig(source, (diagnostic(f"{source.name} is not TOML: {reason}", label),)) from None
+        offset, reason = locate_syntax_error(source, message)
+        label = Label(source.name, Span(offset, offset + 1))
+        raise BadConfig(source, (diagnostic(f"{source.name} is not TOML: {reason.lower()}", label),)) from None
 
 
 def _yaml(source: Source) -> dict[str, Any]:

@@ -28,6 +28,16 @@ def read_toml(table: Source, code: str) -> dict[str, Any] | Diagnostic:
         return _make_syntax_error(table, code, str(error))
 
 
+def locate_syntax_error(source: Source, message: str) -> tuple[int, str]:
+    """The offset and the reason in a message of ``tomllib``; a message without a place is at the end of the text."""
+    place = _POSITION.search(message)
+    if place is None:
+        return len(source.text), message
+    starts = source.line_starts
+    offset = starts[min(int(place[1]), len(starts)) - 1] + int(place[2]) - 1
+    return min(offset, len(source.text)), message[: place.start()]
+
+
 class TableReader:
     """Collects the mistakes in the values of a table, as diagnostics with one code."""
 
@@ -95,11 +105,6 @@ def _find_refusal(text: str) -> str | None:
 
 
 def _make_syntax_error(table: Source, code: str, message: str) -> Diagnostic:
-    place = _POSITION.search(message)
-    offset = len(table.text)
-    if place is not None:
-        lines = table.text.split("\n")
-        offset = sum([len(line) + 1 for line in lines[: int(place[1]) - 1]]) + int(place[2]) - 1
+    offset, reason = locate_syntax_error(table, message)
     label = Label(table.name, Span(offset, min(offset + 1, len(table.text))), "here")
-    reason = _POSITION.sub("", message)
     return Diagnostic(code, f"this is not TOML: {reason[:1].lower()}{reason[1:]}", (label,))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
+from plansafe.specs.toml_text import locate_syntax_error
 from plansafe.verifier.rules.home_profile import RESIDENTS, EntryEffect, HomeProfile, ProfileEntry, Resident
 from plansafe.verifier.rules.kinds import ClassKinds
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
@@ -23,7 +24,6 @@ _KEYS: dict[EntryEffect, tuple[str, ...]] = {
 }
 """The tables of a profile, and the keys of an entry."""
 _CLASSIFY = ("class", "kinds", "reason")
-_PLACE = r"\(at line (\d+), column (\d+)\)\Z"
 MAX_ENTRIES = 10_000
 
 
@@ -48,13 +48,9 @@ def read_home(source: Source) -> ReadHome:
 
 
 def _not_toml(source: Source, message: str) -> Diagnostic:
-    position = re.search(_PLACE, message)
-    at = len(source.text)
-    if position is not None:
-        starts = source.line_starts
-        at = min(starts[min(int(position[1]), len(starts)) - 1] + int(position[2]) - 1, at)
-    text = re.sub(_PLACE, "", message).rstrip(" (").lower()
-    return Diagnostic(SC.BAD_HOME, f"{source.name} is not TOML: {text}", (Label(source.name, Span(at, at + 1)),))
+    offset, reason = locate_syntax_error(source, message)
+    label = Label(source.name, Span(offset, offset + 1))
+    return Diagnostic(SC.BAD_HOME, f"{source.name} is not TOML: {reason.lower()}", (label,))
 
 
 class _Reader:

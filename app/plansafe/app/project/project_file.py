@@ -26,7 +26,6 @@ SHARED = "pyproject.toml"
 _PATTERNS = ("problem", "scene", "goal")
 _REASONS: dict[str, EntryEffect] = {"ignore": "exempt", "select": "select"}
 _OURS = rb"""(?m)tool["']?\s*\.\s*["']?safecheck|^\s*\[?\s*tool\s*[\]=]"""
-_PLACE = r"\(at line (\d+), column (\d+)\)\Z"
 _BRACES = r"\{[^{}]*\}?|\}"
 
 
@@ -103,15 +102,11 @@ def _read(source: Source, shared: bool) -> Project | None:
 
 
 def _syntax(source: Source, message: str) -> Diagnostic:
-    position = re.search(_PLACE, message)
-    at = len(source.text)
-    if position is not None:
-        starts = source.line_starts
-        at = min(starts[min(int(position[1]), len(starts)) - 1] + int(position[2]) - 1, at)
-    text = re.sub(_PLACE, "", message).rstrip(" (").lower()
-    return Diagnostic(
-        SC.BAD_PROJECT_FILE, f"{source.name} is not TOML: {text}", (Label(source.name, Span(at, at + 1), ""),)
-    )
+    from plansafe.specs.toml_text import locate_syntax_error  # noqa: PLC0415 - only errors need it
+
+    offset, reason = locate_syntax_error(source, message)
+    label = Label(source.name, Span(offset, offset + 1), "")
+    return Diagnostic(SC.BAD_PROJECT_FILE, f"{source.name} is not TOML: {reason.lower()}", (label,))
 
 
 class _Reader:

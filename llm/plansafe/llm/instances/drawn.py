@@ -12,7 +12,7 @@ from plansafe.llm.instances.furnished import furnish
 from plansafe.llm.instances.home import MOST_ROOMS, Home
 from plansafe.llm.tasks import load
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.steps import step_text
+from plansafe.verifier.execution.steps import plan_text
 from plansafe.verifier.planning.forward_search import ForwardSearch
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 
@@ -55,7 +55,7 @@ def draw(family: str, number: int, seed: int = 0, most_rooms: int = MOST_ROOMS, 
             raise RuntimeError(f"{name} does not compile: {checker.diagnostics[0].message}")
         solution = ForwardSearch(MAX_NODES).solve(PlanningQuery(checker, time_limit_s=TIME_LIMIT_S))
         if solution.status is PlanningStatus.SOLVED and solution.steps:
-            plan = "".join([f"{step_text(step, checker.engine.task.objects)}\n" for step in solution.steps])
+            plan = plan_text(solution.steps, checker.engine.task.objects)
             if full:
                 furnish(home, Random(f"{seed}/{family}/{number}/full"))
                 problem = Source(f"{name}.pddl", home.problem(name, task.goal))

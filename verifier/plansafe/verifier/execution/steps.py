@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -153,3 +154,8 @@ class TimedStep(NamedTuple):
 def step_text(step: GroundAction, task_objects: tuple[str, ...]) -> str:
     """A step as PDDL."""
     return "(" + " ".join([step.action.name, *[task_objects[o] for o in step.objects]]) + ")"
+
+
+def plan_text(steps: Iterable[GroundAction], task_objects: tuple[str, ...]) -> str:
+    """A plan as PDDL, one step a line."""
+    return "".join([f"{step_text(step, task_objects)}\n" for step in steps])

@@ -11,7 +11,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import GroundAction, step_text
+from plansafe.verifier.execution.steps import GroundAction, plan_text
 from plansafe.verifier.model.nodes import Action, Quantified, Task
 from plansafe.verifier.planning.compile_rules import CompiledRules, compile_rules
 from plansafe.verifier.planning.pddl_names import Unprintable
@@ -156,8 +156,7 @@ def confirm_plan(
         if not isinstance(step, GroundAction):
             raise Disagreement(f"{planner} takes the step ({' '.join(original)}): {step.message}")
         steps.append(step)
-    objects = checker.engine.task.objects
-    text = "\n".join([step_text(step, objects) for step in (*query.prefix, *steps)])
+    text = plan_text((*query.prefix, *steps), checker.engine.task.objects)
     report = checker.check(Source(f"<plan of {planner}>", text))
     reaches_goal = report.executable is Worlds.ALL and report.goal is Worlds.ALL
     is_accepted = report.headline in (Headline.SAFE, Headline.VALID) if query.rules else reaches_goal
@@ -167,7 +166,7 @@ def confirm_plan(
             return PlanningResult(
                 PlanningStatus.NOT_FOUND, detail=f"{planner} found a plan that is {headline}", planner=planner
             )
-        raise Disagreement(f"{planner} found a plan that is {headline}:\n{text}")
+        raise Disagreement(f"{planner} found a plan that is {headline}:\n{text.rstrip()}")
     return PlanningResult(PlanningStatus.SOLVED, tuple(steps), optimal and printed_query.is_exact, "", planner)
 
 

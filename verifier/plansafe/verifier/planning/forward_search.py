@@ -15,7 +15,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import GroundAction, step_text
+from plansafe.verifier.execution.steps import GroundAction, plan_text
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.planning.best_first_search import BestFirstSearch
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
@@ -143,8 +143,7 @@ def confirm_by_replay(query: PlanningQuery, steps: tuple[GroundAction, ...]) -> 
 
     ``None`` if a limit of the checker ends the replay.
     """
-    objects = query.checker.engine.task.objects
-    text = "".join([step_text(step, objects) + "\n" for step in (*query.prefix, *steps)])
+    text = plan_text((*query.prefix, *steps), query.checker.engine.task.objects)
     report = query.checker.check(Source("<search>", text))
     if (report.headline is Headline.UNKNOWN and report.limits) or (
         report.headline is Headline.UNSAFE and query.checker.compiled.proposed_kinds

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import And, Atom, Formula, Task
 from plansafe.verifier.model.operations import conjuncts, substitute
 from plansafe.verifier.planning.delete_relaxation import MAX_OPERATORS
@@ -267,8 +267,3 @@ def _make_relaxation_proof() -> PlanningResult:
 def make_avoidance_rule(fact: str) -> str:
     """Return a specification that forbids a fact in every state."""
     return f"(define (safety avoided) (:process {_AVOIDANCE} :forbid {fact}))\n"
-
-
-def plan_text(task: Task, steps: Iterable[GroundAction]) -> str:
-    """Return steps as a plan, one step a line."""
-    return "".join([step_text(step, task.objects) + "\n" for step in steps])

@@ -48,9 +48,9 @@ _NONE: frozenset[int] = frozenset()
 class RepairSearch:
     """One search. Call :meth:`run`, then read :attr:`terminals` and :attr:`bound`.
 
-    ``max_tie_work``: the work of looking for further repairs of the cost of the first; it applies only if there is a
-    ``deadline``. ``insertions_only``: see :class:`EditOffers`. ``report_progress``: called
-    with the bound and the number of expanded nodes after each task of the agenda.
+    ``max_tie_work``: the most work to look for further repairs that cost as much as the first; it applies only if there
+    is a ``deadline``. ``insertions_only``: see :class:`EditOffers`. ``report_progress``: called with the bound and the
+    number of expanded nodes after each task of the agenda.
     """
 
     def __init__(

@@ -74,7 +74,7 @@ class _MappingCheck:
         help = did_you_mean(name, [declared_name for section, declared_name in self.words if section == kind])
         for section, declared_name in self.words:
             if declared_name == name:
-                help = f"it is {'an' if section == 'action' else 'a'} {section}: bind it in `:{section}s`"
+                help = f"it is {with_article(section)}: bind it in `:{section}s`"
         message = f"the vocabulary of `{self.specification}` has no {kind} `{name}`"
         place = Place(at.node[0], 0) if isinstance(at.node[0], list) else Place(at.node, 0)
         self.context.warning(SC.VOCABULARY, message, place, "not used", help=help)
