@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from plansafe.app.render.finding_groups import group_json_findings
+
 MOST_TABLE_ROWS = 16
 """Maximum number of rows in the table of a finding: the initial state and the last changes."""
 _HIDDEN_FINDING_FIELDS = ("span", "related", "state", "targets")
@@ -27,7 +29,8 @@ def compact_detail(detail: Mapping[str, Any]) -> dict[str, Any]:
 def compact_report(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return a report without the fields that the page does not show; fields that findings share are in ``shared``.
 
-    A finding is a pair: the index of its shared fields, and its own fields.
+    A finding is a pair: the index of its shared fields, and its own fields. ``groups`` has the indices of the findings
+    that the page shows under one heading.
     """
     shared: dict[str, tuple[int, dict[str, Any]]] = {}
     findings = []
@@ -42,6 +45,7 @@ def compact_report(report: Mapping[str, Any]) -> dict[str, Any]:
         **{key: value for key, value in report.items() if key not in _HIDDEN_REPORT_FIELDS},
         "shared": [common for _, common in shared.values()],
         "findings": findings,
+        "groups": group_json_findings(report["findings"]),
         "rules": [rule for rule in report.get("rules", ()) if rule["instances"]],
         "inputs": [{key: file.get(key) for key in ("role", "path", "how")} for file in report.get("inputs", ())],
     }
