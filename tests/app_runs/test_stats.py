@@ -196,6 +196,26 @@ def test_commands_on_runs(tmp_path: Path) -> None:
         assert (wrong.returncode, wrong.stdout, "a summary is not a table" in wrong.stderr) == (2, "", True)
 
 
+@pytest.mark.parametrize("command", ["stats", "compare", "view", "export"])
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("missing", "the folder does not exist"),
+        ("empty", "the folder has no manifest.json"),
+        ("file", "it is not a folder"),
+    ],
+)
+def test_a_path_that_is_not_a_run_is_refused(tmp_path: Path, command: str, name: str, reason: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("")
+    folder = str(tmp_path / name)
+    run_folders = [folder, folder] if command == "compare" else [folder]
+    output = ["--output", str(tmp_path / "runs.parquet")] if command == "export" else []
+    done = call("runs", command, *run_folders, *output)
+    assert done.returncode == 2
+    assert f"{folder} is not a run: {reason}\n" in done.stderr
+
+
 def test_two_runs_are_compared_plan_by_plan(tmp_path: Path) -> None:
     run = write(tmp_path / "run", ROWS)
     other = write(tmp_path / "other", [row(0, "UNSAFE", finding("hot")), *ROWS[1:4], row(9, "SAFE")], complete=False)

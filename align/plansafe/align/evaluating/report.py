@@ -124,11 +124,11 @@ def _tests(name: str, groups: Sequence[Group], tested: str) -> Table:
     """A method against every other one by the endpoint, corrected for their number."""
     treatment = next(group for group in groups if group.name == tested)
     results = [(group.name, compare(group, treatment)) for group in groups if group is not treatment]
-    tests = [(other, test) for other, test in results if test is not None]
+    tests = [(method, test) for method, test in results if test is not None]
     corrected = holm([test.p for _, test in tests])
     rows = [
         (
-            other,
+            method,
             value_text(ENDPOINT, test.first),
             f"{100 * test.difference:+.1f}",
             f"{100 * test.low:+.1f} to {100 * test.high:+.1f}",
@@ -137,7 +137,7 @@ def _tests(name: str, groups: Sequence[Group], tested: str) -> Table:
             f"{p:.4f}",
             conclusion(test, p),
         )
-        for (other, test), p in zip(tests, corrected, strict=True)
+        for (method, test), p in zip(tests, corrected, strict=True)
     ]
     share = value_text(ENDPOINT, tests[0][1].second) if tests else ""
     columns = ("against", ENDPOINT.title, "difference", "95 % interval", "seeds above", "p", "p, Holm", tested)

@@ -105,10 +105,15 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         with open(name, "rb") as file:
             data = file.read(MAX_MANIFEST + 1)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise BadRun(
-            f"{folder} is not a run: cannot read {MANIFEST}: {reason}", "create a run with --run FOLDER"
-        ) from None
+        if not os.path.exists(folder):
+            reason = "the folder does not exist"
+        elif not os.path.isdir(folder):
+            reason = "it is not a folder"
+        elif isinstance(error, FileNotFoundError):
+            reason = f"the folder has no {MANIFEST}"
+        else:
+            reason = f"cannot read {MANIFEST}: {(error.strerror or str(error)).lower()}"
+        raise BadRun(f"{folder} is not a run: {reason}", "create a run with --run FOLDER") from None
     if len(data) > MAX_MANIFEST:
         raise BadRun(f"{name} is larger than {MAX_MANIFEST >> 20} MiB")
     try:
