@@ -37,10 +37,10 @@ def compact_report(report: Mapping[str, Any]) -> dict[str, Any]:
     for finding in report["findings"]:
         common = {k: v for k, v in finding.items() if k not in _OWN_FIELDS and k not in _HIDDEN_FINDING_FIELDS}
         index, _ = shared.setdefault(repr(common), (len(shared), common))
-        own = {key: finding[key] for key in finding if key in _OWN_FIELDS}
-        if own.get("table"):
-            own["table"] = _shortened_table(own["table"])
-        findings.append([index, own])
+        own_fields = {key: finding[key] for key in finding if key in _OWN_FIELDS}
+        if own_fields.get("table"):
+            own_fields["table"] = _shortened_table(own_fields["table"])
+        findings.append([index, own_fields])
     return {
         **{key: value for key, value in report.items() if key not in _HIDDEN_REPORT_FIELDS},
         "shared": [common for _, common in shared.values()],
