@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plansafe.app.render import renderer
-from plansafe.app.render.finding_groups import group_findings, later_findings_text, steps_text
+from plansafe.app.render.finding_groups import group_findings, group_json_findings, later_findings_text, steps_text
 from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Result, Settings
 from plansafe.verifier.reporting.report import Blame, Finding, FindingClass, Headline, Worlds
@@ -103,6 +103,34 @@ def test_lines_and_annotations_are_one_for_each_rule(folder: Path) -> None:
         assert len(render(folder, "rounds.plan", form, max_findings=1000, every=True).splitlines()) == LATER + 5
     assert len(json.loads(render(folder, "rounds.plan", "gitlab", max_findings=1000))) == LATER + 4
     assert len(json.loads(render(folder, "rounds.plan", "json", max_findings=1000))["findings"]) == LATER + 4
+
+
+@pytest.mark.parametrize("plan", ["rounds.plan", "typo.plan"])
+def test_findings_in_json_have_the_same_groups(folder: Path, plan: str) -> None:
+    _, (result,) = results(folder, plan, max_findings=1000)
+    from_json = json.loads(render(folder, plan, "json", max_findings=1000))["findings"]
+    groups = [list(group.numbers) for group in group_findings(result.report.findings)]
+    assert len(groups) < len(from_json)
+    assert group_json_findings(from_json) == groups
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("rule", "other"),
+        ("code", "SC203"),
+        ("class", "undecided"),
+        ("blame", "pre-existing"),
+        ("worlds", "SOME"),
+        ("world", 1),
+        ("follows", [1]),
+        ("proposals", [{"object": "o", "kind": "k", "evidence": "e"}]),
+    ],
+)
+def test_a_finding_in_json_that_differs_is_in_another_group(folder: Path, field: str, value: object) -> None:
+    first, second = json.loads(render(folder, "rounds.plan", "json", max_findings=1000))["findings"][:2]
+    assert group_json_findings([first, second]) == [[0, 1]]
+    assert group_json_findings([first, {**second, field: value}]) == [[0], [1]]
 
 
 def test_findings_without_a_rule_are_together_if_they_say_the_same(folder: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from plansafe.verifier.reporting.report import Finding
 
@@ -48,12 +48,26 @@ def group_findings(
     return tuple([FindingGroup(tuple(ns), tuple([findings[n] for n in ns])) for ns in groups.values()])
 
 
+def group_json_findings(findings: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """Group the findings of a JSON report as :func:`group_findings` does; return the indices of each group."""
+    groups: dict[str, list[int]] = {}
+    for number, finding in enumerate(findings):
+        kind = [finding.get(name) for name in ("code", "class", "blame", "worlds", "world")]
+        consequences = bool(finding.get("follows")), bool(finding.get("proposals"))
+        key = *_group_name(finding.get("rule"), finding["message"], finding.get("step")), *kind, *consequences
+        groups.setdefault(repr(key), []).append(number)
+    return list(groups.values())
+
+
 def _group_key(finding: Finding) -> Hashable:
-    name = finding.rule
-    if name is None:
-        name = finding.message.replace(f"step {finding.step}", "step", 1)
-    kind = finding.finding_class, finding.blame, finding.worlds, finding.world
-    return finding.rule is None, name, finding.code, *kind, bool(finding.follows), bool(finding.proposals)
+    kind = finding.code, finding.finding_class, finding.blame, finding.worlds, finding.world
+    consequences = bool(finding.follows), bool(finding.proposals)
+    return *_group_name(finding.rule, finding.message, finding.step), *kind, *consequences
+
+
+def _group_name(rule: str | None, message: str, step: int | None) -> tuple[bool, str]:
+    """Return whether the group has no rule, and its rule or its message without the number of the step."""
+    return rule is None, message.replace(f"step {step}", "step", 1) if rule is None else rule
 
 
 def later_findings_text(group: FindingGroup, complete: bool = True) -> str:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from plansafe.app.render.finding_groups import group_json_findings
+
 MOST_TABLE_ROWS = 16
 """Maximum number of rows in the table of a finding: the initial state and the last changes."""
 _HIDDEN_FINDING_FIELDS = ("span", "related", "state", "targets")
@@ -27,21 +29,23 @@ def compact_detail(detail: Mapping[str, Any]) -> dict[str, Any]:
 def compact_report(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return a report without the fields that the page does not show; fields that findings share are in ``shared``.
 
-    A finding is a pair: the index of its shared fields, and its own fields.
+    A finding is a pair: the index of its shared fields, and its own fields. ``groups`` has the indices of the findings
+    that the page shows under one heading.
     """
     shared: dict[str, tuple[int, dict[str, Any]]] = {}
     findings = []
     for finding in report["findings"]:
         common = {k: v for k, v in finding.items() if k not in _OWN_FIELDS and k not in _HIDDEN_FINDING_FIELDS}
         index, _ = shared.setdefault(repr(common), (len(shared), common))
-        own = {key: finding[key] for key in finding if key in _OWN_FIELDS}
-        if own.get("table"):
-            own["table"] = _shortened_table(own["table"])
-        findings.append([index, own])
+        own_fields = {key: finding[key] for key in finding if key in _OWN_FIELDS}
+        if own_fields.get("table"):
+            own_fields["table"] = _shortened_table(own_fields["table"])
+        findings.append([index, own_fields])
     return {
         **{key: value for key, value in report.items() if key not in _HIDDEN_REPORT_FIELDS},
         "shared": [common for _, common in shared.values()],
         "findings": findings,
+        "groups": group_json_findings(report["findings"]),
         "rules": [rule for rule in report.get("rules", ()) if rule["instances"]],
         "inputs": [{key: file.get(key) for key in ("role", "path", "how")} for file in report.get("inputs", ())],
     }

@@ -1,5 +1,5 @@
-// The findings of a plan by rule: a head with their number and first step, and the findings in a fold. Findings are in
-// one group if they are in one group on the terminal (render/finding_groups.py).
+// The findings of a plan by rule: a head with their number and first step, and the findings in a fold. The groups are
+// those of the terminal (render/finding_groups.py).
 const MOST_OPEN = 3;
 const MOST_LISTED = 300;
 const AT_A_GLANCE = 6;
@@ -9,13 +9,7 @@ class Findings {
     this.view = view;
     this.report = view.report;
     this.nodes = new Map();
-    const groups = new Map();
-    this.report.findings.forEach((finding, at) => {
-      const name = finding.rule || finding.message.replace(`step ${finding.step}`, "step");
-      const key = JSON.stringify([finding.rule, name, finding.code, finding.class, finding.blame, finding.worlds, finding.world, finding.follows.length > 0]);
-      groups.set(key, [...(groups.get(key) || []), at]);
-    });
-    this.groups = [...groups.values()].map((places) => ({ places, listed: 1 }));
+    this.groups = this.report.groups.map((places) => ({ places, listed: 1 }));
     this.order = this.groups.flatMap((group) => group.places);
     const decided = this.order.find((at) => this.report.findings[at].class !== "undecided");
     this.first = decided ?? this.order[0];
