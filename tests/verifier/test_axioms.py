@@ -224,3 +224,16 @@ def test_a_change_recomputes_only_the_strata_that_read_it(monkeypatch: pytest.Mo
     state.facts[names["p"]].add(0)
     axioms.update(state.facts, state.fluents, [(names["p"], 0, True)])
     assert computed == [frozenset([names["c"]])]
+
+
+def test_a_change_of_a_number_alone_changes_a_derived_fact() -> None:
+    task_engine = engine("(:derived (a ?x - thing) (> (f ?x) 1))")
+    axioms, state = task_engine.axioms, task_engine.make_initial_state()
+    assert axioms is not None
+    code = task_engine.task.objects.index("t1")
+    state.fluents[0][code] = 2
+    log: list[StateChange] = [(len(state.facts), code, None)]
+    axioms.update(state.facts, state.fluents, log)
+    [predicate] = axioms.derived
+    assert state.facts[predicate] == {code}
+    assert log[1:] == [(predicate, code, True)]
