@@ -67,7 +67,8 @@ def record_lines(output: Path, tests: list[str], jobs: int) -> int:
     flags = ["-q", "-n", str(jobs), "--dist", "loadfile", f"--junitxml={junit}", "--deselect", "tests/test_layout.py"]
     environment = {"PLANSAFE_COVERAGE": str(data), "PLANSAFE_PACKAGES": folders}
     _pytest([*flags, *tests], environment).wait()
-    lines: dict[str, dict[int, list[str]]] = {}
+    numbers: dict[str, int] = {}
+    lines: dict[str, dict[int, list[int]]] = {}
     from coverage import CoverageData
 
     for part in sorted(output.glob("coverage.*")):
@@ -76,8 +77,10 @@ def record_lines(output: Path, tests: list[str], jobs: int) -> int:
         for file in recorded.measured_files():
             of_file = lines.setdefault(str(Path(file).relative_to(ROOT)), {})
             for line, names in recorded.contexts_by_lineno(file).items():
-                of_file.setdefault(line, []).extend([name for name in names if name])
-    (output / "lines.json").write_text(json.dumps({"lines": lines, "seconds": _seconds(junit)}))
+                of_line = of_file.setdefault(line, [])
+                of_line.extend([numbers.setdefault(name, len(numbers)) for name in names if name])
+    content = {"tests": list(numbers), "lines": lines, "seconds": _seconds(junit)}
+    (output / "lines.json").write_text(json.dumps(content))
     return 0
 
 
@@ -96,7 +99,8 @@ class Coverage:
 
     def __init__(self, output: Path) -> None:
         content = json.loads((output / "lines.json").read_text())
-        self._lines: dict[str, dict[str, list[str]]] = content["lines"]
+        self._tests: list[str] = content["tests"]
+        self._lines: dict[str, dict[str, list[int]]] = content["lines"]
         self._seconds: dict[str, float] = content["seconds"]
 
     def seconds(self, test: str) -> float:
@@ -108,7 +112,7 @@ class Coverage:
         """The tests that run a line of the mutant; for a line that runs at import only, those of the whole module."""
         lines = self._lines.get(mutant.path, {})
         of_lines = [lines.get(str(line), []) for line in range(mutant.line, mutant.last + 1)]
-        names = {name for names in of_lines for name in names}
+        names = {self._tests[number] for numbers in of_lines for number in numbers}
         return sorted(names, key=lambda name: (self.seconds(name), name))
 
 
