@@ -134,7 +134,7 @@ class Grounder:
                 if not self.refuting:
                     raise LimitReached(LimitKind.QUESTION)
                 break
-            outside = [member(e, v.domain) ^ 1 for e, v in zip(elements, variables, strict=True)]
+            outside = [member(element, v.domain) ^ 1 for element, v in zip(elements, variables, strict=True)]
             if TRUE not in outside:
                 instances.append(circuit.disjunction([*outside, encode(bind(variables, elements))]))
         return circuit.conjunction(instances)

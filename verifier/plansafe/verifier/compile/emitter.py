@@ -148,7 +148,7 @@ class Emitter(CodeBuilder):
 
     def _call_outlined_number(self, expression: Expression) -> str:
         arguments = [argument for fluent in expression_fluents(expression) for argument in fluent.arguments]
-        parameters = state_parameters_text(sorted({-1 - a for a in arguments if a < 0}))
+        parameters = state_parameters_text(sorted({-1 - argument for argument in arguments if argument < 0}))
         text = self.number_text(expression)
         if "duration" in text:
             parameters += ", duration"

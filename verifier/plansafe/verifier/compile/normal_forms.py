@@ -140,13 +140,13 @@ def find_bound_slots(disjunct: Disjunct, bound: Iterable[int] = ()) -> frozenset
     slots = set(bound)
     for literal in disjunct.literals:
         if literal.positive and isinstance(literal.formula, Atom):
-            slots.update([-1 - a for a in literal.formula.arguments if a < 0])
+            slots.update([-1 - argument for argument in literal.formula.arguments if argument < 0])
     changed = True
     while changed:
         changed = False
         for literal in disjunct.literals:
             if literal.positive and isinstance(literal.formula, Equal):
-                unbound = [a for a in literal.formula if a < 0 and -1 - a not in slots]
+                unbound = [argument for argument in literal.formula if argument < 0 and -1 - argument not in slots]
                 if len(unbound) == 1:
                     slots.add(-1 - unbound[0])
                     changed = True

@@ -236,7 +236,7 @@ class CausalLinker:
         """Whether an action's effects do not depend on the state."""
         cached = self._unconditional.get(action.name)
         if cached is None:
-            cached = all([e.condition is TRUE and not e.assignments for e in action.start.effects])
+            cached = all([effect.condition is TRUE and not effect.assignments for effect in action.start.effects])
             self._unconditional[action.name] = cached
         return cached
 
@@ -359,7 +359,7 @@ class CausalLinker:
         patterns: dict[int, list[list[int | None]]] = {}
         for formula in (part.body, part.guard or TRUE):
             for atom in atoms_in(formula):
-                objects = [binding.get(-1 - a) if a < 0 else a for a in atom.arguments]
+                objects = [binding.get(-1 - argument) if argument < 0 else argument for argument in atom.arguments]
                 patterns.setdefault(atom.predicate, []).append(objects)
         for (index, code), steps in self.run.changers.items():
             changes = [step for step in steps if step <= last]

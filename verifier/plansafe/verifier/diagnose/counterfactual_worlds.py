@@ -125,8 +125,8 @@ class CounterfactualWorlds:
         self._effects: dict[int, list[_EffectInstance]] = {}
         parts = [test.part for test in tests if isinstance(test, InstanceTest)]
         formulas = [f for part in parts for f in (part.body, part.guard, part.step) if f is not None]
-        self._predicates_in_rules = frozenset([atom.predicate for f in formulas for atom in atoms_in(f)])
-        self._monitors = {n: self._make_monitor(t) for n, t in enumerate(tests) if isinstance(t, InstanceTest)}
+        self._predicates_in_rules = frozenset([atom.predicate for formula in formulas for atom in atoms_in(formula)])
+        self._monitors = {n: self._make_monitor(test) for n, test in enumerate(tests) if isinstance(test, InstanceTest)}
         self.elements = self.find_relevant_elements(frozenset())
 
     # -- relevant elements --------------------------------------------------------------------------------------------
@@ -245,8 +245,8 @@ class CounterfactualWorlds:
                     [
                         self._has_wrong_values(test, world)
                         if isinstance(test, ConditionTest)
-                        else self._is_instance_violated(n, test, world)
-                        for n, test in enumerate(self.tests)
+                        else self._is_instance_violated(number, test, world)
+                        for number, test in enumerate(self.tests)
                     ]
                 )
             except NumberTooLarge:
@@ -335,7 +335,7 @@ def _is_live(variable: StateVariable, live_variables: set[StateVariable]) -> boo
 
 def _find_unconditional_facts(effects: Iterable[_EffectInstance]) -> set[StateVariable]:
     """Return the facts whose value after a step does not depend on the state before it."""
-    unconditional = [e.footprint for e in effects if e.effect.condition is TRUE]
+    unconditional = [effect.footprint for effect in effects if effect.effect.condition is TRUE]
     adds = {fact for footprint in unconditional for fact in footprint.adds}
     conditional_adds = {fact for e in effects if e.effect.condition is not TRUE for fact in e.footprint.adds}
     return adds | ({fact for footprint in unconditional for fact in footprint.deletes} - conditional_adds)

@@ -201,7 +201,7 @@ class SupportFinder:
         for axiom in self._axioms[predicate]:
             objects = self.task.decode(code, len(axiom.parameters))
             domains = [self.task.domain_sets[v.domain] for v in axiom.parameters]
-            if all([o in domain for o, domain in zip(objects, domains, strict=True)]):
+            if all([object_ in domain for object_, domain in zip(objects, domains, strict=True)]):
                 yield axiom, bind(axiom.parameters, objects)
 
     def _iterate_axiom_bodies(self, fact: StateVariable, value: bool) -> Iterator[tuple[Formula, Binding, bool, bool]]:

@@ -218,7 +218,7 @@ class TypeTable:
         """Whether an object with ``types`` is of one of the ``target_types``."""
         if 0 in target_types:
             return True
-        return any(w in self.ancestors[t] for t in types for w in target_types)
+        return any(wider_type in self.ancestors[type_number] for type_number in types for wider_type in target_types)
 
     def variable_fits(self, types: tuple[int, ...], target_types: tuple[int, ...]) -> bool:
         """Whether each type of a variable is a subtype or supertype of a type in ``target_types``."""
@@ -254,7 +254,7 @@ class TypeTable:
         else:
             fits: dict[tuple[int, ...], bool] = {}
             for types in set(self._object_types):
-                fits[types] = any([w in self.ancestors[t] for t in types for w in alternatives])
+                fits[types] = any([w in self.ancestors[type_number] for type_number in types for w in alternatives])
             members = tuple([o for o, types in enumerate(self._object_types) if fits[types]])
         number = self._domain_index[alternatives] = len(self.domains)
         self._add_domain(members, alternatives)

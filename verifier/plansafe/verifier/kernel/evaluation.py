@@ -167,7 +167,7 @@ def _extreme(signals: Iterable[Signal], deciding: int, pick: Callable[..., int])
 
 def _sweep(signals: Sequence[Signal], constant: int, pick: Callable[..., int]) -> Signal:
     """Pick the extreme value letter by letter, from the numbers of signals that are false, undefined and true."""
-    events = sorted([(letter, i, value) for i, signal in enumerate(signals) for letter, value in signal])
+    events = sorted([(letter, position, value) for position, signal in enumerate(signals) for letter, value in signal])
     counts = [0, 0, 0]
     counts[constant] += 1
     current_values = list[int | None]([None] * len(signals))

@@ -76,8 +76,8 @@ def bind_preferences(formula: Node, binding: Binding) -> Iterator[tuple[Preferen
             for part in members:
                 yield from bind_preferences(part, binding)
         case Quantified("forall", variable, objects, part):
-            for o in objects:
-                yield from bind_preferences(part, {**binding, variable: o})
+            for object_ in objects:
+                yield from bind_preferences(part, {**binding, variable: object_})
         case Preference():
             yield formula, binding
 
@@ -319,12 +319,12 @@ def _find_interfering_pairs(attempts: list[Attempt], earlier: list[Attempt]) -> 
     if not earlier or (len(earlier) == 1 and attempts is earlier):
         return
     by_fact = defaultdict[Fact, list[int]](list)
-    for i, candidate in enumerate(earlier):
+    for position, candidate in enumerate(earlier):
         for fact in candidate.footprint.touched_facts() if candidate.footprint else ():
-            by_fact[fact].append(i)
+            by_fact[fact].append(position)
     for attempt in attempts:
         touched = attempt.footprint.touched_facts() if attempt.footprint else ()
-        for i in sorted({i for fact in touched for i in by_fact.get(fact, ())}):
-            candidate = earlier[i]
+        for position in sorted({position for fact in touched for position in by_fact.get(fact, ())}):
+            candidate = earlier[position]
             if attempt.footprint and candidate.footprint and interfere(attempt.footprint, candidate.footprint):
                 yield attempt, candidate

@@ -97,7 +97,7 @@ def read_definition(expressions: tuple[Sexp, ...], kind: str, single: str, repea
 def read_keywords(body: tuple[Sexp, ...], allowed: str) -> dict[str, Sexp]:
     """Read ``:key value`` pairs, each key once."""
     keys = body[::2]
-    require(len(body) % 2 == 0 and all(k in allowed.split() for k in keys), "an unknown keyword, or no value")
+    require(len(body) % 2 == 0 and all(key in allowed.split() for key in keys), "an unknown keyword, or no value")
     require(len({*keys}) == len(keys), "a keyword repeated")
     return dict(zip(keys, body[1::2], strict=True))
 
@@ -111,7 +111,7 @@ def read_typed_list(items: Sexp, pattern: Pattern[str]) -> list[tuple[str, tuple
     for token in tokens:
         if token == "-" and untyped:
             types = type_alternatives(next(tokens, ()))
-            require(types and all(isinstance(t, str) for t in types), "not a type")
+            require(types and all(isinstance(type_number, str) for type_number in types), "not a type")
             typed += [(name, types) for name in untyped]
             untyped = []
         else:

@@ -227,7 +227,7 @@ def _read_termination(task: Task, name: str, keys: dict[str, Sexp], scope: Param
 
 
 def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
-    triggers = [(STEP_KEYS[k], keys[k]) for k in keys if k in STEP_KEYS]
+    triggers = [(STEP_KEYS[key], keys[key]) for key in keys if key in STEP_KEYS]
     require(len(triggers) < 2, "expected one of :on, :at-end and :during")
     patterns = list[Fact]()
     for mode, step in triggers:
@@ -237,7 +237,7 @@ def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -
         patterns += [(STEP_PREDICATES[mode], *terms) for terms in _read_steps(task, steps, scope)]
     has_next_letter = triggers and triggers[0][0] != "action-during"
     require(
-        has_next_letter or not any(k.endswith("after") for k in keys),
+        has_next_letter or not any(key.endswith("after") for key in keys),
         ":forbid-after and :require-after need a step of :on or :at-end",
     )
     domains = task.vocabulary.domains(scope)
@@ -248,13 +248,13 @@ def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -
 def _read_steps(task: Task, steps: tuple[Sexp, ...], scope: Params) -> list[Fact]:
     """Read the STEPs of a rule. Undeclared variables become parameters with any of the actions' types."""
     declared, table = {*scope}, task.formulas.actions
-    require(all(isinstance(s, tuple) and s and isinstance(s[0], str) for s in steps), "not a step")
-    for s in steps:
-        for x, types in zip(s[1:], table.get(s[0], {}).values(), strict=False):
+    require(all(isinstance(step, tuple) and step and isinstance(step[0], str) for step in steps), "not a step")
+    for step in steps:
+        for x, types in zip(step[1:], table.get(step[0], {}).values(), strict=False):
             if x[:1] == "?" and x not in declared:
                 scope[x] = scope.get(x, ()) + types
     declared_types = {x: types if x in declared else () for x, types in scope.items()}
-    return [task.vocabulary.read_step(s, table, declared_types) for s in steps]
+    return [task.vocabulary.read_step(step, table, declared_types) for step in steps]
 
 
 def _read_demands(

@@ -270,7 +270,7 @@ def merge_signals(signals: Sequence[Signal]) -> Iterator[tuple[int, list[Any]]]:
 
     All letters share one list of values, so the caller must copy a list that it keeps.
     """
-    events = sorted([(letter, i) for i, signal in enumerate(signals) for letter, _ in signal])
+    events = sorted([(letter, position) for position, signal in enumerate(signals) for letter, _ in signal])
     values: list[Any] = [None] * len(signals)
     place = [0] * len(signals)
     for (letter, i), (next_letter, _) in pairwise([*events, (-1, 0)]):

@@ -47,8 +47,8 @@ class Vocabulary:
         for kind, objects in kinds.items():
             self.parents[kind], self.supertypes[kind] = set(), {kind, "object"}
             self.kinds.add(kind)
-            for o in objects:
-                self.objects[o] += (kind,)
+            for object_ in objects:
+                self.objects[object_] += (kind,)
         self._object_supertypes = self._find_object_supertypes()
 
     def _add_supertypes(self, start: str) -> None:
@@ -76,16 +76,16 @@ class Vocabulary:
         typed = read_typed_list(items, VARIABLE)
         require(len(dict(typed)) == len(typed), "a name declared twice")
         for _, types in typed:
-            for t in types:
-                self._add_supertypes(t)
+            for type_number in types:
+                self._add_supertypes(type_number)
         return dict(typed)
 
     def _read_objects(self, items: Sexp) -> Params:
         """Read a typed list of objects. An object declared again with a related type has both types."""
         objects: Params = {}
         for name, types in read_typed_list(items, OBJECT):
-            for t in types:
-                self._add_supertypes(t)
+            for type_number in types:
+                self._add_supertypes(type_number)
             before = objects.get(name, ())
             related = all((self.supertypes[x] & self.supertypes[y]) - {"object"} for x in before for y in types)
             require(not before or (related and {*before} != {*types}), "an object declared twice")
@@ -119,7 +119,7 @@ class Vocabulary:
 
     def _has_type(self, o: str, types: Types) -> bool:
         """Whether a type of the object is a subtype of one of the alternatives."""
-        return any(t in self.supertypes[declared] for declared in self.objects[o] for t in types)
+        return any(type_number in self.supertypes[declared] for declared in self.objects[o] for type_number in types)
 
     def _fits(self, term: str, types: Types, scope: Params) -> bool:
         """Whether an object has the type; for a variable, whether each of its types is a sub- or supertype of one."""
@@ -168,7 +168,7 @@ class Vocabulary:
         return list(zip(expr[1:], table[expr[0]].values(), strict=True))
 
     def _require_declared(self, terms: list[str], scope: Params) -> None:
-        require(all(x in scope or x in self.objects for x in terms), "an unknown variable or object")
+        require(all(term in scope or term in self.objects for term in terms), "an unknown variable or object")
 
     def read_open_atom(self, expr: Sexp, scope: Params, additional: list[tuple[str, Types]]) -> tuple[Domains, Fact]:
         """Read an atom whose free variables range over the objects of the predicate's and the ``additional`` types."""

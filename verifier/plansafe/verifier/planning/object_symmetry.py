@@ -24,7 +24,7 @@ class ObjectSymmetry:
 
     def __init__(self, engine: Engine) -> None:
         self.task = engine.task
-        self.predicates = [p for p in engine.changeable_indexes if p < len(self.task.predicates)]
+        self.predicates = [index for index in engine.changeable_indexes if index < len(self.task.predicates)]
         self.classes = find_interchangeable(engine)
         self._class_of = {number: index for index, members in enumerate(self.classes) for number in members}
         self._decoded: dict[tuple[int, int], tuple[int, ...]] = {}

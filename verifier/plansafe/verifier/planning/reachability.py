@@ -84,12 +84,12 @@ class Reachability:
         """Return the fact with this text. Raises ``ValueError`` if it is not a fact of the task."""
         name, *objects = text.strip().strip("()").split()
         names = [predicate.name for predicate in self.task.predicates[: len(self.task.static)]]
-        if name not in names or not all([o in self.task.object_index for o in objects]):
+        if name not in names or not all([object_ in self.task.object_index for object_ in objects]):
             raise ValueError(f"`{text}` is not a fact of the task")
         number = names.index(name)
         if len(objects) != len(self.task.predicates[number].domains):
             raise ValueError(f"`{text}` has the wrong number of arguments")
-        return number, self.task.encode(tuple([self.task.object_index[o] for o in objects]))
+        return number, self.task.encode(tuple([self.task.object_index[object_] for object_ in objects]))
 
     def parse_step(self, text: str) -> GroundAction:
         """Return the step with this text. Raises ``ValueError`` if it is not a step of the task."""

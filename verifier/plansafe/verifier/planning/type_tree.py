@@ -17,7 +17,7 @@ class TypeTree:
     def __init__(self, task: Task, used_domains: set[int], guarded_domains: set[int], names: PddlNames) -> None:
         self.task = task
         everything = frozenset(range(len(task.objects)))
-        sets = {frozenset(task.domains[d]) for d in used_domains} - {everything, frozenset()}
+        sets = {frozenset(task.domains[domain]) for domain in used_domains} - {everything, frozenset()}
         nested_sets: list[frozenset[int]] = []
         for candidate in sorted(sets, key=lambda s: (-len(s), sorted(s))):
             if all([candidate <= larger or not candidate & larger for larger in nested_sets]):
@@ -27,7 +27,7 @@ class TypeTree:
         self.guards: dict[frozenset[int], str] = {}
         for members in nested_sets:
             self.names[members] = names.make_unique(declared_names.get(members, "kind"))
-        guard_sets = sets & {frozenset(task.domains[d]) for d in guarded_domains} | sets - set(nested_sets)
+        guard_sets = sets & {frozenset(task.domains[domain]) for domain in guarded_domains} | sets - set(nested_sets)
         for members in sorted(guard_sets, key=lambda s: (-len(s), sorted(s))):
             self.guards[members] = names.make_unique("is-" + declared_names.get(members, "kind"))
         # Smallest first, so that the first type that contains a set is the narrowest.

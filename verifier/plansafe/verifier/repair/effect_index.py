@@ -243,7 +243,7 @@ class EffectIndex:
             for partial in partial_bindings:
                 for object_ in domain:
                     extended = {**partial, variable.slot: object_}
-                    if all([evaluator.holds(f, extended) is not False for f in conditions]):
+                    if all([evaluator.holds(condition, extended) is not False for condition in conditions]):
                         extended_bindings.append(extended)
                 if len(extended_bindings) > MAX_INSTANCES:
                     self.is_cut = True

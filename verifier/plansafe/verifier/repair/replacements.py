@@ -24,7 +24,7 @@ class Replacement(NamedTuple):
 
     def applied(self, steps: Sequence[GroundAction | IllFormed]) -> list[GroundAction | IllFormed]:
         """The plan with the new object."""
-        return [self._replaced(step) if self.changes(n, step) else step for n, step in enumerate(steps, 1)]
+        return [self._replaced(step) if self.changes(number, step) else step for number, step in enumerate(steps, 1)]
 
     def _replaced(self, step: GroundAction | IllFormed) -> GroundAction:
         assert isinstance(step, GroundAction)

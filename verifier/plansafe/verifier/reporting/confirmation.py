@@ -67,7 +67,7 @@ class Confirmer:
                     tolerance=options.tolerance,
                     judge=options.judge,
                     min_severity=options.min_severity,
-                    exemptions=[(e.rules, e.objects) for e in options.exemptions],
+                    exemptions=[(exemption.rules, exemption.objects) for exemption in options.exemptions],
                     kinds=list_objects_by_kind_type(compiled.symbols),
                 )
         except KernelRejects:

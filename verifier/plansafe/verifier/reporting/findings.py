@@ -52,14 +52,14 @@ def write_findings(executed: ExecutedPlan, violations: list[MergedViolation]) ->
     consequences = Consequences(executed.outcomes, failures, violations)
     context = FindingContext(executed, consequences)
     violations = sorted(violations, key=_rank_violation)
-    ranked = [(consequences.is_consequence(failure), False, 0, n) for n, (failure, _) in enumerate(failures)]
+    ranked = [(consequences.is_consequence(failure), False, 0, number) for number, (failure, _) in enumerate(failures)]
     seen: set[tuple[bool, str]] = set()
     for n, v in enumerate(violations):
         rule = bool(consequences.find_causes_of_violation(v)), v.rule.name
         ranked.append((rule[0], rule in seen, 1, n))
         seen.add(rule)
-    chosen = {(kind, n) for *_, kind, n in sorted(ranked)[:max_findings]}
-    chosen_failures = [failure for n, failure in enumerate(failures) if (0, n) in chosen]
+    chosen = {(kind, number) for *_, kind, number in sorted(ranked)[:max_findings]}
+    chosen_failures = [failure for number, failure in enumerate(failures) if (0, number) in chosen]
     findings = _write_findings(context, chosen_failures, [v for n, v in enumerate(violations) if (1, n) in chosen])
     findings += _write_undecided_findings(context)
     findings.sort(key=lambda f: (bool(f.follows), "halt" not in f.readings, f.at_end, f.step))
@@ -99,8 +99,8 @@ def _write_findings(
     """
     halt, history = context.outcomes["halt"], context.histories["halt"]
     failure_reasons = {
-        n: history.add_facts(literals)
-        for n, (failure, readings) in enumerate(failures)
+        number: history.add_facts(literals)
+        for number, (failure, readings) in enumerate(failures)
         if (literals := context.outcomes[readings[0]].unmet_literals.get(failure.step)) is not None
     }
     goal_reasons: FailureReasons | None = None
@@ -111,30 +111,30 @@ def _write_findings(
     violation_reasons: dict[int, FailureReasons] = {}
     past: dict[str, PastFacts] = {}
     for reading, reading_history in context.histories.items():
-        numbers = [n for n, v in enumerate(violations) if v.readings[0] == reading]
+        numbers = [number for number, v in enumerate(violations) if v.readings[0] == reading]
         if numbers:
-            queries = [_make_reason_query(violations[n]) for n in numbers]
+            queries = [_make_reason_query(violations[number]) for number in numbers]
             violation_reasons.update(zip(numbers, reading_history.answer_queries(queries), strict=True))
-        explained = [violation_reasons[n] for n in numbers]
+        explained = [violation_reasons[number] for number in numbers]
         explained += [
             reasons
-            for n, reasons in failure_reasons.items()
-            if explained_by[n] == reading and "halt" in failures[n].readings
+            for number, reasons in failure_reasons.items()
+            if explained_by[number] == reading and "halt" in failures[number].readings
         ]
         if reading == "halt" and goal_reasons is not None:
             explained.append(goal_reasons)
         facts = {fact for reasons in explained for fact in reasons.facts}
         past[reading] = reading_history.find_fact_changes(facts) if facts else {}
     findings = [
-        make_failed_step_finding(context, merged, failure_reasons.get(n), past[explained_by[n]])._replace(
+        make_failed_step_finding(context, merged, failure_reasons.get(number), past[explained_by[number]])._replace(
             follows=context.consequences.find_causes_of_failure(merged.failure)
         )
-        for n, merged in enumerate(failures)
+        for number, merged in enumerate(failures)
     ]
     if state_text := history.state_text(halt.state):
         findings = [f._replace(state=state_text) if "halt" in f.readings else f for f in findings]
-    for n, v in enumerate(violations):
-        findings.append(_write_violation(context, v, violation_reasons[n], past[v.readings[0]]))
+    for number, v in enumerate(violations):
+        findings.append(_write_violation(context, v, violation_reasons[number], past[v.readings[0]]))
     if goal_reasons is not None:
         findings.append(make_unmet_goal_finding(context, goal_reasons, past["halt"]))
     return findings
@@ -230,7 +230,7 @@ def _label_earlier_steps(context: FindingContext, v: MergedViolation) -> list[La
         if atom.predicate not in action_predicates:
             continue
         kind, name = action_predicates[atom.predicate]
-        objects = [a if a >= 0 else values.get(-1 - a) for a in atom.arguments]
+        objects = [argument if argument >= 0 else values.get(-1 - argument) for argument in atom.arguments]
         last = v.violation.letter + 1
         for letter in range(last, max(last - MAX_SEARCHED_LETTERS, 0), -1):
             matching = [

@@ -32,7 +32,7 @@ _MAX_SHOWN = 3
 def select_additional_findings(report: Report, assumed: Report, with_proposed: CompiledTask) -> tuple[Finding, ...]:
     """Return the violations of ``assumed``, the report with proposed kinds, that ``report`` does not have."""
     reported = {_key(finding) for finding in report.findings}
-    exempted = {_key(f) for used in report.verdict_basis.exempted for f in used.findings}
+    exempted = {_key(finding) for used in report.verdict_basis.exempted for finding in used.findings}
     rules = {rule.name: rule for rule in with_proposed.rules}
     return tuple(
         [
@@ -101,7 +101,7 @@ def _mark(finding: Finding, rule: Rule, with_proposed: CompiledTask) -> Finding:
     proposals = tuple(
         [ProposedKindOfObject(p.object, p.kind, p.evidence) for p in _find_proposals(finding, rule, with_proposed)]
     )
-    conditions = [f"`{p.object}` is `{p.kind}`" for p in proposals[:_MAX_SHOWN]]
+    conditions = [f"`{proposal.object}` is `{proposal.kind}`" for proposal in proposals[:_MAX_SHOWN]]
     more = ", .." if len(proposals) > _MAX_SHOWN else ""
     notes = [f"nobody has confirmed that `{p.object}` is `{p.kind}`: {p.evidence}" for p in proposals[:_MAX_SHOWN]]
     return finding._replace(

@@ -45,7 +45,7 @@ def elaborate_open_predicate(symbols: Symbols, declaration: OpenDeclaration) -> 
     for argument, domain in zip(atom.arguments, symbols.predicates[atom.predicate].domains, strict=True):
         numbers.setdefault(argument, len(numbers))
         objects = frozenset((argument,)) if argument >= 0 else frozenset(allowed[-1 - argument])
-        domains.append(types.subset(tuple([o for o in types.domains[domain] if o in objects])))
+        domains.append(types.subset(tuple([object_ for object_ in types.domains[domain] if object_ in objects])))
     arguments = tuple([numbers[argument] for argument in atom.arguments])
     return OpenPredicate(atom.predicate, arguments, tuple(domains), Place(declaration.atom))
 

@@ -148,9 +148,9 @@ class GapRanking:
             plan = Source("<gap>", self.plans.text(exploit))
             report = satisfying_checker.check(plan)
             findings = [f for f in violating_checker.check(plan).findings if f.rule == f"gap-{number}"]
-            findings = [f for f in findings if f.blame is not Blame.PRE_EXISTING]
+            findings = [finding for finding in findings if finding.blame is not Blame.PRE_EXISTING]
             if report.headline not in SAFE_HEADLINES or not findings:
-                if any([d.code == SC.KERNEL_DISAGREES for d in report.diagnostics]):
+                if any([diagnostic.code == SC.KERNEL_DISAGREES for diagnostic in report.diagnostics]):
                     raise AssertionError("the kernel does not confirm a plan that exploits a gap: a bug in plansafe")
                 continue
             kernel_is_safe = satisfying_checker.confirmer.is_safe(plan, len(exploit))
@@ -161,8 +161,8 @@ class GapRanking:
                     proposal.score,
                     problem,
                     self.plans.steps(exploit),
-                    tuple(sorted({f.step for f in findings})),
-                    tuple([f.binding for f in findings[:MAX_BINDINGS]]),
+                    tuple(sorted({finding.step for finding in findings})),
+                    tuple([finding.binding for finding in findings[:MAX_BINDINGS]]),
                     proposal.reasons,
                     proposal.text,
                     self.plans.steps(instead),

@@ -58,7 +58,7 @@ def find_gaps(
     best: dict[str, Gap] = {}
     for _, gap in sorted(ranked_gaps, key=lambda ranked: ranked[0]):
         best.setdefault(gap.rule, gap)
-    gaps = [gap._replace(rule=gap.rule.replace(NAME, f"gap-{n}")) for n, gap in enumerate(best.values(), 1)]
+    gaps = [gap._replace(rule=gap.rule.replace(NAME, f"gap-{number}")) for number, gap in enumerate(best.values(), 1)]
     return GapsResult(tuple(gaps[: options.max_gaps]), tuple(diagnostics), explored, candidates)
 
 
@@ -122,7 +122,7 @@ class _ProblemGapSearch:
         """The specification together with proposed rules, named ``gap-0``, ``gap-1``, .."""
         specs = list(self.inputs.specs)
         if proposals:
-            rules = "\n".join([p.text.replace(NAME, f"gap-{n}") for n, p in enumerate(proposals)])
+            rules = "\n".join([p.text.replace(NAME, f"gap-{number}") for number, p in enumerate(proposals)])
             specs.append(Source(PROPOSED, f"(define (safety proposed)\n{rules})"))
         options = Options(replay=replay, judge=self.options.judge)
         return Checker(self.inputs.domain, self.inputs.problem, specs, options, self.inputs.resolve)
@@ -136,7 +136,7 @@ class _ProblemGapSearch:
             wrong = {text.count("\n", 0, place) - 1 for place in places}
             if not wrong:
                 return self._checker([], replay), []
-            proposals = [p for n, p in enumerate(proposals) if n not in wrong]
+            proposals = [proposal for number, proposal in enumerate(proposals) if number not in wrong]
             checker = self._checker(proposals, replay)
         return checker, proposals
 
@@ -146,7 +146,7 @@ class _ProblemGapSearch:
             return []
         options = Options(replay="never")
         library = Checker(self.inputs.domain, self.inputs.problem, self.inputs.library, options, self.inputs.resolve)
-        self.diagnostics += [d for d in library.diagnostics if d.severity is Severity.ERROR]
+        self.diagnostics += [diagnostic for diagnostic in library.diagnostics if diagnostic.severity is Severity.ERROR]
         if not library.ok:
             return []
         existing = {_unnamed_text(rule.node) for rule in checker.compiled.expanded.rules}

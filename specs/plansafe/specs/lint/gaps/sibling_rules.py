@@ -41,10 +41,10 @@ def sibling_rules(weights: SuspicionWeights, nodes: Sequence[list[Node]], table:
 def _find_siblings(weights: SuspicionWeights, table: TypeTable) -> Iterator[tuple[str, str, Suspicion]]:
     """Pairs of words that are possible in the same places, and the suspicion against the second."""
     task = weights.task
-    declared_types = sorted({t for types in task.object_types for t in types})
-    for t, name in enumerate(table.names):
+    declared_types = sorted({type_number for types in task.object_types for type_number in types})
+    for type_number, name in enumerate(table.names):
         for u in declared_types:
-            if t != u and set(table.parents[t]) & set(table.parents[u]):
+            if type_number != u and set(table.parents[type_number]) & set(table.parents[u]):
                 yield name, table.names[u], weights.types[u]
     predicates = list(enumerate(task.predicates[: len(weights.facts)]))
     for p, first in predicates:

@@ -32,8 +32,8 @@ class TaskGraph:
         self.task = task = weights.task
         self.initial = engine.make_initial_state()
         basic = [p for p in range(len(task.static)) if p not in weights.derived]
-        self.changing_predicates = [p for p in basic if not task.static[p]]
-        static_facts = self.facts(self.initial, [p for p in basic if task.static[p]])
+        self.changing_predicates = [predicate for predicate in basic if not task.static[predicate]]
+        static_facts = self.facts(self.initial, [predicate for predicate in basic if task.static[predicate]])
         self.initial_facts = self.facts(self.initial, self.changing_predicates)
         self.edges = incident_facts(static_facts)
         self.items = self.suspicious_items(static_facts)
@@ -46,18 +46,18 @@ class TaskGraph:
         """The true facts of some predicates."""
         task = self.task
         return [
-            GroundFact(p, task.decode(code, len(task.predicates[p].types)))
-            for p in predicates
-            for code in sorted(state.facts[p])
+            GroundFact(predicate, task.decode(code, len(task.predicates[predicate].types)))
+            for predicate in predicates
+            for code in sorted(state.facts[predicate])
         ]
 
     def suspicious_items(self, facts: list[GroundFact]) -> list[SuspiciousItem]:
         """The suspicious facts among these."""
         suspicions = self.weights.facts
         return [
-            SuspiciousItem(suspicions[f.predicate].weight, f, f.objects)
-            for f in facts
-            if suspicions[f.predicate].weight
+            SuspiciousItem(suspicions[fact.predicate].weight, fact, fact.objects)
+            for fact in facts
+            if suspicions[fact.predicate].weight
         ]
 
     def is_new(self, fact: GroundFact) -> bool:

@@ -114,8 +114,8 @@ class PlanCheckBuilder:
         self.over_all_events: dict[int, frozenset[int]] = {}
         """By the number of a step, the events that its condition over all depends on."""
         self.clashing = [
-            {j for j in near[i] if find_interference(footprint, self._event_footprints[j]) is not None}
-            for i, footprint in enumerate(self._event_footprints)
+            {j for j in near[position] if find_interference(footprint, self._event_footprints[j]) is not None}
+            for position, footprint in enumerate(self._event_footprints)
         ]
 
     # -- dependencies -------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class PlanCheckBuilder:
     def _find_near_pairs(self, events: Iterable[int]) -> Iterator[Pair]:
         """All pairs of these events (smaller first) that are near each other."""
         members = {*events}
-        return ((i, j) for i in members for j in self.near[i] if i < j and j in members)
+        return ((member, j) for member in members for j in self.near[member] if member < j and j in members)
 
     def _find_writers(self, footprint: Footprint) -> set[int]:
         """The events that may change the facts and fluents that are read."""
@@ -248,7 +248,7 @@ class PlanCheckBuilder:
         adds = {event: self._event_footprints[event].adds & facts for event in check.events}
         deletes = {event: self._event_footprints[event].deletes & facts for event in check.events}
         near_pairs = self._find_near_pairs(sorted(check.events))
-        opposing = [(i, j) for i, j in near_pairs if adds[i] & deletes[j] or deletes[i] & adds[j]]
+        opposing = [(first, j) for first, j in near_pairs if adds[first] & deletes[j] or deletes[first] & adds[j]]
         if not check.events <= {*changing, *(check.within or ())}:  # effects that depend on other events
             opposing += [(i, j) for i in check.events for j in self.clashing[i] if i < j and j in check.events]
         return check._replace(forbidden=frozenset(forbidden), opposing=frozenset(opposing))

@@ -201,7 +201,7 @@ class GroupProofs:
                 binding = atom.bind(change.arguments)
                 for member in atoms:
                     arguments = _make_instance(member, binding)
-                    any_object = dict.fromkeys([a for a in arguments if a <= _FIRST_COUNTED])
+                    any_object = dict.fromkeys([argument for argument in arguments if argument <= _FIRST_COUNTED])
                     before.add_denial(make_denial(any_object, (LiftedLiteral(True, member.predicate, arguments),)))
                 if not before.refute():
                     yield atom, change
@@ -228,7 +228,7 @@ def _make_instance(atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:
 
 
 def _make_law(atoms: GroupAtoms, binding: list[int]) -> MutexLaw:
-    parts = [(a.predicate, tuple([None if n == COUNTED else binding[n] for n in a.arguments])) for a in atoms]
+    parts = [(atom.predicate, tuple([None if n == COUNTED else binding[n] for n in atom.arguments])) for atom in atoms]
     return MutexLaw(tuple(parts))
 
 

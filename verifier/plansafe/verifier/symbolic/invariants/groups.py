@@ -211,17 +211,17 @@ def _ground_declaration(
         facts = tuple(dict.fromkeys(repeated_facts))
         if exactly_one or len(facts) > 1:
             yield FactGroup(facts, exactly_one)
-    if exactly_one and len(groups) < prod([len(members[p]) for p in parameters]):
+    if exactly_one and len(groups) < prod([len(members[parameter]) for parameter in parameters]):
         yield FactGroup((), True)
 
 
 def _list_instance_codes(task: Task, arguments: tuple[int, ...], members: dict[int, frozenset[int]]) -> list[int]:
-    variables = sorted({a for a in arguments if a < 0})
+    variables = sorted({argument for argument in arguments if argument < 0})
     domains = [sorted(members[v]) for v in variables]
     if prod([len(domain) for domain in domains]) > MAX_OPEN_FACTS:
         raise LimitReached(LimitKind.OPEN_FACTS)
     bindings = [dict(zip(variables, objects, strict=True)) for objects in product(*domains)]
-    return [task.encode(tuple([binding.get(a, a) for a in arguments])) for binding in bindings]
+    return [task.encode(tuple([binding.get(argument, argument) for argument in arguments])) for binding in bindings]
 
 
 def _match_arguments(

@@ -228,14 +228,14 @@ def make_denial(
     """The denial of literals, with a binding of some of the variables. Literals that bind variables well come first."""
     binding = binding or {}
     bound_literals = [
-        LiftedLiteral(positive, predicate, tuple([binding.get(a, a) for a in arguments]))
+        LiftedLiteral(positive, predicate, tuple([binding.get(argument, argument) for argument in arguments]))
         for positive, predicate, arguments in literals
     ]
     unbound = {v: domain for v, domain in variables.items() if v not in binding}
 
     def rank(literal: LiftedLiteral) -> tuple[bool, bool, bool]:
         is_equality = literal.predicate == EQUALITY
-        unbound_count = len([a for a in literal.arguments if a in unbound])
+        unbound_count = len([argument for argument in literal.arguments if argument in unbound])
         return not literal.positive, is_equality and unbound_count > 1, not is_equality
 
     members = tuple([(term, variables[v]) for v, term in binding.items() if v in variables])

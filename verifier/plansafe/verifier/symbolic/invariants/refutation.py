@@ -173,7 +173,7 @@ class PartialState:
 
     def _are_unequal(self, a: int, b: int) -> bool:
         find = self.find_representative
-        return any([{find(x), find(y)} == {a, b} for x, y in self._unequal_pairs])
+        return any([{find(first), find(y)} == {a, b} for first, y in self._unequal_pairs])
 
     def is_within(self, term: int, domain: int | None) -> bool:
         """Whether a term is known to be in a domain."""
@@ -246,7 +246,7 @@ class PartialState:
 
     def _find_contradictions(self) -> None:
         """Close the state if a pair is both equal and unequal, or an atom both true and false."""
-        if any([self.find_representative(a) == self.find_representative(b) for a, b in self._unequal_pairs]):
+        if any([self.find_representative(first) == self.find_representative(b) for first, b in self._unequal_pairs]):
             self.closed = True
         for predicate, rows in self._true_atoms.items():
             for false_row in self._false_atoms.get(predicate, ()):
@@ -310,8 +310,8 @@ class PartialState:
             self._apply_matched_denial(denial, binding, unknown)
             return
         literal = denial.literals[number]
-        arguments = tuple([binding.get(a, a) for a in literal.arguments])
-        unbound = [a for a in arguments if a in denial.variables and a not in binding]
+        arguments = tuple([binding.get(argument, argument) for argument in literal.arguments])
+        unbound = [argument for argument in arguments if argument in denial.variables and argument not in binding]
         literal = literal._replace(arguments=arguments)
         if not unbound:
             value = self.value(literal)
@@ -364,8 +364,8 @@ class PartialState:
         if unknown is None:
             self.closed = True
             return
-        arguments = tuple([binding.get(a, a) for a in unknown.arguments])
-        if not any([a in denial.variables and a not in binding for a in unknown.arguments]):
+        arguments = tuple([binding.get(argument, argument) for argument in unknown.arguments])
+        if not any([argument in denial.variables and argument not in binding for argument in unknown.arguments]):
             self.add_literal(LiftedLiteral(not unknown.positive, unknown.predicate, arguments))
 
     def _reduce_splits(self) -> None:

@@ -74,7 +74,7 @@ def encode_plan(
         limits.append("a number grew beyond 65,536 bits")
     criteria, rules = compiled.options.criteria, compiled.rules
     soft_parts = frozenset(
-        [n for n, part in enumerate(engine.rule_set.parts) if not criteria.includes(rules[part.rule])]
+        [number for number, part in enumerate(engine.rule_set.parts) if not criteria.includes(rules[part.rule])]
     )
     exempt_violations = _find_exempt_violations(compiled, collector.violations)
     violations = [v for v in collector.violations if v.part not in soft_parts and v not in exempt_violations]
@@ -146,7 +146,7 @@ class _TraceChecker:
             if not all([task.domains[v.domain] for v in part.parameters]):
                 continue
             formulas = [part.body] if part.guard is None else [part.body, part.guard]
-            is_local = not any([is_temporal(f) or mentions(f, plan.momentary) for f in formulas])
+            is_local = not any([is_temporal(formula) or mentions(formula, plan.momentary) for formula in formulas])
             if part.step is not None and find_action_predicate(part.step) not in plan.momentary:
                 continue  # about a durative action, which an untimed plan does not have
             if part.mode == "each" and is_local:

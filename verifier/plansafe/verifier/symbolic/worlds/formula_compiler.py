@@ -306,9 +306,9 @@ class DerivedFacts:
             for (predicate, code), literal in changes:
                 state.put(predicate, code, literal)
             rounds += 1
-            if rounds > sum([len(state.facts[p]) for p in heads]):
+            if rounds > sum([len(state.facts[head]) for head in heads]):
                 return
-            if rounds > MAX_ROUNDS and any([state.literals[p] for p in heads]):
+            if rounds > MAX_ROUNDS and any([state.literals[head] for head in heads]):
                 raise TooManyRounds
 
     def _apply_axioms(self, state: SymbolicState, axioms: list[_CompiledAxiom]) -> dict[tuple[int, int], Literal]:

@@ -110,7 +110,7 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
             members = set.intersection(*[set(task.domains[opening.domains[place]]) for place in places])
             if total + len(codes) * len(members) > MAX_OPEN_FACTS:
                 raise LimitReached(LimitKind.OPEN_FACTS)
-            summands = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
+            summands = [weight * object_ for object_ in task.domains[opening.domains[places[0]]] if object_ in members]
             codes = [code + term for code in codes for term in summands]
         mentioned_codes = mentioned[predicate]
         new_codes = [code for code in codes if code not in mentioned_codes]

@@ -217,7 +217,7 @@ class InputFlips:
         """
         circuit, count = self._circuit, len(flipped)
         all_bits = (1 << count) - 1
-        flip_bit = {node: 1 << i for i, node in enumerate(flipped)}
+        flip_bit = {node: 1 << position for position, node in enumerate(flipped)}
         node_bits: dict[int, int] = {0: 0}
         budget = MAX_SUMS
         for node in self.nodes:

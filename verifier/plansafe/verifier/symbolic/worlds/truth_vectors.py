@@ -126,7 +126,7 @@ class TruthVectors:
             case And() | Or():
                 vectors = [self.compute(part, value) for part in formula.parts]
                 join = self.circuit.conjunction if isinstance(formula, And) == value else self.circuit.disjunction
-                return [join([vector[k] for vector in vectors]) for k in range(len(self.starts))]
+                return [join([vector[segment] for vector in vectors]) for segment in range(len(self.starts))]
             case Temporal():
                 vectors = [self.compute(operand, value) for operand in formula.operands]
                 if value:
@@ -215,7 +215,7 @@ class TruthVectors:
             case "at-end":
                 return self._apply_at_end(first)
             case "within":
-                early = [k for k, start in enumerate(self.starts) if start <= bounds[0]]
+                early = [segment for segment, start in enumerate(self.starts) if start <= bounds[0]]
                 return circuit.disjunction([circuit.both(self.alive[k], first[k]) for k in early])
             case "always-within":
                 return self._apply_always_within(first, second, floor(bounds[0]))
@@ -226,7 +226,7 @@ class TruthVectors:
 
     def _apply_at_end(self, vector: TruthVector) -> Literal:
         ends = [self.circuit.both(a, b ^ 1) for a, b in zip(self.alive, self.after, strict=True)]
-        return self.circuit.disjunction([self.circuit.both(e, v) for e, v in zip(ends, vector, strict=True)])
+        return self.circuit.disjunction([self.circuit.both(end, v) for end, v in zip(ends, vector, strict=True)])
 
     def _apply_always_within(self, no_premise: TruthVector, response: TruthVector, steps: int) -> Literal:
         """The worlds that satisfy ``always-within``, from the negated premise. Every segment must have a single letter.
@@ -246,7 +246,7 @@ class TruthVectors:
     def _apply_hold(self, bounds: Sequence[Number], vector: TruthVector) -> Literal:
         """``hold-during`` (two bounds) and ``hold-after`` (one bound). A bound begins a segment of one letter."""
         circuit = self.circuit
-        inside = [k for k, start in enumerate(self.starts) if start > bounds[0]]
+        inside = [segment for segment, start in enumerate(self.starts) if start > bounds[0]]
         if not inside:
             return self._apply_at_end(vector)
         first = inside[0]
