@@ -96,7 +96,7 @@ def _add_unsearched_problems(run: LintRun) -> None:
 
 def _sort_findings(run: LintRun) -> list[LintFinding]:
     """Errors first, then in the order of the rules."""
-    order = {linted_rule.rule.name: n for n, linted_rule in reversed(list(enumerate(run.rules)))}
+    order = {linted_rule.rule.name: number for number, linted_rule in reversed(list(enumerate(run.rules)))}
     ranks = list(Severity)
     return sorted(run.findings, key=lambda finding: (ranks.index(finding.severity), order[finding.rules[0]]))
 

@@ -147,8 +147,8 @@ class FormulaProver:
             if self._find_sequence([RequiredValue(part, True)], invariants) is Possibility.IMPOSSIBLE:
                 return Possibility.IMPOSSIBLE
         for position, (number, part) in enumerate(trace_parts):
-            for m, second in [*trace_parts[position + 1 :], *end_parts]:
-                if number == m and len(numbers) > 1:
+            for second_number, second in [*trace_parts[position + 1 :], *end_parts]:
+                if number == second_number and len(numbers) > 1:
                     continue
                 values = [RequiredValue(part, True), RequiredValue(second, True)]
                 if self._find_sequence(values, invariants) is Possibility.IMPOSSIBLE:
@@ -168,7 +168,7 @@ class FormulaProver:
             return related
         for part in parts:  # most rules are not implied by any rule, nor by all others together
             if not self._excludes_violation(
-                part, [(n, related_part) for n in related for related_part in self.rules[n].parts]
+                part, [(rule, related_part) for rule in related for related_part in self.rules[rule].parts]
             ):
                 return []
         return related
@@ -218,7 +218,7 @@ class FormulaProver:
         """The rules that together make it impossible to take an action; ``None`` if it may be possible."""
         question = self.question()
         question.take_action("start", action.name, question.add_arguments(action))
-        symbols = {a.predicate for effect in action.start.effects for a in (*effect.adds, *effect.deletes)}
+        symbols = {atom.predicate for effect in action.start.effects for atom in (*effect.adds, *effect.deletes)}
         symbols |= symbols_read(*action.start.condition)
         symbols |= {-1 - assignment.function for effect in action.start.effects for assignment in effect.assignments}
         symbols |= {p for p, key in self.index.action_predicates.items() if key == ("start", action.name)}

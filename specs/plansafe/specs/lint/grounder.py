@@ -195,7 +195,7 @@ class Grounder:
 
     def same(self, a: tuple[int, ...], b: tuple[int, ...]) -> Literal:
         """Encode that elements are the same, one by one."""
-        return self.circuit.conjunction([self.universe.equal(x, y) for x, y in zip(a, b, strict=True)])
+        return self.circuit.conjunction([self.universe.equal(left, right) for left, right in zip(a, b, strict=True)])
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 

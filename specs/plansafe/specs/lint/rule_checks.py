@@ -127,9 +127,9 @@ class RuleCheck:
         return decisions
 
     def _missing_objects_text(self, linted_rule: LintedRule) -> str:
-        for n, number in linted_rule.numbers.items():
-            rule, task = self.run.checkers[n].rules[number], self.run.problems[n].task
-            table = self.run.domain_indexes[n].table
+        for problem, number in linted_rule.numbers.items():
+            rule, task = self.run.checkers[problem].rules[number], self.run.problems[problem].task
+            table = self.run.domain_indexes[problem].table
             for variable in rule.declared_parameters:
                 if not task.domains[variable.domain]:
                     types = table.alternatives(variable.domain)

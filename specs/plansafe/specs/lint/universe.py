@@ -122,27 +122,27 @@ class Universe:
 
     # -- equality -----------------------------------------------------------------------------------------------------
 
-    def equal(self, a: int, b: int) -> Literal:
+    def equal(self, first: int, second: int) -> Literal:
         """Whether two elements are one object."""
-        if a == b:
+        if first == second:
             return TRUE
-        a, b = min(a, b), max(a, b)
-        if self.distinct or not self._may_be_equal(a, b):
+        first, second = min(first, second), max(first, second)
+        if self.distinct or not self._may_be_equal(first, second):
             return FALSE
-        literal = self.equalities.get((a, b))
+        literal = self.equalities.get((first, second))
         if literal is None:
-            literal = self.equalities[a, b] = self.circuit.input(("equal", a, b))
+            literal = self.equalities[first, second] = self.circuit.input(("equal", first, second))
         return literal
 
-    def _may_be_equal(self, a: int, b: int) -> bool:
+    def _may_be_equal(self, first: int, second: int) -> bool:
         """Whether the types of two elements allow that they are one object."""
         if not self.typed:
             return True
-        if a in self._own_domains and b in self._own_domains:
-            return self.index.domains_overlap(self._own_domains[a], self._own_domains[b])
-        if a not in self._own_domains and b not in self._own_domains:
+        if first in self._own_domains and second in self._own_domains:
+            return self.index.domains_overlap(self._own_domains[first], self._own_domains[second])
+        if first not in self._own_domains and second not in self._own_domains:
             return False
-        object_element, free_element = (b, a) if a in self._own_domains else (a, b)
+        object_element, free_element = (second, first) if first in self._own_domains else (first, second)
         return self.member(object_element, self._own_domains[free_element]) != FALSE
 
     def _has_object_of_several_types(self, pair: tuple[int, int]) -> bool:

@@ -90,9 +90,9 @@ class Join:
             return self._emit_scan(first, remaining, bound, outputs, inner, loops)
         unbound = [output for output in outputs if output not in bound]
         for literal in literals:
-            unbound += [s for s in sorted(emitter.free_slots(literal.formula)) if s not in bound]
+            unbound += [slot for slot in sorted(emitter.free_slots(literal.formula)) if slot not in bound]
         if unbound:
-            slot = min(unbound, key=lambda s: len(emitter.task.domains[self.domains[s]]))
+            slot = min(unbound, key=lambda candidate: len(emitter.task.domains[self.domains[candidate]]))
             body = self._emit(literals, bound | {slot}, outputs, inner, loops + 1)
             return [f"for x{slot} in {emitter.domain_name(self.domains[slot])}:", *_indent(body)]
         has_empty_domain = any([s not in bound and not emitter.task.domains[d] for s, d in self.domains.items()])
@@ -190,7 +190,7 @@ class Join:
         self, literals: list[FormulaLiteral], bound: set[int], outputs: list[int], inner: list[str]
     ) -> list[str]:
         """A call of a function with the remaining loops: Python allows twenty nested loops."""
-        parameters = self.context + "".join([f", x{s}" for s in sorted(bound)])
+        parameters = self.context + "".join([f", x{slot}" for slot in sorted(bound)])
         body = [*self._emit(literals, bound, outputs, inner, 0), "return False"]
         call = f"{self.emitter.define_once(parameters, body)}({parameters})"
         return [f"if {call}:", " return True"] if inner == ["return True"] else [call]

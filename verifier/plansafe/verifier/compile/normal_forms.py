@@ -105,7 +105,7 @@ def convert_to_dnf(formula: Formula, positive: bool = True, cap: int = 32) -> li
         case Quantified() if formula.universal != positive:
             inner = convert_to_dnf(formula.body, positive, cap)
             if inner is not None:
-                return [Disjunct(formula.variables + d.variables, d.literals) for d in inner]
+                return [Disjunct(formula.variables + disjunct.variables, disjunct.literals) for disjunct in inner]
             return [Disjunct((), (FormulaLiteral(positive, formula),))]
         case Quantified() | Atom() | Equal() | Compare() | Temporal():
             return [Disjunct((), (FormulaLiteral(positive, formula),))]

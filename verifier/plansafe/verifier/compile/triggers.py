@@ -152,7 +152,7 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
     domains = {v.slot: v.domain for v in parameters} | bound_slot_domains(condition)
     defined: list[tuple[int, list[int], str]] = []
     compiled: set[tuple[int, tuple[int, ...]]] = set()
-    empty_domains = frozenset([d for d, members in enumerate(emitter.task.domains) if not members])
+    empty_domains = frozenset([domain for domain, members in enumerate(emitter.task.domains) if not members])
     for symbol in atoms_and_fluents(condition, empty_domains):
         predicate = _changed_predicate(emitter, symbol)
         if (predicate, symbol.arguments) in compiled:

@@ -301,7 +301,7 @@ class CausalLinker:
         assignment = effect.updates[fluent]
         base = len(self.task.predicates)
         fluents = expression_fluents(assignment.value)
-        operands = [(base + f.function, self.task.code_of(f.arguments, effect.binding)) for f in fluents]
+        operands = [(base + fluent.function, self.task.code_of(fluent.arguments, effect.binding)) for fluent in fluents]
         if assignment.operator != "assign":
             operands.append(fluent)
         for index, code in dict.fromkeys(operands):

@@ -124,7 +124,7 @@ class CounterfactualWorlds:
         self._is_wrong: dict[World, bool] = {}
         self._effects: dict[int, list[_EffectInstance]] = {}
         parts = [test.part for test in tests if isinstance(test, InstanceTest)]
-        formulas = [f for part in parts for f in (part.body, part.guard, part.step) if f is not None]
+        formulas = [formula for part in parts for formula in (part.body, part.guard, part.step) if formula is not None]
         self._predicates_in_rules = frozenset([atom.predicate for formula in formulas for atom in atoms_in(formula)])
         self._monitors = {n: self._make_monitor(test) for n, test in enumerate(tests) if isinstance(test, InstanceTest)}
         self.elements = self.find_relevant_elements(frozenset())
@@ -149,7 +149,7 @@ class CounterfactualWorlds:
                 relevant.add(element)
             effects = self._load_effect_instances(number, step)
             relevant_effects = [
-                e for e in effects if any([_is_live(variable, live_variables) for variable in e.writes])
+                effect for effect in effects if any([_is_live(variable, live_variables) for variable in effect.writes])
             ]
             if not relevant_effects:
                 continue

@@ -256,7 +256,7 @@ def _find_failed_check(execution: ExplainedExecution, step: GroundAction, unmet:
     task = execution.task
     objects = ground(atom.arguments, unmet.binding)
     fact = (atom.predicate, task.encode(objects))
-    added = [task.decode(code, len(task.predicates[p].types)) for p, code in delta.adds]
+    added = [task.decode(code, len(task.predicates[predicate].types)) for predicate, code in delta.adds]
     added_relations = [arguments for arguments in added if len(arguments) > 1]
     if fact in delta.adds if not unmet.required_value else fact in delta.deletes and not added_relations:
         return _Check.OWN_FLAG

@@ -172,11 +172,11 @@ def _sweep(signals: Sequence[Signal], constant: int, pick: Callable[..., int]) -
     counts[constant] += 1
     current_values = list[int | None]([None] * len(signals))
     changes = list[tuple[int, int]]()
-    for letter, i, value in events:
-        before = current_values[i]
+    for letter, number, value in events:
+        before = current_values[number]
         if before is not None:
             counts[before] -= 1
-        current_values[i] = value
+        current_values[number] = value
         counts[value] += 1
         changes.append((letter, pick([v for v in (0, 1, 2) if counts[v]])))
     return normalize(changes)

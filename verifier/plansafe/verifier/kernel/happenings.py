@@ -203,7 +203,7 @@ class Execution:
         able = [attempt for attempt in attempts if attempt.footprint is not None and (attempt.allowed or force)]
         mutex = {max(x.step.number, y.step.number) for x, y in _find_interfering_pairs(able, able) if x is not y}
         recent = [attempt for _, attempt in self.recent_attempts]
-        mutex |= {x.step.number or y.step.number for x, y in _find_interfering_pairs(able, recent)}
+        mutex |= {first.step.number or second.step.number for first, second in _find_interfering_pairs(able, recent)}
         return mutex - {0}
 
     # The effects of a happening are united
@@ -223,8 +223,8 @@ class Execution:
     def _change_state(self, changes: Iterable[Change], numbers: dict[Fact, Fraction]) -> StateChange:
         """Change the state; a fact that is both deleted and added is true afterwards."""
         state, changes = self.state, list(changes)
-        added = dict.fromkeys([f for kind, f, _ in changes if kind == "add"])
-        deleted = dict.fromkeys([f for kind, f, _ in changes if kind == "delete" and f not in added])
+        added = dict.fromkeys([fact for kind, fact, _ in changes if kind == "add"])
+        deleted = dict.fromkeys([fact for kind, fact, _ in changes if kind == "delete" and fact not in added])
         before = {f: state.numbers.get(f) for f, value in numbers.items() if state.numbers.get(f) != value}
         new, lost = [f for f in added if f not in state.facts], [f for f in deleted if f in state.facts]
         for fact in lost:

@@ -111,7 +111,7 @@ def read_typed_list(items: Sexp, pattern: Pattern[str]) -> list[tuple[str, tuple
     for token in tokens:
         if token == "-" and untyped:
             types = type_alternatives(next(tokens, ()))
-            require(types and all(isinstance(type_number, str) for type_number in types), "not a type")
+            require(types and all(isinstance(type_name, str) for type_name in types), "not a type")
             typed += [(name, types) for name in untyped]
             untyped = []
         else:
@@ -146,8 +146,8 @@ def parse_number(token: Sexp) -> Fraction:
     integer, _, decimals = token.lstrip("+-").partition(".")
     digits, value = integer + decimals, 0
     require(len(digits) <= MAX_BITS, "a number too long", KernelLimit)
-    for i in range(0, len(digits), DIGITS_AT_ONCE):
-        chunk = digits[i : i + DIGITS_AT_ONCE]
+    for start in range(0, len(digits), DIGITS_AT_ONCE):
+        chunk = digits[start : start + DIGITS_AT_ONCE]
         value = value * 10 ** len(chunk) + int(chunk)
     return check_length(Fraction(-value if token[0] == "-" else value, 10 ** len(decimals)))
 

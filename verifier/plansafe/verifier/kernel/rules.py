@@ -212,7 +212,7 @@ def _read_trajectory(task: Task, name: str, keys: dict[str, Sexp], scope: Params
 
 def _read_obligation(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
     """``(sometime-after when then)``, or with ``:within t`` ``(always-within t when then)``."""
-    both = tuple([task.formulas.read_formula(keys.get(k, ""), scope, "past") for k in (":when", ":then")])
+    both = tuple([task.formulas.read_formula(keys.get(key, ""), scope, "past") for key in (":when", ":then")])
     if ":within" in keys:
         formula = Temporal("always-within", (parse_number(keys[":within"]),), both)
     else:
@@ -232,7 +232,7 @@ def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -
     patterns = list[Fact]()
     for mode, step in triggers:
         require(isinstance(step, tuple), "not a step")
-        is_choice = step[:1] == ("or",) and any(isinstance(x, tuple) for x in step[1:])
+        is_choice = step[:1] == ("or",) and any(isinstance(argument, tuple) for argument in step[1:])
         steps = step[1:] if is_choice else (step,)
         patterns += [(STEP_PREDICATES[mode], *terms) for terms in _read_steps(task, steps, scope)]
     has_next_letter = triggers and triggers[0][0] != "action-during"
@@ -250,10 +250,10 @@ def _read_steps(task: Task, steps: tuple[Sexp, ...], scope: Params) -> list[Fact
     declared, table = {*scope}, task.formulas.actions
     require(all(isinstance(step, tuple) and step and isinstance(step[0], str) for step in steps), "not a step")
     for step in steps:
-        for x, types in zip(step[1:], table.get(step[0], {}).values(), strict=False):
-            if x[:1] == "?" and x not in declared:
-                scope[x] = scope.get(x, ()) + types
-    declared_types = {x: types if x in declared else () for x, types in scope.items()}
+        for term, types in zip(step[1:], table.get(step[0], {}).values(), strict=False):
+            if term[:1] == "?" and term not in declared:
+                scope[term] = scope.get(term, ()) + types
+    declared_types = {term: types if term in declared else () for term, types in scope.items()}
     return [task.vocabulary.read_step(step, table, declared_types) for step in steps]
 
 
@@ -262,7 +262,7 @@ def _read_demands(
 ) -> list[Part]:
     """``:when g`` implies ``:require r`` and not ``:forbid f``; the same one letter later for ``-after``."""
     when = formulas.read_formula(keys[":when"], scope, "past") if ":when" in keys else EMPTY_AND
-    demands = [k for k in keys if k.startswith((":forbid", ":require"))]
+    demands = [key for key in keys if key.startswith((":forbid", ":require"))]
     require(demands, "a rule without :forbid or :require")
     parts = list[Part]()
     for key in demands:

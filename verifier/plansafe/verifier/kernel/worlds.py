@@ -30,16 +30,16 @@ class Worlds:
         initial = {fact for _, fact, _ in self._untimed_changes}
         mentioned = dict[str, set[Fact]]()  # by the operator of the statement
         for statement in task.open_statements:
-            mentioned.setdefault(statement.operator, set()).update(f for f, _ in ground_reads(statement, {}))
+            mentioned.setdefault(statement.operator, set()).update(fact for fact, _ in ground_reads(statement, {}))
         require(not initial & mentioned.get("unknown", set()), "unknown, but given")
         in_oneof = mentioned.pop("oneof", set())
         elsewhere = {*declared_open}.union(*mentioned.values())
         all_open = sorted((in_oneof | elsewhere) - initial)
         self._oneof_only = in_oneof - elsewhere
         """Facts that are false unless a true alternative has them."""
-        self.facts = tuple([f for f in all_open if f[0] != "#"])
+        self.facts = tuple([fact for fact in all_open if fact[0] != "#"])
         limits = [c for statement in task.open_statements if statement.operator == "and" for c in statement.parts()]
-        self.fluents = {f[1:]: _read_bounds(f, limits) for f in all_open if f[0] == "#"}
+        self.fluents = {fact[1:]: _read_bounds(fact, limits) for fact in all_open if fact[0] == "#"}
 
     def initial_state(self, facts: Collection[Fact], numbers: Mapping[Fact, Any], work: Work) -> State | None:
         """Return S0 if exactly these open facts are true; ``None`` if the completion is not allowed.
@@ -48,7 +48,7 @@ class Worlds:
         """
         if not {*facts} <= {*self.facts} or numbers.keys() != self.fluents.keys():
             return None
-        values = {("#", *f): Fraction(value) for f, value in numbers.items()}
+        values = {("#", *fluent): Fraction(value) for fluent, value in numbers.items()}
         state = State([*facts], values, work, self.literal)
         self._apply(state, self._untimed_changes)
         if not self._satisfies_statements(state, {*facts}):
@@ -79,7 +79,7 @@ class Worlds:
                 true = [part for part in statement.parts() if holds(part, {}, state)]
                 if len(true) != 1:
                     return False
-                supported |= {f for f, negative in ground_reads(true[0], {}) if not negative}
+                supported |= {fact for fact, negative in ground_reads(true[0], {}) if not negative}
             elif statement.operator in ("and", "or") and not holds(statement, {}, state):
                 return False
         return not facts & self._oneof_only - supported

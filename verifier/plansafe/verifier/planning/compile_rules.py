@@ -199,7 +199,7 @@ class _RuleCompiler:
             goal_nodes=(None,) * len(goal),
             goal_preferences=(),
             metric=metric,
-            static=[p not in changed for p in range(len(draft.predicates))],
+            static=[predicate not in changed for predicate in range(len(draft.predicates))],
         )
 
 

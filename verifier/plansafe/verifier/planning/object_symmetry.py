@@ -72,7 +72,7 @@ def find_interchangeable(engine: Engine) -> list[tuple[int, ...]]:
     if task.functions:
         return []
     named = set(_list_named_objects(task))
-    static = [p for p, is_static in enumerate(task.static) if is_static]
+    static = [predicate for predicate, is_static in enumerate(task.static) if is_static]
     fixed: set[Fact] = set()
     for predicate in static:
         arity = len(task.predicates[predicate].types)
@@ -95,11 +95,11 @@ def find_interchangeable(engine: Engine) -> list[tuple[int, ...]]:
     return [tuple(members) for members in classes if len(members) > 1]
 
 
-def _may_exchange(task: Task, a: int, b: int, facts_of: dict[int, set[Fact]]) -> bool:
-    if any([(a in domain) != (b in domain) for domain in task.domain_sets]):
+def _may_exchange(task: Task, first: int, second: int, facts_of: dict[int, set[Fact]]) -> bool:
+    if any([(first in domain) != (second in domain) for domain in task.domain_sets]):
         return False
-    swap = {a: b, b: a}
-    facts = facts_of.get(a, set()) | facts_of.get(b, set())
+    swap = {first: second, second: first}
+    facts = facts_of.get(first, set()) | facts_of.get(second, set())
     return {(p, tuple([swap.get(number, number) for number in objects])) for p, objects in facts} == facts
 
 

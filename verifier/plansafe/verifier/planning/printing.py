@@ -195,7 +195,7 @@ class _Printer:
 
     def _print_declaration(self, name: str, uses: list[set[int]]) -> str:
         types = [self.types.names[self.types.find_narrowest(frozenset(objects))] for objects in uses]
-        return f"({' '.join([name, *[f'?x{position} - {type_number}' for position, type_number in enumerate(types)]])})"
+        return f"({' '.join([name, *[f'?x{position} - {type_name}' for position, type_name in enumerate(types)]])})"
 
     def _print_initial_state(self) -> list[str]:
         task, names = self.task, self.object_names
@@ -208,7 +208,7 @@ class _Printer:
                 objects = task.decode(code, arity)
                 for place, number in enumerate(objects):
                     self.uses[predicate][place].add(number)
-                lines.append(f"    ({' '.join([name, *[names[o] for o in objects]])})")
+                lines.append(f"    ({' '.join([name, *[names[object_] for object_ in objects]])})")
         for function, values in enumerate(self.fluents):
             arity = len(task.functions[function].types)
             for code, value in sorted(values.items()):

@@ -55,7 +55,7 @@ class FaultHeuristic:
     def __init__(self, task: RepairTask) -> None:
         self.task = task
         self._faults = self._find_faults()[:MAX_FAULTS]
-        self._are_pairs_joint = [[self._are_joint(fault, b) for b in self._faults] for fault in self._faults]
+        self._are_pairs_joint = [[self._are_joint(first, second) for second in self._faults] for first in self._faults]
         self._repairable_at = [self._find_steps_to_substitute(fault) for fault in self._faults]
         self._bounds = {faults: self._compute_bound(faults) for faults in range(1 << len(self._faults))}
 
@@ -227,7 +227,7 @@ class FaultHeuristic:
         members = [number for number in range(len(self._faults)) if faults >> number & 1]
         for size in range(len(members), 0, -1):
             for subset in combinations(members, size):
-                if not any([self._are_pairs_joint[first][b] for first, b in combinations(subset, 2)]):
+                if not any([self._are_pairs_joint[first][second] for first, second in combinations(subset, 2)]):
                     return size * self.task.min_weight
         return 0
 
@@ -245,7 +245,7 @@ class FaultHeuristic:
                     effects = self.task.step_effects[number - 1]
                     if effects is not None and self.task.may_meet(effects, literal.demand):
                         return True
-        pairs = [(a, b) for a in first.literals for b in second.literals]
+        pairs = [(left, right) for left in first.literals for right in second.literals]
         in_time = min(first.before, second.before)
         return any([max(a.falsifier, b.falsifier) < in_time and self._have_common_achiever(a, b) for a, b in pairs])
 

@@ -48,7 +48,7 @@ def enumerate_replacements(
         if isinstance(step, GroundAction):
             for object_ in dict.fromkeys(step.objects):
                 numbers.setdefault(object_, []).append(number)
-    agents = {o for o, mentioned in numbers.items() if len(mentioned) == len(steps) > 1}
+    agents = {object_ for object_, mentioned in numbers.items() if len(mentioned) == len(steps) > 1}
     codes = {name: code for code, name in enumerate(task.objects)}
     fixed: set[int] = set()
     for number in purpose:

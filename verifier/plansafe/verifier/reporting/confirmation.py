@@ -85,7 +85,7 @@ class Confirmer:
         exempted = tuple(
             [e._replace(findings=_with_replayed(e.findings, verdict)) for e in report.verdict_basis.exempted]
         )
-        for finding in (*findings, *[f for e in exempted for f in e.findings]):
+        for finding in (*findings, *[finding for exemption in exempted for finding in exemption.findings]):
             if finding.replayed is False:
                 return self._find_disagreement(plan, report, finding.message, finding.span)
         is_capped = NO_KNOWN_KIND in report.limits and verdict.headline in ("SAFE", "VALID")

@@ -283,7 +283,7 @@ class Report(NamedTuple):
         """Whether the plan is UNSAFE only if objects have kinds that nobody has confirmed."""
         criteria = self.verdict_basis.criteria
         deciding = [finding for finding in self.findings if "halt" in finding.readings and finding.decides(criteria)]
-        return self.headline is Headline.UNSAFE and bool(deciding) and all([f.proposals for f in deciding])
+        return self.headline is Headline.UNSAFE and bool(deciding) and all([finding.proposals for finding in deciding])
 
     @property
     def rules_checked(self) -> int:

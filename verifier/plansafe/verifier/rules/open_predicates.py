@@ -120,6 +120,6 @@ def _bind_free_variables(symbols: Symbols, scope: Scope, atom: list[Node]) -> li
         domain = declared.domains[first]
         for position in repeated:
             objects = types.domain_sets[domain] & types.domain_sets[declared.domains[position]]
-            domain = types.subset(tuple([o for o in types.domains[domain] if o in objects]))
+            domain = types.subset(tuple([object_ for object_ in types.domains[domain] if object_ in objects]))
         variables.append(scope.bind(TypedName(name, Place(atom, first + 1), None, None), declared.types[first], domain))
     return variables

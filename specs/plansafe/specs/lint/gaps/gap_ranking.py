@@ -69,7 +69,7 @@ class GapRanking:
         ranked = {e.proposal.text: e for e in rank_varied(exploited_proposals, self.options.min_score)[:MAX_PROPOSALS]}
         if not ranked:
             return []
-        self.checker, proposals = self.compile([e.proposal for e in ranked.values()])
+        self.checker, proposals = self.compile([exploited.proposal for exploited in ranked.values()])
         violated_by_harmless = set().union(*[self._find_violated(path) for path in self.harmless])
         self._pool = [(path, self._find_violated(path)) for path in self.safe_paths]
         confirmed: list[_ConfirmedProposal] = []
@@ -176,7 +176,7 @@ def rank_varied(exploited_proposals: Sequence[ExploitedProposal], min_score: flo
     """The proposals with enough score, the most suspicious first, in turns of patterns and of holes."""
     ranked = sorted(exploited_proposals, key=lambda e: (-e.proposal.score, len(e.proposal.text), e.proposal.text))
     ranked = interleave_groups([e for e in ranked if e.proposal.score >= min_score], lambda e: e.proposal.hole)
-    return interleave_groups(ranked, lambda e: e.proposal.kind)
+    return interleave_groups(ranked, lambda exploited: exploited.proposal.kind)
 
 
 def interleave_groups(

@@ -174,8 +174,8 @@ class _ProblemGapSearch:
                 harmless_paths.append(path)
             else:
                 repairs = repair(plans.checker, example, _REPAIR_OPTIONS).repairs[:2]
-                paths = [plans.parse(Source("<repair>", r.text)) for r in repairs]
-                start_paths += [p for p in paths if p is not None]
+                paths = [plans.parse(Source("<repair>", repair.text)) for repair in repairs]
+                start_paths += [path for path in paths if path is not None]
         limit_s = self.options.time_limit_s
         first_path = plans.find(limit_s=SEARCH_SHARE * limit_s)
         shortest_path: StepPath | None = None
@@ -185,7 +185,7 @@ class _ProblemGapSearch:
             first_path = plans.find_with_planners(SEARCH_SHARE * limit_s)
         if first_path is not None and shortest_path is None:
             shortest_path = plans.shorten(first_path, plans.is_safe)
-        start_paths += [p for p in (shortest_path, first_path) if p is not None]
+        start_paths += [path for path in (shortest_path, first_path) if path is not None]
         unique_paths: dict[tuple[str, ...], StepPath] = {plans.steps(p): p for p in [*harmless_paths, *start_paths]}
         return harmless_paths, list(unique_paths.values())[:MAX_REFERENCES]
 

@@ -48,7 +48,7 @@ class ProposalPatterns:
     def _join_facts(self, chain: tuple[GroundFact, ...] | None, *items: SuspiciousItem) -> tuple[GroundFact, ...]:
         """The facts of a chain and of items, the most suspicious first."""
         facts = {*(chain or ()), *[item.fact for item in items if item.fact is not None]}
-        return tuple(sorted(facts, key=lambda f: (-self.weights.facts[f.predicate].weight, f)))
+        return tuple(sorted(facts, key=lambda fact: (-self.weights.facts[fact.predicate].weight, fact)))
 
     # -- together -----------------------------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class ProposalPatterns:
     def _propose_limit(self, changing: int, limit: int, code: int) -> Proposal:
         task, names = self.task, LiftedNames(self.weights)
         arguments = [names.variable(object_) for object_ in task.decode(code, len(task.functions[changing].types))]
-        small, large = [f"({' '.join([task.functions[f].name, *arguments])})" for f in (changing, limit)]
+        small, large = [f"({' '.join([task.functions[function].name, *arguments])})" for function in (changing, limit)]
         text = f"(:process {NAME} :parameters ({names.parameters()}) :require (<= {small} {large}))"
         unread = Suspicion(UNREAD_WEIGHT, f"no rule and no action reads the limit `{large}`")
         return make_proposal("beyond", text, [unread])

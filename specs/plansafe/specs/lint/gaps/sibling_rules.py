@@ -43,9 +43,9 @@ def _find_siblings(weights: SuspicionWeights, table: TypeTable) -> Iterator[tupl
     task = weights.task
     declared_types = sorted({type_number for types in task.object_types for type_number in types})
     for type_number, name in enumerate(table.names):
-        for u in declared_types:
-            if type_number != u and set(table.parents[type_number]) & set(table.parents[u]):
-                yield name, table.names[u], weights.types[u]
+        for sibling in declared_types:
+            if type_number != sibling and set(table.parents[type_number]) & set(table.parents[sibling]):
+                yield name, table.names[sibling], weights.types[sibling]
     predicates = list(enumerate(task.predicates[: len(weights.facts)]))
     for p, first in predicates:
         for q, second in predicates:

@@ -31,7 +31,7 @@ class TaskGraph:
         self.engine = engine
         self.task = task = weights.task
         self.initial = engine.make_initial_state()
-        basic = [p for p in range(len(task.static)) if p not in weights.derived]
+        basic = [index for index in range(len(task.static)) if index not in weights.derived]
         self.changing_predicates = [predicate for predicate in basic if not task.static[predicate]]
         static_facts = self.facts(self.initial, [predicate for predicate in basic if task.static[predicate]])
         self.initial_facts = self.facts(self.initial, self.changing_predicates)
@@ -82,7 +82,7 @@ class StateGraph:
         """The facts that connect an object with others, suspicious ones first."""
         facts = [*self._edges.get(object_number, ()), *self.task_graph.edges.get(object_number, ())]
         suspicions = self.task_graph.weights.facts
-        return sorted(facts, key=lambda f: -suspicions[f.predicate].weight) if len(facts) <= MAX_DEGREE else []
+        return sorted(facts, key=lambda fact: -suspicions[fact.predicate].weight) if len(facts) <= MAX_DEGREE else []
 
     def _chains_from(self, start: tuple[int, ...]) -> dict[int, tuple[GroundFact, ...]]:
         """The objects within :data:`MAX_DISTANCE` facts of some objects, each with a shortest chain of facts."""

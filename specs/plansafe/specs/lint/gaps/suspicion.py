@@ -107,7 +107,7 @@ class SuspicionWeights:
 
     def find_most_suspicious_type(self, object_number: int) -> int:
         """The most suspicious of the declared types of an object."""
-        return max(self.task.object_types[object_number], key=lambda t: self.types[t].weight)
+        return max(self.task.object_types[object_number], key=lambda type_number: self.types[type_number].weight)
 
 
 def _make_type_suspicion(name: str, in_rules: set[str], in_domain: set[str]) -> Suspicion:

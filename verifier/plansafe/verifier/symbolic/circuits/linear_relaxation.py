@@ -175,8 +175,8 @@ class _Relaxation:
         exclusive: dict[Literal, dict[Literal, Origins]] = defaultdict(dict)
         for clause, origins in constraints.clauses.items():
             if len(clause) == 2:
-                a, b = clause[0] ^ 1, clause[1] ^ 1
-                exclusive[a][b] = exclusive[b][a] = origins
+                first, second = clause[0] ^ 1, clause[1] ^ 1
+                exclusive[first][second] = exclusive[second][first] = origins
             else:
                 self.rows.append((f"(>= {self._total(clause)} 1.0)", origins))
         for members, origins in cover_by_cliques(exclusive):
@@ -268,7 +268,7 @@ def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[t
                 members.append(neighbour)
                 common &= edges[neighbour].keys()
             members.sort()
-            covered.update([(first, second) for k, second in enumerate(members) for first in members[:k]])
+            covered.update([(first, second) for position, second in enumerate(members) for first in members[:position]])
             yield members, origins
 
 

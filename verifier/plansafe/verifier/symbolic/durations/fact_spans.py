@@ -188,9 +188,9 @@ class FactSpans:
 
     def _separating_order(self, first: Span, second: Span) -> Order | None:
         """The start of one span and an end of the other that is not after it."""
-        for a, b in ((first, second), (second, first)):
-            if a.start is not None:
-                for end in b.ends[:1]:
-                    if self._event_times[end] <= self._event_times[a.start]:
-                        return a.start, end
+        for earlier, later in ((first, second), (second, first)):
+            if earlier.start is not None:
+                for end in later.ends[:1]:
+                    if self._event_times[end] <= self._event_times[earlier.start]:
+                        return earlier.start, end
         return None

@@ -213,9 +213,9 @@ class PlanCheckBuilder:
                 ]
                 touching = [event for event, event_touches in enumerate(class_touches) if event_touches]
                 pairs = [
-                    (i, j)
-                    for i, j in self._find_near_pairs(touching)
-                    if part_reads.depends_on_order(class_touches[i], class_touches[j])
+                    (first, second)
+                    for first, second in self._find_near_pairs(touching)
+                    if part_reads.depends_on_order(class_touches[first], class_touches[second])
                 ]
                 check = self._check(CheckKind.RULE, number, touching, pairs, touching, instances)
                 if part.mode == "always" and classes and pairs:

@@ -232,9 +232,9 @@ def _make_law(atoms: GroupAtoms, binding: list[int]) -> MutexLaw:
     return MutexLaw(tuple(parts))
 
 
-def _add_distinctness(state: PartialState, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+def _add_distinctness(state: PartialState, first: tuple[int, ...], second: tuple[int, ...]) -> None:
     """Add that two facts of one predicate are different."""
-    literals = [LiftedLiteral(False, EQUALITY, pair) for pair in zip(a, b, strict=True)]
+    literals = [LiftedLiteral(False, EQUALITY, pair) for pair in zip(first, second, strict=True)]
     state.add(Knowledge(splits=(tuple([Knowledge(literals=(literal,)) for literal in literals]),)))
 
 

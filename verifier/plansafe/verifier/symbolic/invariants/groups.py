@@ -175,7 +175,7 @@ def ground_declared(
     if not counting:
         return []
     derived = {axiom.predicate for stratum in task.axioms for axiom in stratum}
-    possible: dict[int, set[int]] = {p: set(codes) for p, codes in enumerate(task.initial_facts)}
+    possible: dict[int, set[int]] = {predicate: set(codes) for predicate, codes in enumerate(task.initial_facts)}
     for literal in task.timed_literals:
         if literal.time == 0 and not literal.fluent:
             possible[literal.predicate].add(task.encode(literal.arguments))
@@ -299,7 +299,7 @@ def _parameter_types(task: Task, invariant: InferredInvariant) -> list[str]:
 
 
 def _type_text(task: Task, atom: GroupAtom, place: int) -> str:
-    return " or ".join([task.type_names[t] for t in task.predicates[atom.predicate].types[place]])
+    return " or ".join([task.type_names[type_number] for type_number in task.predicates[atom.predicate].types[place]])
 
 
 def describe_declared(task: Task, invariant: WorldInvariant) -> str:

@@ -133,7 +133,7 @@ class _Search:
                 if not _is_allowed(len(arguments), len(arguments) - len(places)):
                     break
                 if [arguments[place] for place in places] == binding:
-                    numbers = [places.index(p) if p in places else COUNTED for p in range(len(arguments))]
+                    numbers = [places.index(place) if place in places else COUNTED for place in range(len(arguments))]
                     atom = GroupAtom(predicate, tuple(numbers))
                     if atom not in atoms:
                         yield atom

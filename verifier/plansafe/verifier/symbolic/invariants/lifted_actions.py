@@ -51,7 +51,7 @@ class PseudoPredicates:
 
     def outcome(self, choice: model.Choice) -> LiftedLiteral:
         """The literal that a choice has its alternative."""
-        numbers = [self._number(("choice", choice.number, k)) for k in range(choice.alternatives)]
+        numbers = [self._number(("choice", choice.number, alternative)) for alternative in range(choice.alternatives)]
         for number in numbers:
             self.rivals[number] = tuple([rival for rival in numbers if rival != number])
         arguments = tuple([model.variable(v.slot) for v in choice.variables])

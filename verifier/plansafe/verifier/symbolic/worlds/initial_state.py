@@ -99,7 +99,7 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
     for opening in openings:
         predicate, arity = opening.predicate, len(opening.arguments)
         if predicate not in mentioned:
-            denied = [code for p, code in task.denied if p == predicate]
+            denied = [code for denied_predicate, code in task.denied if denied_predicate == predicate]
             unknown = unknown_facts[predicate : predicate + 1]
             mentioned[predicate] = task.initial_facts[predicate].union(denied, *unknown)
         # The code of a fact is the sum of ``weight * object`` over its distinct arguments.

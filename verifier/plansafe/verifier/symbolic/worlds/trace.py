@@ -230,10 +230,10 @@ def _encode_choice(circuit: Circuit, step: int, choice: Choice, objects: tuple[i
     return circuit.conjunction([literal ^ 1 for literal in inputs])
 
 
-def _can_combine(a: str, b: str) -> bool:
+def _can_combine(first: str, second: str) -> bool:
     """Whether two numeric effects on one fluent may happen in one step."""
     sums, products = ("increase", "decrease"), ("scale-up", "scale-down")
-    return (a in sums and b in sums) or (a in products and b in products)
+    return (first in sums and second in sums) or (first in products and second in products)
 
 
 class SymbolicTrace(NamedTuple):

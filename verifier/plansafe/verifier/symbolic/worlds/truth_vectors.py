@@ -111,7 +111,7 @@ class TruthVectors:
         self.alive_letters = alive
         self.alive = [alive[start] for start in starts]
         self.after = [*self.alive[1:], FALSE]
-        self.is_single_letter = [b - a == 1 for a, b in zip(starts, [*starts[1:], len(alive)], strict=True)]
+        self.is_single_letter = [end - start == 1 for start, end in zip(starts, [*starts[1:], len(alive)], strict=True)]
         self.leaves = leaves
 
     def compute(self, formula: Formula, value: bool) -> TruthVector:
@@ -153,9 +153,9 @@ class TruthVectors:
         first, second = vectors[0], vectors[-1]
         match formula.operator:
             case "once":
-                return list(accumulate(first, lambda before, f: either(f, before)))
+                return list(accumulate(first, lambda before, value: either(value, before)))
             case "historically":
-                return list(accumulate(first, lambda before, f: both(f, before)))
+                return list(accumulate(first, lambda before, value: both(value, before)))
             case "since":
                 vector, before = [], FALSE
                 for f, g in zip(first, second, strict=True):
@@ -191,17 +191,17 @@ class TruthVectors:
     def _apply_next(self, vector: TruthVector, weak: bool) -> TruthVector:
         shifted = [*vector[1:], FALSE]
         next_vector = []
-        for k, (same_segment, next_segment) in enumerate(zip(vector, shifted, strict=True)):
-            single = self.is_single_letter[k]
-            exists, value = (self.after[k], next_segment) if single else (self.alive[k], same_segment)
+        for segment, (same_segment, next_segment) in enumerate(zip(vector, shifted, strict=True)):
+            single = self.is_single_letter[segment]
+            exists, value = (self.after[segment], next_segment) if single else (self.alive[segment], same_segment)
             next_vector.append(self.circuit.either(exists ^ 1, value) if weak else self.circuit.both(exists, value))
         return next_vector
 
     def _apply_backwards(self, end: Literal, step: Callable[[int, Literal], Literal]) -> TruthVector:
         """The vector of a recurrence from the last segment to the first, with the value ``end`` after the trace."""
         vector: TruthVector = []
-        for k in range(len(self.starts) - 1, -1, -1):
-            end = step(k, end)
+        for segment in range(len(self.starts) - 1, -1, -1):
+            end = step(segment, end)
             vector.append(end)
         return vector[::-1]
 
@@ -216,7 +216,7 @@ class TruthVectors:
                 return self._apply_at_end(first)
             case "within":
                 early = [segment for segment, start in enumerate(self.starts) if start <= bounds[0]]
-                return circuit.disjunction([circuit.both(self.alive[k], first[k]) for k in early])
+                return circuit.disjunction([circuit.both(self.alive[segment], first[segment]) for segment in early])
             case "always-within":
                 return self._apply_always_within(first, second, floor(bounds[0]))
             case "hold-during" | "hold-after":
@@ -225,7 +225,7 @@ class TruthVectors:
                 assert_never(operator)
 
     def _apply_at_end(self, vector: TruthVector) -> Literal:
-        ends = [self.circuit.both(a, b ^ 1) for a, b in zip(self.alive, self.after, strict=True)]
+        ends = [self.circuit.both(alive, after ^ 1) for alive, after in zip(self.alive, self.after, strict=True)]
         return self.circuit.disjunction([self.circuit.both(end, v) for end, v in zip(ends, vector, strict=True)])
 
     def _apply_always_within(self, no_premise: TruthVector, response: TruthVector, steps: int) -> Literal:
@@ -234,11 +234,11 @@ class TruthVectors:
         ``steps``: the maximum number of letters from a premise to its response.
         """
         circuit = self.circuit
-        responses = [circuit.both(a, r) for a, r in zip(self.alive, response, strict=True)]
+        responses = [circuit.both(alive, responded) for alive, responded in zip(self.alive, response, strict=True)]
         return circuit.conjunction(
             [
-                circuit.disjunction([exists ^ 1, not_triggered, *responses[k : k + steps + 1]])
-                for k, (exists, not_triggered) in enumerate(zip(self.alive, no_premise, strict=True))
+                circuit.disjunction([exists ^ 1, not_triggered, *responses[segment : segment + steps + 1]])
+                for segment, (exists, not_triggered) in enumerate(zip(self.alive, no_premise, strict=True))
                 if not_triggered != TRUE
             ]
         )
@@ -251,8 +251,8 @@ class TruthVectors:
             return self._apply_at_end(vector)
         first = inside[0]
         if len(bounds) == 2:
-            inside = [k for k in inside if self.starts[k] < bounds[1]]
-        parts = [circuit.either(self.alive[k] ^ 1, vector[k]) for k in inside]
+            inside = [segment for segment in inside if self.starts[segment] < bounds[1]]
+        parts = [circuit.either(self.alive[segment] ^ 1, vector[segment]) for segment in inside]
         if (
             floor(bounds[0]) >= 0
         ):  # the last letter up to the bound is also in the interval: its state holds at the bound
