@@ -236,15 +236,15 @@ class StateConstraints:
         for (letter, predicate, elements), fact in grounder.atoms.items():
             groups.setdefault((letter, predicate), []).append((elements, fact))
         for facts in groups.values():
-            for (a, first), (b, second) in combinations(facts, 2):
-                same = grounder.same(a, b)
+            for (elements, first), (other_elements, second) in combinations(facts, 2):
+                same = grounder.same(elements, other_elements)
                 if same != FALSE:
                     yield circuit.either(same ^ 1, circuit.equal(first, second))
-        for ((m, f, a), x), ((n, g, b), y) in combinations(grounder.fluents.items(), 2):
-            if (m, f) == (n, g):
-                same = grounder.same(a, b)
+        for (first_key, first_sum), (second_key, second_sum) in combinations(grounder.fluents.items(), 2):
+            if first_key[:2] == second_key[:2]:
+                same = grounder.same(first_key[2], second_key[2])
                 if same != FALSE:
-                    yield circuit.either(same ^ 1, terms.compare(circuit, "=", x, y))
+                    yield circuit.either(same ^ 1, terms.compare(circuit, "=", first_sum, second_sum))
 
 
 def _match_variables(effect: Effect, atom: Atom, elements: tuple[int, ...]) -> tuple[Binding, tuple[Variable, ...]]:

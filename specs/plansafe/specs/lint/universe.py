@@ -153,17 +153,21 @@ class Universe:
         circuit = self.circuit
         constraints = []
         neighbours: dict[int, list[int]] = {}
-        for a, b in self.equalities:
-            neighbours.setdefault(a, []).append(b)
-            neighbours.setdefault(b, []).append(a)
-        for y, equal_candidates in neighbours.items():
-            for x, z in combinations(equal_candidates, 2):
-                constraints.append(circuit.disjunction([self.equal(x, y) ^ 1, self.equal(y, z) ^ 1, self.equal(x, z)]))
-        for (a, b), equal in list(self.equalities.items()):
-            domains = {*self._tested_domains.get(a, ()), *self._tested_domains.get(b, ())}
-            domains.update([self._own_domains[element] for element in (a, b) if element in self._own_domains])
+        for first, second in self.equalities:
+            neighbours.setdefault(first, []).append(second)
+            neighbours.setdefault(second, []).append(first)
+        for middle, equal_candidates in neighbours.items():
+            for left, right in combinations(equal_candidates, 2):
+                constraints.append(
+                    circuit.disjunction(
+                        [self.equal(left, middle) ^ 1, self.equal(middle, right) ^ 1, self.equal(left, right)]
+                    )
+                )
+        for (first, second), equal in list(self.equalities.items()):
+            domains = {*self._tested_domains.get(first, ()), *self._tested_domains.get(second, ())}
+            domains.update([self._own_domains[element] for element in (first, second) if element in self._own_domains])
             for domain in domains:
-                same = circuit.equal(self.member(a, domain), self.member(b, domain))
+                same = circuit.equal(self.member(first, domain), self.member(second, domain))
                 constraints.append(circuit.either(equal ^ 1, same))
         for element in self._undecided_domains:
             # An element that equals an object of several types has them all.

@@ -366,10 +366,13 @@ class CausalLinker:
             if not changes or index >= len(task.predicates) or index not in patterns:
                 continue
             decoded = task.decode(code, len(patterns[index][0]))
-            if any([all([x is None or x == o for x, o in zip(p, decoded, strict=True)]) for p in patterns[index]]):
-                value = next(
-                    v for i, c, v in self.run.changes_by_step[changes[-1] - 1] or () if (i, c) == (index, code)
-                )
+            matches = [
+                [expected in (None, object_) for expected, object_ in zip(pattern, decoded, strict=True)]
+                for pattern in patterns[index]
+            ]
+            if any(map(all, matches)):
+                last_changes = self.run.changes_by_step[changes[-1] - 1] or ()
+                value = next(value for *fact, value in last_changes if fact == [index, code])
                 text = task.fact_text(index, code)
                 literal = text if value else f"(not {text})"
                 self.links[Link(changes[-1], literal, consumer, "rule", False, rule)] = None

@@ -235,19 +235,20 @@ class FaultHeuristic:
         """Whether one edit may repair two faults."""
         if first.removable & second.removable:
             return True
-        for a, b in ((first, second), (second, first)):
-            for literal in a.literals:
+        for fault, other in ((first, second), (second, first)):
+            for literal in fault.literals:
                 achievable = self.task.achievers(literal.demand)
-                for number in b.removable:
+                for number in other.removable:
                     # The step is replaced by an action that achieves the literal, or is such an action and is moved.
-                    if literal.falsifier <= number <= a.before and achievable:
+                    if literal.falsifier <= number <= fault.before and achievable:
                         return True
                     effects = self.task.step_effects[number - 1]
                     if effects is not None and self.task.may_meet(effects, literal.demand):
                         return True
         pairs = [(left, right) for left in first.literals for right in second.literals]
         in_time = min(first.before, second.before)
-        return any([max(a.falsifier, b.falsifier) < in_time and self._have_common_achiever(a, b) for a, b in pairs])
+        in_time_pairs = [(left, right) for left, right in pairs if max(left.falsifier, right.falsifier) < in_time]
+        return any([self._have_common_achiever(left, right) for left, right in in_time_pairs])
 
     def _have_common_achiever(self, first: _Literal, second: _Literal) -> bool:
         """Whether one inserted (or moved) action may achieve two literals."""

@@ -256,12 +256,12 @@ class _Relaxation:
 def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[tuple[list[Literal], Origins]]:
     """Cliques that cover all edges, each with the origins of its edges. Greedy: not the fewest."""
     covered: set[tuple[Literal, Literal]] = set()
-    for edge in sorted(edges):
-        for b in sorted(edges[edge]):
-            if b < edge or (edge, b) in covered:
+    for node in sorted(edges):
+        for adjacent in sorted(edges[node]):
+            if adjacent < node or (node, adjacent) in covered:
                 continue
-            members, origins = [edge, b], edges[edge][b]
-            common = edges[edge].keys() & edges[b].keys()
+            members, origins = [node, adjacent], edges[node][adjacent]
+            common = edges[node].keys() & edges[adjacent].keys()
             while common:
                 neighbour = min(common)
                 origins = origins.union(*[edges[member][neighbour] for member in members])

@@ -220,7 +220,9 @@ class DurationAudit:
             self._run_combination(holding_cells)
         if (SAFE, None) not in self.examples and any(undecided_cells):
             some_undecided = [cell for cells in undecided_cells for cell in cells]
-            not_violated = [cell + b for cell, b in zip(holding_cells, undecided_cells, strict=True)]
+            not_violated = [
+                holding + undecided for holding, undecided in zip(holding_cells, undecided_cells, strict=True)
+            ]
             self._run_combination([*not_violated, some_undecided])
 
     def _run_combination(self, choices: list[list[Cell]]) -> None:

@@ -114,8 +114,8 @@ class PlanCheckBuilder:
         self.over_all_events: dict[int, frozenset[int]] = {}
         """By the number of a step, the events that its condition over all depends on."""
         self.clashing = [
-            {j for j in near[position] if find_interference(footprint, self._event_footprints[j]) is not None}
-            for position, footprint in enumerate(self._event_footprints)
+            {other for other in near[number] if find_interference(footprint, self._event_footprints[other]) is not None}
+            for number, footprint in enumerate(self._event_footprints)
         ]
 
     # -- dependencies -------------------------------------------------------------------------------------------------
@@ -123,7 +123,9 @@ class PlanCheckBuilder:
     def _find_near_pairs(self, events: Iterable[int]) -> Iterator[Pair]:
         """All pairs of these events (smaller first) that are near each other."""
         members = {*events}
-        return ((member, j) for member in members for j in self.near[member] if member < j and j in members)
+        return (
+            (first, second) for first in members for second in self.near[first] if first < second and second in members
+        )
 
     def _find_writers(self, footprint: Footprint) -> set[int]:
         """The events that may change the facts and fluents that are read."""
@@ -157,7 +159,9 @@ class PlanCheckBuilder:
     ) -> PlanCheck:
         """A check that depends on the effects of ``events`` and on the order of ``pairs``."""
         closure = self._with_dependencies(events)
-        clashes = [(i, j) for i in closure for j in self.clashing[i] if i < j and j in closure]
+        clashes = [
+            (event, other) for event in closure for other in self.clashing[event] if event < other and other in closure
+        ]
         return PlanCheck(kind, number, closure, frozenset([*clashes, *pairs]), frozenset(touching), instances)
 
     # -- checks -------------------------------------------------------------------------------------------------------
@@ -248,9 +252,18 @@ class PlanCheckBuilder:
         adds = {event: self._event_footprints[event].adds & facts for event in check.events}
         deletes = {event: self._event_footprints[event].deletes & facts for event in check.events}
         near_pairs = self._find_near_pairs(sorted(check.events))
-        opposing = [(first, j) for first, j in near_pairs if adds[first] & deletes[j] or deletes[first] & adds[j]]
+        opposing = [
+            (event, other)
+            for event, other in near_pairs
+            if adds[event] & deletes[other] or deletes[event] & adds[other]
+        ]
         if not check.events <= {*changing, *(check.within or ())}:  # effects that depend on other events
-            opposing += [(i, j) for i in check.events for j in self.clashing[i] if i < j and j in check.events]
+            opposing += [
+                (event, other)
+                for event in check.events
+                for other in self.clashing[event]
+                if event < other and other in check.events
+            ]
         return check._replace(forbidden=frozenset(forbidden), opposing=frozenset(opposing))
 
     def _forbidden(

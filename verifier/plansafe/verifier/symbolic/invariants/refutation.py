@@ -156,20 +156,22 @@ class PartialState:
         find = self.find_representative
         return all([left == right or find(left) == find(right) for left, right in zip(first, second, strict=True)])
 
-    def differ(self, a: int, b: int) -> bool:
+    def differ(self, first: int, second: int) -> bool:
         """Whether two terms are known to be different objects."""
-        a, b = self.find_representative(a), self.find_representative(b)
-        if a == b:
+        first, second = self.find_representative(first), self.find_representative(second)
+        if first == second:
             return False
-        if a >= 0 and b >= 0:
+        if first >= 0 and second >= 0:
             return True
         domains = self.domains
-        for term, variable in ((a, b), (b, a)):
+        for term, variable in ((first, second), (second, first)):
             if term >= 0:
                 outside = any([term not in domains.sets[domain] for domain in self._variable_domains.get(variable, ())])
-                return outside or self._are_unequal(a, b)
-        domains_a, domains_b = self._variable_domains.get(a, ()), self._variable_domains.get(b, ())
-        return any([domains.are_disjoint(x, y) for x in domains_a for y in domains_b]) or self._are_unequal(a, b)
+                return outside or self._are_unequal(first, second)
+        first_domains, second_domains = self._variable_domains.get(first, ()), self._variable_domains.get(second, ())
+        return any(
+            [domains.are_disjoint(left, right) for left in first_domains for right in second_domains]
+        ) or self._are_unequal(first, second)
 
     def _are_unequal(self, first: int, second: int) -> bool:
         find = self.find_representative
@@ -246,7 +248,8 @@ class PartialState:
 
     def _find_contradictions(self) -> None:
         """Close the state if a pair is both equal and unequal, or an atom both true and false."""
-        if any([self.find_representative(first) == self.find_representative(b) for first, b in self._unequal_pairs]):
+        find = self.find_representative
+        if any([find(left) == find(right) for left, right in self._unequal_pairs]):
             self.closed = True
         for predicate, rows in self._true_atoms.items():
             for false_row in self._false_atoms.get(predicate, ()):

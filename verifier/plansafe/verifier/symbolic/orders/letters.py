@@ -130,11 +130,13 @@ class Letters(LetterOrder):
         """Return the literal that, before each letter at which ``formula`` holds, ``earlier`` holds at some letter."""
         circuit = self.circuit
         violating_cases = []
-        for k in self.letters:
-            value = circuit.both(self.exists(k), self.value_at(formula, k))
+        for letter in self.letters:
+            value = circuit.both(self.exists(letter), self.value_at(formula, letter))
             if value != FALSE:
                 none_before = [
-                    circuit.both(self.is_earlier(j, k), self.value_at(earlier, j)) ^ 1 for j in self.letters if j != k
+                    circuit.both(self.is_earlier(before, letter), self.value_at(earlier, before)) ^ 1
+                    for before in self.letters
+                    if before != letter
                 ]
                 violating_cases.append(circuit.conjunction([value, *none_before]))
                 self.timeline.check_limits()
@@ -191,16 +193,25 @@ class Letters(LetterOrder):
         """Return the literal that ``answer`` follows each letter with ``formula`` within ``bound`` letters."""
         circuit = self.circuit
         violating_cases = []
-        for k in self.letters:
-            value = circuit.conjunction([self.exists(k), self.value_at(formula, k), self.value_at(answer, k) ^ 1])
+        for letter in self.letters:
+            value = circuit.conjunction(
+                [self.exists(letter), self.value_at(formula, letter), self.value_at(answer, letter) ^ 1]
+            )
             if value == FALSE:
                 continue
             none_in_time = []
-            for j in self.letters:
-                answered = circuit.conjunction([self.is_earlier(k, j), self.exists(j), self.value_at(answer, j)])
+            for later in self.letters:
+                answered = circuit.conjunction(
+                    [self.is_earlier(letter, later), self.exists(later), self.value_at(answer, later)]
+                )
                 if answered != FALSE:
-                    between = [circuit.both(self.is_earlier(k, m), self.is_earlier(m, j)) for m in self.letters]
-                    none_in_time.append(circuit.both(answered, self.count_at_most(between, floor(bound) - 1)) ^ 1)
+                    letters_between = [
+                        circuit.both(self.is_earlier(letter, between), self.is_earlier(between, later))
+                        for between in self.letters
+                    ]
+                    none_in_time.append(
+                        circuit.both(answered, self.count_at_most(letters_between, floor(bound) - 1)) ^ 1
+                    )
             violating_cases.append(circuit.conjunction([value, *none_in_time]))
         return circuit.disjunction(violating_cases) ^ 1
 
