@@ -1,4 +1,4 @@
-"""The report on an untimed, totally ordered plan, whose worlds are encoded as one circuit.
+"""The report on a totally ordered plan without open durations, whose worlds are encoded as one circuit.
 
 The encoding decides the verdict and the worlds of each finding, and gives a cause and a question.
 """
@@ -63,7 +63,7 @@ class CircuitReporter(WorldsReporter):
         super().__init__(case, step_order)
         self.restrictions = restrictions
         self.steps: Sequence[GroundAction | IllFormed] = self.resolved.steps
-        self.encoding = encode_plan(self.compiled, self.steps, restrictions.groups, self.deadline)
+        self.encoding = encode_plan(self.compiled, self.resolved, restrictions.groups, self.deadline)
         self.queries = EncodingQueries(self.encoding, self.compiled.options.engine, self.deadline)
         encoding = self.encoding
         self.good_worlds = encoding.encode_good_worlds()
@@ -222,7 +222,8 @@ class CircuitReporter(WorldsReporter):
 
     def _write_certificate(self, headline: Headline) -> str | None:
         """The proof that the plan is safe in all worlds, if it is and the options ask for the proof."""
-        if not self.compiled.options.certificate or headline not in (Headline.SAFE, Headline.VALID):
+        is_wanted = self.compiled.options.certificate and self.resolved.timed is None
+        if not is_wanted or headline not in (Headline.SAFE, Headline.VALID):
             return None
         from plansafe.verifier.symbolic.certificates.certificate import write_certificate  # noqa: PLC0415 - only if wanted
 
@@ -282,10 +283,8 @@ class CircuitReporter(WorldsReporter):
         match finding.finding_class:
             case FindingClass.UNMET_GOAL:
                 return Worlds.ALL if verdict.goal is Worlds.NONE else Worlds.SOME
-            case FindingClass.ILL_FORMED | FindingClass.INEXECUTABLE if finding.step <= len(encoding.alive):
-                before = encoding.alive[finding.step - 1]
-                after = encoding.alive[finding.step] if finding.step < len(encoding.alive) else FALSE
-                literal = encoding.circuit.both(before, after ^ 1)
+            case FindingClass.ILL_FORMED | FindingClass.INEXECUTABLE if finding.step in encoding.failing:
+                literal = encoding.failing[finding.step]
             case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.criteria.only_introduced:
                 return Worlds.UNKNOWN  # the circuit has introduced violations only
             case _:
