@@ -169,6 +169,7 @@ class Runtime:
 
     def start(self, state: State, letter_time: LetterTime) -> None:
         """Read S0, the state before the first step."""
+        self._summary = None
         self.indexes.build(state.facts)
         for number in range(len(self.monitors)):
             monitor = self._unshare_monitor(number)
