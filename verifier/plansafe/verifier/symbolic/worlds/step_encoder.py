@@ -80,7 +80,7 @@ class _CompiledEffect(NamedTuple):
 
 
 class StepEncoder:
-    """Encodes the steps of plans. ``alternative_counts``: the number of alternatives of each choice so far."""
+    """Encodes the steps of plans. ``alternative_counts``: the number of alternatives of each choice in them."""
 
     def __init__(self, compiler: FormulaCompiler) -> None:
         self.compiler = compiler
@@ -150,9 +150,9 @@ class StepEncoder:
                 fires = circuit.both(chosen, effect.fires(state, binding))
                 fails = None if effect.fails is None else effect.fails(state, binding)
                 if effect.at_start is not None and start is not None:
-                    held, not_held = [function(start, binding) for function in effect.at_start]
-                    fails = circuit.either(fires ^ 1 if fails is None else fails, not_held)
-                    fires = circuit.both(fires, held)
+                    start_true, start_false = [function(start, binding) for function in effect.at_start]
+                    fails = circuit.either(fires ^ 1 if fails is None else fails, start_false)
+                    fires = circuit.both(fires, start_true)
                 if fails is not None:
                     effects.failures.append(circuit.both(chosen, circuit.either(fires, fails) ^ 1))
                 if fires == FALSE:

@@ -92,7 +92,7 @@ class TraceEncoder:
             alive = trace.alive[-1]
             for step, literals in failures.items():
                 trace.failing[step] = circuit.both(alive, circuit.disjunction(literals))
-            still_alive = circuit.both(alive, circuit.disjunction([x for xs in failures.values() for x in xs]) ^ 1)
+            still_alive = circuit.both(alive, _join(circuit, failures) ^ 1)
             if still_alive == FALSE:
                 return trace._replace(is_complete=False)
             trace.changes.append(changes)
@@ -125,12 +125,14 @@ class TraceEncoder:
         changes.apply_to(state)
         if self._derived is not None:
             changes.facts.extend(_update_derived_facts(state, changes, self._derived))
+        happens = _join(self.circuit, failures) ^ 1 if self._running else TRUE
         for step in self._running:
             assert isinstance(step.resolved, GroundAction)
             self.encoder.compiler.duration = step.duration or 0
             conditions = [self.encoder.compiler.compile_true(part) for part in step.resolved.action.over_all]
             binding = step.resolved.binding
-            failures.setdefault(step.number, []).extend([holds(state, binding) ^ 1 for holds in conditions])
+            holds = self.circuit.conjunction([condition(state, binding) for condition in conditions])
+            failures.setdefault(step.number, []).append(self.circuit.both(happens, holds ^ 1))
         return changes
 
     def _encode_event(self, state: SymbolicState, event: Event, failures: Failures) -> SnapEffects:
@@ -195,28 +197,31 @@ class TraceEncoder:
 
     def _encode_interference(self, present: list[tuple[Number, Event, SnapEffects]], failures: Failures) -> None:
         """Add the worlds in which events interfere within a happening, or with a recent one, to ``failures``."""
+        can_happen = {step: self.circuit.disjunction(literals) ^ 1 for step, literals in failures.items()}
         for position, (_, event, effects) in enumerate(present):
             for index, (_, neighbour, neighbour_effects) in enumerate([*self._recent, *present[:position]]):
-                number, other = [0 if e.step is None else e.step.number for e in (event, neighbour)]
-                failed = number if index < len(self._recent) and number else max(number, other)
+                number, neighbour_number = [0 if e.step is None else e.step.number for e in (event, neighbour)]
+                failed = number if index < len(self._recent) and number else max(number, neighbour_number)
                 if failed:
                     clashes = [
                         *self._find_clashes(event, effects, neighbour_effects),
                         *self._find_clashes(neighbour, neighbour_effects, effects),
                         *_find_update_clashes(self.circuit, effects, neighbour_effects),
                     ]
-                    failures.setdefault(failed, []).extend(clashes)
+                    happen = [can_happen.get(step, TRUE) for step in (number, neighbour_number)]
+                    clash = self.circuit.conjunction([self.circuit.disjunction(clashes), *happen])
+                    failures.setdefault(failed, []).append(clash)
 
-    def _find_clashes(self, event: Event, effects: SnapEffects, others: SnapEffects) -> list[Literal]:
-        """The worlds in which others change what an event reads, or delete what it adds."""
+    def _find_clashes(self, event: Event, effects: SnapEffects, neighbours: SnapEffects) -> list[Literal]:
+        """The worlds in which a neighbour changes a variable that an event reads, or deletes a fact that it adds."""
         reads, clashes = self._find_reads(event), list[Literal]()
-        for fact, literals in (*others.adds.items(), *others.deletes.items()):
+        for fact, literals in (*neighbours.adds.items(), *neighbours.deletes.items()):
             if fact in reads.reads or fact[0] in reads.unbounded_reads:
                 clashes += literals
-        for fact in effects.adds.keys() & others.deletes.keys():
-            literals = [self.circuit.disjunction(each[fact]) for each in (effects.adds, others.deletes)]
+        for fact in effects.adds.keys() & neighbours.deletes.keys():
+            literals = [self.circuit.disjunction(changed[fact]) for changed in (effects.adds, neighbours.deletes)]
             clashes.append(self.circuit.both(*literals))
-        for (function, code), updates in others.updates.items():
+        for (function, code), updates in neighbours.updates.items():
             variable = len(self.engine.task.predicates) + function, code
             if variable in reads.reads or variable[0] in reads.unbounded_reads:
                 clashes += [update.fires for update in updates]
@@ -224,12 +229,11 @@ class TraceEncoder:
 
     def _find_reads(self, event: Event) -> Footprint:
         """The facts and fluents that an event may read."""
-        if event.step is None:
+        if event.step is None or isinstance(event.step.resolved, IllFormed):
             return make_empty_footprint()
         key = event.kind, event.step.number
         if key not in self._reads:
             footprint = self._reads[key] = make_empty_footprint()
-            assert isinstance(event.step.resolved, GroundAction)
             action, binding = event.step.resolved.action, event.step.resolved.binding
             self.engine.footprints.add_action_reads(action, binding, event.kind == END, footprint)
         return self._reads[key]
@@ -245,6 +249,11 @@ def _find_update_clashes(circuit: Circuit, first: SnapEffects, second: SnapEffec
         for b in second.updates[fluent]
         if not (a.operator in sums and b.operator in sums)
     ]
+
+
+def _join(circuit: Circuit, failures: Failures) -> Literal:
+    """The worlds in which some step fails."""
+    return circuit.disjunction([literal for literals in failures.values() for literal in literals])
 
 
 def _find_end(step: TimedStep) -> Snap | None:

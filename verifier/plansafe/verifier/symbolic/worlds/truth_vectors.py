@@ -102,7 +102,7 @@ class TruthVectors:
 
     ``starts``: the first letters of the segments, ascending from 0. ``leaves``: the histories of the leaves, by ``id``;
     they change at first letters only. ``alive[k]`` and ``after[k]``: the worlds that have segment k, and k + 1.
-    ``letter_times``: the times of all letters; ``times[k]`` is that of ``starts[k]``.
+    ``letter_times``: the times of all letters; ``times[k]``: the time of letter ``starts[k]``.
     """
 
     def __init__(
