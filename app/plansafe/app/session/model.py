@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from plansafe.app.options.shared import flag_of
 from plansafe.app.project.inputs import Finder, Input
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Report
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, MITIGATE, VerdictCriteria

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.actions import ActionCode, LiftedCode
 from plansafe.verifier.execution.axioms import Axioms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plansafe.app.options.option import UsageError
 from plansafe.app.project.project_file import BadProject, find_project
@@ -17,6 +17,7 @@ from plansafe.app.system.process import complain, guarded
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.ltl import LTL_NAME
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
