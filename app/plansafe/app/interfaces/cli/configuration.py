@@ -16,7 +16,6 @@ from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.system.process import complain, guarded
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
-from plansafe.grammar.ltl import LTL_NAME
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 
@@ -112,7 +111,7 @@ def _show(configured: InForce, plans: Sequence[str], options: Options) -> int:
         for input_file in prepared.inputs:
             if input_file.role not in ("plan", "project"):
                 print(f"  {pad(input_file.role, 16)}  {pad(visible(input_file.path), 28)}  {visible(input_file.how)}")
-                if input_file.path == LTL_NAME:
+                if input_file.how == "--ltl":
                     print(input_file.source.text, end="")
         if isinstance(prepared, Prepared):
             idle = [d for d in prepared.checker.diagnostics if d.code == SC.IDLE_EXEMPTION]
