@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import copy
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.actions import ActionCode, LiftedCode
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.rule_set import ActionFact, RuleSet
-from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
-from plansafe.verifier.execution.search_actions import LegalActions, Projection
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, Resolver
 from plansafe.verifier.model import nodes as model
@@ -25,6 +24,10 @@ from plansafe.verifier.model.footprints import FootprintFinder
 from plansafe.verifier.model.nodes import Atom, Formula, Number, Task
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
+
+if TYPE_CHECKING:
+    from plansafe.verifier.execution.monitors.runtime import Runtime
+    from plansafe.verifier.execution.search_actions import LegalActions, Projection
 
 
 class Limit(NamedTuple):
@@ -63,7 +66,7 @@ class Engine:
         self.refusal = refusal
         """Why one state cannot represent this task (it has several possible worlds); ``None`` if it can."""
         has_rules = self.rule_set.parts or any([rule.step_patterns for rule in rules])
-        monitors = Runtime(self.rule_set, self.emitter) if has_rules else None
+        monitors = self._make_runtime() if has_rules else None
         self._start(monitors)
         watched: frozenset[int] = frozenset() if monitors is None else monitors.watched
         if self.axioms:
@@ -109,7 +112,7 @@ class Engine:
     @cached_property
     def _new_monitors(self) -> Runtime:
         """Monitors that have not read the initial state."""
-        return Runtime(self.rule_set, self.emitter)
+        return self._make_runtime()
 
     def _apply_literal(self, literal: model.TimedLiteral) -> None:
         """Apply a timed literal of time 0 to the initial state."""
@@ -131,11 +134,15 @@ class Engine:
     @cached_property
     def legal_actions(self) -> LegalActions:
         """The searches for legal actions."""
+        from plansafe.verifier.execution.search_actions import LegalActions  # noqa: PLC0415 - for searches alone
+
         return LegalActions(self.task, self.emitter, self.full_code)
 
     @cached_property
     def projection(self) -> Projection:
         """The actions reduced to the effects that rules read; there must be rules."""
+        from plansafe.verifier.execution.search_actions import Projection  # noqa: PLC0415 - for searches alone
+
         assert self.prototype is not None
         return Projection(self.task, self.emitter, self.prototype, self.axioms)
 
@@ -180,6 +187,11 @@ class Engine:
                 return Evaluator(self.task, state.facts, state.fluents).holds(formula, {})
 
         return evaluate
+
+    def _make_runtime(self) -> Runtime:
+        from plansafe.verifier.execution.monitors.runtime import Runtime  # noqa: PLC0415 - for rules alone
+
+        return Runtime(self.rule_set, self.emitter)
 
     def make_initial_state(self) -> State:
         """Return a new copy of the initial state (S0), with derived facts."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.model.nodes import And, Atom, Formula, Or, Quantified, Temporal, Variable
 from plansafe.verifier.model.operations import negate
