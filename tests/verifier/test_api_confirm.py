@@ -25,5 +25,5 @@ def test_the_last_report_is_remembered_for_the_same_plan_and_confirmation() -> N
     first = checker.check(plan)
     assert checker.check(plan) is first
     assert checker.check(plan, confirm=False) is not first
-    assert checker.check(longer).headline is not first.headline
+    assert checker.check(longer).executable is not first.executable
     assert checker.check(plan) == first
