@@ -16,7 +16,7 @@ from plansafe.align.pairs.splits import split_of
 from plansafe.align.prompts import bare
 from plansafe.align.records import SftLine, read_sft, write_sft
 from plansafe.align.tasks import AlignTask, task_of, virtualhome_origins
-from plansafe.llm.prompts.tokens import tokens_of
+from plansafe.llm.prompts.prompt_options import tokens_of
 from plansafe.verifier.kernel.kernel import Kernel
 from plansafe.verifier.model.nodes import And
 from plansafe.verifier.model.operations import conjuncts

@@ -11,9 +11,9 @@ import pytest
 from plansafe.app.interfaces.cli.commandline import app
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
+from plansafe.llm.acting.prompts import Role, roles_for
 from plansafe.llm.acting.proposal import ProposalOptions, RiskSeed
 from plansafe.llm.acting.risk_proposal import example_fields, propose_risk, risk_seeds, shared, writing
-from plansafe.llm.acting.roles import Role, roles_for
 from plansafe.llm.loop.transcript import exchanged
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.request import Request

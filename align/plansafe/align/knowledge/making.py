@@ -10,12 +10,12 @@ from plansafe.align.pairs.splits import split_of
 from plansafe.align.records import SftLine
 from plansafe.align.tasks import AlignTask, scenario_origins, task_of, virtualhome_origins
 from plansafe.llm.instances.families import FAMILIES
-from plansafe.llm.prompts.tokens import tokens_of
+from plansafe.llm.prompts.prompt_options import tokens_of
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
 
 MAX_TOKENS = 300
-"""Tokens of a question with its answer, by :func:`~plansafe.llm.prompts.tokens.tokens_of`."""
+"""Tokens of a question with its answer, by :func:`~plansafe.llm.prompts.prompt_options.tokens_of`."""
 MAX_OF_A_KIND = 10
 """Questions of a kind about a task."""
 MAX_MOMENTS = 10

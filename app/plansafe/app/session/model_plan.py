@@ -29,14 +29,14 @@ from plansafe.llm.loop.model import PLAN, Decode, Exchange, PlanOptions, PlanRes
 from plansafe.llm.loop.policies import policies
 from plansafe.llm.loop.rounds import mend_with, plan_with
 from plansafe.llm.models.cache import Cache
-from plansafe.llm.models.opening import opened
 from plansafe.llm.models.port import Model, ModelError, Policy
 from plansafe.llm.models.providers import Settings as ModelSettings
+from plansafe.llm.models.providers import opened
 from plansafe.llm.models.transport import Tries
+from plansafe.llm.prompts.crop import goal_text
 from plansafe.llm.prompts.goal import goal_prompt
 from plansafe.llm.prompts.planning import Prompt
 from plansafe.llm.prompts.prompt_options import PromptOptions
-from plansafe.llm.prompts.scene import goal_text
 from plansafe.verifier.api import Checker
 from plansafe.verifier.planning.forward_search import find_unsupported_task_reason
 from plansafe.verifier.repair.model import Repair

@@ -16,7 +16,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.llm.bench.task import BadTasks, BenchTask, Despite
-from plansafe.llm.prompts.scene import goal_text
+from plansafe.llm.prompts.crop import goal_text
 from plansafe.llm.scenarios.reading import TABLE
 from plansafe.verifier.api import Checker
 

@@ -51,9 +51,9 @@ def formalise(values: Values, limits: Limits) -> str:
 
 def _by_model(values: Values, checker: Checker, name: str, wishes: FormaliseOptions) -> Formalised:
     from plansafe.llm.formalise.formaliser import formalise as formalise_with_model  # noqa: PLC0415 - only needed with a model
-    from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
     from plansafe.llm.models.providers import Settings as ModelSettings  # noqa: PLC0415
+    from plansafe.llm.models.providers import opened  # noqa: PLC0415
 
     try:
         with opened(name, ModelSettings(), keep=False) as (model, cache):

@@ -290,8 +290,8 @@ def _formalise_each(
 ) -> list[Formalised]:
     """The result for each sentence. Raises :class:`plansafe.llm.models.port.ModelError`."""
     from plansafe.llm.formalise.formaliser import formalise as formalise_sentence  # noqa: PLC0415 - loads planners and the linter
-    from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.providers import Settings as ModelSettings  # noqa: PLC0415
+    from plansafe.llm.models.providers import opened  # noqa: PLC0415
 
     settings = ModelSettings(request.base_url, seed=wishes.seed)
     with opened(request.model, settings, request.cache, keep=request.keep) as (model, cache):

@@ -153,8 +153,8 @@ def ask(options: AskOptions) -> int:
 
 def _ask(name: str, settings: Settings, request: Request, path: str | None, keep: bool) -> int:
     from plansafe.llm.models.batch import ask as ask_one  # noqa: PLC0415 - for this command alone
-    from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
+    from plansafe.llm.models.providers import opened  # noqa: PLC0415
 
     try:
         with opened(name, settings, path, keep=keep) as (model, cache):

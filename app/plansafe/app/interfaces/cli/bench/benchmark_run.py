@@ -26,8 +26,8 @@ from plansafe.llm.bench.settings import Settings
 from plansafe.llm.bench.sources import TaskSelection, compiled, selected
 from plansafe.llm.bench.task import BenchTask
 from plansafe.llm.metrics.lines import judged_line
-from plansafe.llm.models.opening import opened
 from plansafe.llm.models.providers import Settings as ModelSettings
+from plansafe.llm.models.providers import opened
 
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9.-]+")
 _MAX_NAME = 80

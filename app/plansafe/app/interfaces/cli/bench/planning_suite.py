@@ -22,10 +22,9 @@ from plansafe.llm.bench.planning_tables import (
 )
 from plansafe.llm.bench.run_file import Run, RunFile, bad_run, read_run
 from plansafe.llm.loop.policies import policies
-from plansafe.llm.models.opening import opened
 from plansafe.llm.models.port import Model
 from plansafe.llm.models.providers import Settings as ModelSettings
-from plansafe.llm.models.providers import open_model
+from plansafe.llm.models.providers import open_model, opened
 from plansafe.verifier.api import Checker
 
 

@@ -19,8 +19,8 @@ from plansafe.app.system.progress import tell
 from plansafe.grammar.diagnostics import suggest_name
 
 if TYPE_CHECKING:
+    from plansafe.llm.acting.prompts import Role
     from plansafe.llm.acting.proposal import Ask, Proposal, ProposalOptions, RiskSeed, Seed
-    from plansafe.llm.acting.roles import Role
     from plansafe.llm.models.answer import Answer
     from plansafe.llm.models.request import Request
 
@@ -228,7 +228,7 @@ def _read_proposal_options(
 
 
 def _role(text: str) -> Role:
-    from plansafe.llm.acting.roles import ROLES, Role  # noqa: PLC0415 - for this command alone
+    from plansafe.llm.acting.prompts import ROLES, Role  # noqa: PLC0415 - for this command alone
 
     name, colon, knows = (part.strip() for part in text.partition(":"))
     if not colon and name.lower() in ROLES:
@@ -250,9 +250,8 @@ def _run(
 ) -> int:
     from plansafe.llm.loop.transcript import exchanged  # noqa: PLC0415 - for this command alone
     from plansafe.llm.models.batch import ask  # noqa: PLC0415
-    from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
-    from plansafe.llm.models.providers import Settings  # noqa: PLC0415
+    from plansafe.llm.models.providers import Settings, opened  # noqa: PLC0415
 
     lines: list[str] = []
     proposals: list[Proposal] = []
