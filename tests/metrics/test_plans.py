@@ -13,8 +13,7 @@ from plansafe.llm.metrics.paired import mcnemar
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.metrics.safe_rates import Over, observations, safe_rate, safe_rate_at_success, success_rate
 from plansafe.llm.metrics.shares import Share
-from plansafe.llm.metrics.success import changed, reached, succeeds, succeeds_at_the_end, without
-from plansafe.llm.metrics.traces import trace_of
+from plansafe.llm.metrics.success import changed, reached, succeeds, succeeds_at_the_end, trace_of, without
 from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.labels import AFFORDANCE, GRAMMAR, MISSING, SAFEL_LABELS, SUCCESS, find_safel_label

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from plansafe.grammar.codes import SC
 from plansafe.llm.models import hf, llamacpp_local, providers
 from plansafe.llm.models.answer import Enforced, Finish
-from plansafe.llm.models.choice_mask import ChoiceMask
 from plansafe.llm.models.port import Model, ModelError
 from plansafe.llm.models.providers import PROVIDERS, Settings, open_model
 from plansafe.llm.models.request import Choice, Grammar, JsonSchema, Request, Syntax, user_messages
+from plansafe.llm.models.token_table import ChoiceMask
 from plansafe.llm.models.weights import checked_folder, digest
 
 CHOICE = Choice(("(wash cup)", "(open door)", "(open door kitchen)", "(go kitchen hall)"))

@@ -19,8 +19,8 @@ from plansafe.llm.bench.sources import TaskSelection, tasks_of
 from plansafe.llm.scenarios.model import Kind, Split
 from plansafe.llm.scenarios.reading import read_scenarios
 from plansafe.llm.scenarios.risks.acceptance import accept_risk
+from plansafe.llm.scenarios.risks.environment import home_rules
 from plansafe.llm.scenarios.risks.figures import read_entries, risk_figures, risk_rules
-from plansafe.llm.scenarios.risks.home_rules import home_rules
 from plansafe.llm.scenarios.risks.part_files import RiskEntry, categories, read_risks
 from plansafe.llm.scenarios.sets.acceptance import MOST_OF_A_RULE, Acceptance, set_faults
 from plansafe.llm.scenarios.sets.figures import rejection_table, rejections_by

@@ -12,8 +12,8 @@ from shipped_set import load_in_time
 from plansafe.llm.bench.sources import TaskSelection, tasks_of
 from plansafe.llm.scenarios.model import Scenario, Split
 from plansafe.llm.scenarios.risks.acceptance import accept_risk
+from plansafe.llm.scenarios.risks.environment import home_rules
 from plansafe.llm.scenarios.risks.figures import read_entries, risk_figures, risk_rules
-from plansafe.llm.scenarios.risks.home_rules import home_rules
 from plansafe.llm.scenarios.risks.part_files import RiskEntry, categories
 from plansafe.llm.scenarios.sets.acceptance import MOST_OF_A_RULE, NOVELTY
 from plansafe.llm.scenarios.sets.figures import nearest_scores

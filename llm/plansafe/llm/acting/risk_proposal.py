@@ -19,7 +19,7 @@ from plansafe.llm.acting.written import Refused, name_of, one_line, read_fields
 from plansafe.llm.metrics.rouge import nearest
 from plansafe.llm.models.request import Message, Role
 from plansafe.llm.scenarios.risks.acceptance import accept_risk
-from plansafe.llm.scenarios.risks.home_rules import home_rules
+from plansafe.llm.scenarios.risks.environment import home_rules
 from plansafe.llm.scenarios.risks.part_files import TAXONOMY, RiskEntry, read_risks, verbs
 from plansafe.llm.scenarios.sets.acceptance import ComparedScenario, set_faults
 from plansafe.llm.scenarios.sets.part_log import with_derived

@@ -22,11 +22,11 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.adapter import Adapter, fits_tokenizer, put_on
 from plansafe.llm.models.answer import Answer, Enforced, Finish, Score, bounded
 from plansafe.llm.models.chat import wire
-from plansafe.llm.models.choice_mask import ChoiceMask
 from plansafe.llm.models.constraint import to_supported_form, with_form_check
 from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError, PlainModel, Vocabulary
 from plansafe.llm.models.received import without_reasoning
 from plansafe.llm.models.request import Choice, Grammar, JsonSchema, Message, Request, Role
+from plansafe.llm.models.token_table import ChoiceMask
 from plansafe.llm.models.weights import broken
 from plansafe.verifier.extras import how_to_install
 

@@ -224,7 +224,7 @@ class _OutputOptions(NamedTuple):
 
 def _formalise(request: _FormaliseRequest, wishes: FormaliseOptions, output_options: _OutputOptions) -> int:
     """Ask the model and print the results. Write the rules after all sentences, if each sentence has a rule."""
-    from plansafe.llm.formalise.specification import specification  # noqa: PLC0415 - for this command alone
+    from plansafe.llm.formalise.model import specification  # noqa: PLC0415 - for this command alone
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
 
     recorded = request.model.removeprefix("replay/") if request.model.startswith("replay/") else None

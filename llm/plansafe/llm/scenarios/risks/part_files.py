@@ -17,8 +17,7 @@ from plansafe.domains.virtualhome.script import action_name
 from plansafe.domains.world import SCENE, Request, Scene
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.model import Kind
-from plansafe.llm.scenarios.risks.environment import Environment, class_of, read_environment
-from plansafe.llm.scenarios.risks.home_rules import home_rules
+from plansafe.llm.scenarios.risks.environment import Environment, class_of, home_rules, read_environment
 from plansafe.llm.scenarios.sets.part_files import Block, Entry, Line, Mistake, Part, VirtualFile, read_blocks
 from plansafe.specs import default_specs
 from plansafe.specs.taxonomy import load_taxonomies

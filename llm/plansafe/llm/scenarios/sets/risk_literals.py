@@ -15,11 +15,11 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.transition import Side
+from plansafe.llm.scenarios.building import Actions
 from plansafe.llm.scenarios.judging import risk_faults
 from plansafe.llm.scenarios.model import Kind, Scenario
 from plansafe.llm.scenarios.sets.rule_shapes import Fact, shapes_of, vocabulary_of
 from plansafe.llm.scenarios.sets.structure import list_new_actions, list_plan_actions
-from plansafe.llm.scenarios.transitions import Actions
 from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.llm.scenarios.validation.survey import entries
 from plansafe.verifier.api import Checker
