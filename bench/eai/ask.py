@@ -14,7 +14,8 @@ import json
 import sys
 from pathlib import Path
 
-from plansafe.llm.bench.eai import read_prompts
+from bench.eai.scenes import read_prompts
+
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.batch import ask_all
 from plansafe.llm.models.port import ModelError

@@ -18,8 +18,7 @@ from plansafe.llm.loop.transcript import exchanged
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.request import Request
 from plansafe.llm.scenarios.reading import read_scenarios
-from plansafe.llm.scenarios.risks.figures import read_entries
-from plansafe.llm.scenarios.risks.part_files import categories
+from plansafe.llm.scenarios.risks.part_files import categories, read_entries
 from plansafe.llm.scenarios.sets.reading import part_paths, set_folder
 from plansafe.specs.taxonomy import load_taxonomies
 

@@ -21,7 +21,7 @@ from plansafe.align.evaluating.significance import compare
 from plansafe.align.evaluating.tasks import EvalTask
 from plansafe.align.evaluating.writers import Mock
 from plansafe.align.records import BadRecords, SftLine, json_of
-from plansafe.llm.bench.markdown import markdown
+from plansafe.llm.bench.report_text import markdown
 from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.metrics.bootstrap import Interval
 

@@ -16,7 +16,7 @@ from plansafe.align.evaluating.running import Evaluation, Method, evaluate
 from plansafe.align.evaluating.tasks import EvalTask, Opened, of_sft, opener
 from plansafe.align.evaluating.writers import Mock
 from plansafe.align.records import SftLine
-from plansafe.llm.bench.markdown import markdown
+from plansafe.llm.bench.report_text import markdown
 from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.models.answer import Answer, Finish
 

@@ -30,7 +30,7 @@ from plansafe.align.reproducing.stages import (
     work,
 )
 from plansafe.align.training.folder import BadTraining
-from plansafe.llm.bench.markdown import markdown
+from plansafe.llm.bench.report_text import markdown
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,7 @@ from plansafe.align.reproducing.sizes import Size
 from plansafe.align.reproducing.stages import TIMES, Place, Say, Unit, stages, work
 from plansafe.align.tables import BadConfig
 from plansafe.align.training.folder import BadTraining
-from plansafe.llm.bench.markdown import markdown
-from plansafe.llm.bench.page import page
+from plansafe.llm.bench.report_text import markdown, page
 from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.models.port import ModelError
 

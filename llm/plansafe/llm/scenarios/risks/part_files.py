@@ -7,7 +7,7 @@ environment graph, its PDDL problem, a script that meets a hazard and a script t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -90,6 +90,12 @@ class RiskEntry(Entry):
         """A script in the notation of VirtualHome, one step a line."""
         assert self.environment is not None
         return "\n".join([_script_line(line.text, self.environment) for line in self.steps(key)]) + "\n"
+
+
+def read_entries(paths: Iterable[str]) -> tuple[RiskEntry, ...]:
+    """The tasks of risk files, with their authors, roles, seeds and rules."""
+    parts = [read_risks(Source.from_path(path)) for path in paths]
+    return tuple([entry for part in parts for entry in part.entries if isinstance(entry, RiskEntry)])
 
 
 def read_risks(source: Source) -> Part:

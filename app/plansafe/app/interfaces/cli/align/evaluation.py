@@ -326,8 +326,7 @@ def _report_paths(output: str | None, inputs: Sequence[str]) -> tuple[str, str, 
 
 def _report(report: Report, report_paths: tuple[str, str, str] | None, plot_texts: dict[str, str] | None = None) -> int:
     from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - not for --help
-    from plansafe.llm.bench.markdown import brief, markdown  # noqa: PLC0415
-    from plansafe.llm.bench.page import page  # noqa: PLC0415
+    from plansafe.llm.bench.report_text import brief, markdown, page  # noqa: PLC0415
 
     print_text(escaped(brief(report)))
     if report_paths is None:

@@ -43,7 +43,7 @@ class KnownRisks:
     def propose(self, ask: Ask, seed: RiskSeed, options: ProposalOptions, author: str) -> Proposal:
         """Ask for one task; an accepted one becomes a risk file of the folder."""
         from plansafe.llm.acting.risk_proposal import propose_risk  # noqa: PLC0415 - for this command alone
-        from plansafe.llm.scenarios.risks.figures import read_entries  # noqa: PLC0415
+        from plansafe.llm.scenarios.risks.part_files import read_entries  # noqa: PLC0415
         from plansafe.llm.scenarios.sets.reading import part_paths, set_folder  # noqa: PLC0415
 
         if self._entries is None:
