@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from plansafe.align.evaluating.comparing import Group, grouped, over_lambda
+from plansafe.align.evaluating.comparing import Group, compare, conclusion, grouped, holm, over_lambda
 from plansafe.align.evaluating.figures import BY_NAME, FIGURES, Cluster, Figure, estimated
 from plansafe.align.evaluating.judging import Evaluated
 from plansafe.align.evaluating.running import Evaluation
-from plansafe.align.evaluating.significance import compare, conclusion, holm
 from plansafe.llm.bench.figures import Estimate
 from plansafe.llm.bench.judging import safeplan_taxonomy
 from plansafe.llm.bench.report import Bar, Plot, Report, Section, Table

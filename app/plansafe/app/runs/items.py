@@ -2,6 +2,8 @@
 
 The list is in temporary files, so that its size does not depend on memory. Its hash shows whether a resumed run has the
 same plans.
+
+A list of 64-bit numbers in a temporary file. A run of any size needs one or two for each plan.
 """
 
 from __future__ import annotations
@@ -10,14 +12,15 @@ import hashlib
 import json
 import os
 import re
+import struct
 import tempfile
+from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from plansafe.app.project.project import plan_stem
 from plansafe.app.runs.input_tables import BadRow, Row, is_table, read_table
 from plansafe.app.runs.item import Item
-from plansafe.app.runs.number_file import NumberFile
 from plansafe.app.session.audit import expand
 from plansafe.app.session.model import Settings
 
@@ -210,3 +213,32 @@ def _is_below(path: str, folder: str) -> bool:
     """Whether a path is below a folder after links are resolved."""
     base = os.path.realpath(folder)
     return os.path.commonpath((base, os.path.realpath(path))) == base
+
+
+class NumberFile:
+    """A list of numbers. Append all numbers before reading the first."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self, number: int) -> None:
+        """Append a number."""
+        self._file.write(struct.pack("=Q", number))
+        self._count += 1
+
+    def __getitem__(self, place: int) -> int:
+        (number,) = self.between(place, place + 1)
+        return number
+
+    def between(self, first: int, end: int) -> array[int]:
+        """The numbers from index ``first`` to before ``end``."""
+        self._file.seek(8 * first)
+        return array("Q", self._file.read(8 * (end - first)))
+
+    def close(self) -> None:
+        """Close the file, which deletes it."""
+        self._file.close()

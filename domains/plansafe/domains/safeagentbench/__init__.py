@@ -20,7 +20,7 @@ from plansafe.domains.safeagentbench.scenes import (
 )
 from plansafe.domains.safeagentbench.steps import ACTION_WORDS
 from plansafe.domains.safeagentbench.tasks import Task, read_task, select_task, task_assumptions
-from plansafe.domains.step_places import step_spans
+from plansafe.domains.text_places import step_spans
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, suggest_name

@@ -17,14 +17,13 @@ from mcp.shared.exceptions import MCPError
 
 from plansafe.app.interfaces.agents import mcp_texts, operation_fields
 from plansafe.app.interfaces.agents.answer_store import SAME_AS, AnswerStore
-from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import Operation
 from plansafe.app.interfaces.agents.operations import SHORT
 from plansafe.app.interfaces.agents.request_fields import BadRequest
 from plansafe.app.interfaces.agents.session_pool import Sessions
 from plansafe.app.interfaces.agents.short_answers import cut
 from plansafe.app.interfaces.agents.worker import serve_operations, serve_session
-from plansafe.app.interfaces.agents.worker_messages import Reply, refusal
+from plansafe.app.interfaces.agents.worker_messages import Limits, Reply, refusal
 from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
 from plansafe.app.render.json import json_line
 from plansafe.app.system.version import version

@@ -13,13 +13,12 @@ from functools import partial
 from typing import NamedTuple
 
 from plansafe.app.interfaces.agents import reference
-from plansafe.app.interfaces.agents.bug_log import without_traceback
-from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import STATELESS_OPERATIONS
 from plansafe.app.interfaces.agents.request_fields import Values, read_fields, read_object
-from plansafe.app.interfaces.agents.request_task import RequestFinder, Task, read_task
+from plansafe.app.interfaces.agents.request_task import RequestFinder, Task, read_task, without_traceback
 from plansafe.app.interfaces.agents.rule_formalisation import formalise
 from plansafe.app.interfaces.agents.short_answers import short_audit, short_examination
+from plansafe.app.interfaces.agents.worker_messages import Limits
 from plansafe.app.render.json import JsonRenderer
 from plansafe.app.session.audit import Session
 from plansafe.app.session.diagnosis import Examined

@@ -15,7 +15,7 @@ from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
-    from plansafe.app.interfaces.agents.limits import Limits
+    from plansafe.app.interfaces.agents.worker_messages import Limits
     from plansafe.llm.formalise.asking import FormaliseOptions
     from plansafe.llm.formalise.model import Formalised
     from plansafe.verifier.api import Checker

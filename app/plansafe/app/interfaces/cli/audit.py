@@ -49,8 +49,7 @@ def _show_version(is_set: Any) -> None:
 def _show_page(code: Any) -> None:
     if code is None:
         return
-    from plansafe.app.explain import codes, page  # noqa: PLC0415 - for --explain alone
-    from plansafe.app.explain.rules import rule_page  # noqa: PLC0415
+    from plansafe.app.explain import codes, page, rule_page  # noqa: PLC0415 - for --explain alone
 
     text = page(code) or rule_page(code)
     if text is None:

@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 
-from plansafe.app.interfaces.agents.limits import Limits
+from plansafe.app.interfaces.agents.worker_messages import Limits
 from plansafe.app.interfaces.http.api_key import VARIABLE, read_key
 from plansafe.app.options.option import changed, command, integer, number, text
 from plansafe.app.options.shared import Assignments, MemoryLimit
@@ -167,8 +167,7 @@ def serve(options: HttpOptions) -> int:
         try:
             import uvicorn  # noqa: PLC0415 - of the extra `serve`
 
-            from plansafe.app.interfaces.http.allowed_hosts import read_hosts  # noqa: PLC0415 - not needed for a usage error
-            from plansafe.app.interfaces.http.api_key import Lock  # noqa: PLC0415
+            from plansafe.app.interfaces.http.api_key import Lock, read_hosts  # noqa: PLC0415 - not needed for a usage error
             from plansafe.app.interfaces.http.application import Bounds, application  # noqa: PLC0415
             from plansafe.app.interfaces.http.bounded_protocol import bounded  # noqa: PLC0415
         except ModuleNotFoundError as error:
