@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plansafe.domains.objects.names import find_uses, group_by_use, read_uses
 from plansafe.domains.objects.table import letters, load_table
+from plansafe.domains.objects.uses import find_uses, group_by_use, read_uses
 
 
 def test_objects_of_one_class_and_of_classes_with_one_use_are_grouped() -> None:

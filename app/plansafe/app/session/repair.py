@@ -136,7 +136,7 @@ def with_purpose(options: RepairOptions, prepared: Prepared, world_name: str | N
         return options
     actions: frozenset[str] = frozenset()
     if world_name is not None:
-        from plansafe.domains.objects.names import group_by_use  # noqa: PLC0415 - most plans belong to no home world
+        from plansafe.domains.objects.uses import group_by_use  # noqa: PLC0415 - most plans belong to no home world
         from plansafe.domains.worlds import world  # noqa: PLC0415 - as above
 
         benchmark = world(world_name)
