@@ -10,16 +10,8 @@ from __future__ import annotations
 
 import re
 
-from plansafe.domains.virtualhome.graph import Id
-from plansafe.domains.virtualhome.names import (
-    Mention,
-    SceneObjects,
-    candidate_ids,
-    candidates,
-    letters_of,
-    may_mean,
-    pddl_name,
-)
+from plansafe.domains.virtualhome.graph import Id, Mention, SceneObjects, candidate_ids, candidates
+from plansafe.domains.virtualhome.names import letters_of, may_mean, pddl_name
 from plansafe.domains.virtualhome.script_lines import (
     Argument,
     ScriptReading,
