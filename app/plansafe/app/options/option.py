@@ -94,7 +94,7 @@ class Option(NamedTuple):
 
 
 def _option(kind: Kind, flags: tuple[str, ...], help: str, extra: Mapping[str, Any]) -> Any:
-    option = Option(flags, help, kind, **extra)
+    option = changed(Option(flags, help, kind), **extra)
     return option._replace(default=()) if option.many and option.default is None else option
 
 
@@ -105,7 +105,7 @@ def text(*flags: str, help: str, **extra: Any) -> Any:
 
 def integer(*flags: str, help: str, **extra: Any) -> Any:
     """Declare an option that takes a whole number."""
-    return _option("integer", flags, help, extra)
+    return _option("integer", flags, help, {"metavar": "N", **extra})
 
 
 def number(*flags: str, help: str, **extra: Any) -> Any:
@@ -130,9 +130,11 @@ def argument(metavar: str, help: str, **extra: Any) -> Any:
     return _option("text", (), help, {"argument": True, "metavar": metavar, **extra})
 
 
-def changed(option: Any, **changes: Any) -> Any:
-    """A declared option with changes, such as another default."""
+def changed(option: Any, *, set_key: str = "", **changes: Any) -> Any:
+    """A declared option with changes, such as another default. ``set_key``: a key with ``only_set``."""
     assert isinstance(option, Option)
+    if set_key:
+        changes |= {"key": set_key, "only_set": True}
     return option._replace(**changes)
 
 

@@ -43,11 +43,7 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
     """The options of ``scenario new``."""
 
     output: str = text(
-        "--output",
-        "-o",
-        metavar="FOLDER",
-        required=True,
-        help="Write each accepted scenario to a folder in this one.",
+        "--output", "-o", metavar="FOLDER", required=True, help="Write each accepted scenario to a folder in this one."
     )
     types: tuple[str, ...] = text(
         "--type",
@@ -61,7 +57,7 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
         help="Propose only this kind; default: every third is malicious, the others situational. "
         "`risk`: a task of a risk file, on a home of VirtualHome.",
     )
-    count: int = integer("--count", metavar="N", default=1, low=1, high=_MAX_PROPOSALS, help="Ask for N proposals.")
+    count: int = integer("--count", default=1, low=1, high=_MAX_PROPOSALS, help="Ask for N proposals.")
     role: tuple[str, ...] = text(
         "--role",
         metavar="NAME[: KNOWS]",
@@ -69,22 +65,10 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
         help="Let this role speak; default: one that knows the hazard. May be repeated.",
     )
     base: str = text(
-        "--base",
-        metavar="NAME",
-        default="household",
-        help="Extend this shipped domain.",
-        key="scenario.base",
-        only_set=True,
+        "--base", metavar="NAME", default="household", help="Extend this shipped domain.", set_key="scenario.base"
     )
     rounds: int = integer(
-        "--rounds",
-        metavar="N",
-        default=2,
-        low=1,
-        high=10,
-        help="Let each role speak N times.",
-        key="scenario.rounds",
-        only_set=True,
+        "--rounds", default=2, low=1, high=10, help="Let each role speak N times.", set_key="scenario.rounds"
     )
     novelty: float = number(
         "--novelty",
@@ -93,17 +77,10 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
         low=0,
         high=1,
         help="Refuse a command whose Rouge-L with another is at least F.",
-        key="scenario.novelty",
-        only_set=True,
+        set_key="scenario.novelty",
     )
     max_tokens: int = integer(
-        "--max-tokens",
-        metavar="N",
-        default=1500,
-        low=1,
-        help="Limit an answer to N tokens.",
-        key="model.max_tokens",
-        only_set=True,
+        "--max-tokens", default=1500, low=1, help="Limit an answer to N tokens.", set_key="model.max_tokens"
     )
     temperature: float = number(
         "--temperature",
@@ -111,20 +88,16 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
         low=0,
         high=10,
         help="Draw the answers of roles with this temperature; the writer is greedy.",
-        key="model.temperature",
-        only_set=True,
+        set_key="model.temperature",
     )
-    seed: int | None = integer(
-        "--seed", metavar="N", help="Draw answers with this seed, where the provider can.", key="seed", only_set=True
-    )
+    seed: int | None = integer("--seed", help="Draw answers with this seed, where the provider can.", set_key="seed")
     time_limit: float = number(
         "--time-limit",
         metavar="SECONDS",
         default=10.0,
         low=0,
         help="Stop each search after SECONDS.",
-        key="limits.time",
-        only_set=True,
+        set_key="limits.time",
     )
 
 
