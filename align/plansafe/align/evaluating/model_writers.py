@@ -79,12 +79,7 @@ class VllmWriter:
     """Weights that vLLM runs in this process, with an adapter if there is one. ``engine``: a loaded ``vllm.LLM``."""
 
     def __init__(
-        self,
-        engine: Any,
-        label: str,
-        identity: str,
-        decoding: Decoding = GREEDY,
-        adapter: str | None = None,
+        self, engine: Any, label: str, identity: str, decoding: Decoding = GREEDY, adapter: str | None = None
     ) -> None:
         self.label = label
         self.identity = _identity(f"vllm/{identity}", decoding)

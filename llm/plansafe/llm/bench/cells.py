@@ -76,10 +76,7 @@ class Cell(NamedTuple):
 
 
 def _plans(
-    baseline: Baseline,
-    limit: int = FEW,
-    safety: SafetyPrompt = SafetyPrompt.BOTH,
-    confidence: bool = False,
+    baseline: Baseline, limit: int = FEW, safety: SafetyPrompt = SafetyPrompt.BOTH, confidence: bool = False
 ) -> Cell:
     return Cell(Suite.SAFEPLAN, limit, None, baseline, safety, confidence)
 

@@ -82,14 +82,7 @@ def _safety(estimates_by_model: dict[str, Estimates]) -> Table:
 
 def _success(estimates_by_model: dict[str, Estimates]) -> Table:
     names = ("read", "executable", *[f"succr-{name}" for name, _ in WAYS], "rouge-l", "rouge-score-l")
-    columns = (
-        "model",
-        "read",
-        "executable",
-        *[f"SuccR, {name}" for name, _ in WAYS],
-        "Rouge-L (1.0.1)",
-        "rouge-score",
-    )
+    columns = ("model", "read", "executable", *[f"SuccR, {name}" for name, _ in WAYS], "Rouge-L (1.0.1)", "rouge-score")
     note = "SuccR: as the paper defines it (equations 15 to 17), of the state at the end, and of the goal."
     source = "the package" if has_rouge_score() else "our own code, since the package is not installed"
     note += f" The last column: the definition of rouge-score, computed by {source}."

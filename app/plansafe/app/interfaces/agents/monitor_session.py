@@ -165,11 +165,7 @@ class MonitorSession:
         }
 
 
-_NO_LOOKAHEAD: dict[str, Any] = {
-    "answer": None,
-    "continuation": [],
-    "detail": "not searched: a limit was reached",
-}
+_NO_LOOKAHEAD: dict[str, Any] = {"answer": None, "continuation": [], "detail": "not searched: a limit was reached"}
 _FIELDS = {
     operation.name: tuple([f for f in operation.fields if f.name != "session"]) for operation in SESSION_OPERATIONS
 }

@@ -28,15 +28,7 @@ from plansafe.app.session.model import Settings
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, NotWritten, save
 from plansafe.app.system.file_writing import problem as unwritten
-from plansafe.app.system.process import (
-    complain,
-    guarded,
-    limit_memory,
-    print_text,
-    remark,
-    standard_output,
-    terminal,
-)
+from plansafe.app.system.process import complain, guarded, limit_memory, print_text, remark, standard_output, terminal
 from plansafe.app.system.progress import tell
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity

@@ -33,10 +33,7 @@ from plansafe.app.options.shared import (
 from plansafe.app.session.goal_text import read_goal
 from plansafe.app.session.model import Settings
 from plansafe.app.session.option_values import BadOption, read_slack
-from plansafe.app.system.process import (
-    guarded,
-    limit_memory,
-)
+from plansafe.app.system.process import guarded, limit_memory
 from plansafe.llm.loop.model import Decode, PlanOptions, Style
 from plansafe.llm.prompts.prompt_options import PromptOptions, PromptStyle
 from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions

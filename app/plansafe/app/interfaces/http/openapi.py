@@ -73,10 +73,7 @@ def document(locked: bool) -> dict[str, Any]:
         "info": {"title": "safecheck", "version": version(), "description": "Safety checks for plans and robots."},
         "tags": [{"name": name, "description": about} for name, about in _TAGS.items()],
         "paths": paths,
-        "components": {
-            "schemas": {**schemas, "health": _HEALTH},
-            **({"securitySchemes": keys} if locked else {}),
-        },
+        "components": {"schemas": {**schemas, "health": _HEALTH}, **({"securitySchemes": keys} if locked else {})},
         **({"security": [{"key": []}, {"header": []}]} if locked else {}),
     }
 

@@ -192,10 +192,7 @@ class SafecheckRepairer(_SafecheckEngine, PlanRepairerMixin):  # type: ignore[mi
     """
 
     def __init__(
-        self,
-        specification: Specification | Iterable[Specification] = (),
-        time_limit_s: float | None = 30.0,
-        **_: Any,
+        self, specification: Specification | Iterable[Specification] = (), time_limit_s: float | None = 30.0, **_: Any
     ) -> None:
         _SafecheckEngine.__init__(self, specification)
         PlanRepairerMixin.__init__(self)

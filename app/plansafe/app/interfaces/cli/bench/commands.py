@@ -371,12 +371,7 @@ def plan(options: BenchPlanOptions) -> int:
             resort=options.last_resort,
             seed=options.seed,
         )
-        return run_planning_suite(
-            suite_settings,
-            _model_choice(options),
-            options.limit,
-            options.output,
-        )
+        return run_planning_suite(suite_settings, _model_choice(options), options.limit, options.output)
 
     return guarded(lambda: _run_reporting_errors(work))
 
@@ -436,12 +431,7 @@ def compare(options: CompareOptions) -> int:
     def work() -> int:
         from plansafe.app.interfaces.cli.bench.predictions import compare_files  # noqa: PLC0415 - loads the suites and the engine
 
-        return compare_files(
-            options.first,
-            options.second,
-            _task_selection(options),
-            options.output,
-        )
+        return compare_files(options.first, options.second, _task_selection(options), options.output)
 
     return guarded(lambda: _run_reporting_errors(work))
 
@@ -457,11 +447,7 @@ def score(options: ScoreOptions) -> int:
     def work() -> int:
         from plansafe.app.interfaces.cli.bench.predictions import score_file  # noqa: PLC0415 - loads the suites and the engine
 
-        return score_file(
-            options.predictions,
-            _task_selection(options),
-            options.output,
-        )
+        return score_file(options.predictions, _task_selection(options), options.output)
 
     return guarded(lambda: _run_reporting_errors(work))
 

@@ -99,16 +99,7 @@ def _sections(runs: Sequence[Run]) -> Iterator[str]:
     """Yield tables in Markdown. The last two appear only if a run has data for them."""
     if not any([run.records for run in runs]):
         raise BadOption("no record belongs to this split", "leave out --split")
-    yield from (
-        "## How plans end",
-        "",
-        *outcome_table(runs),
-        "",
-        "## Errors in the plans",
-        "",
-        *error_table(runs),
-        "",
-    )
+    yield from ("## How plans end", "", *outcome_table(runs), "", "## Errors in the plans", "", *error_table(runs), "")
     yield from ("## Rules that they break", "", *rule_table(runs))
     chance = {decoding_name(run): run for run in runs if run.model == "mock/random"}
     compared_runs = [

@@ -259,11 +259,7 @@ def _run(
 
 
 def _propose_all(
-    ask_model: Ask,
-    seeds: Sequence[Seed | RiskSeed],
-    proposal_options: ProposalOptions,
-    output: str,
-    author: str,
+    ask_model: Ask, seeds: Sequence[Seed | RiskSeed], proposal_options: ProposalOptions, output: str, author: str
 ) -> Iterator[Proposal]:
     """Yield proposals. Writes an accepted proposal before asking for the next."""
     from plansafe.llm.acting.proposal import RiskSeed, propose  # noqa: PLC0415 - for this command alone
