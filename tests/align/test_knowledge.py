@@ -9,8 +9,16 @@ from typing import NamedTuple
 
 import pytest
 
-from plansafe.align.knowledge.making import MAX_TOKENS, line_of, origins, questions_of
-from plansafe.align.knowledge.questions import NOTHING, PLACES, Asks, Question
+from plansafe.align.knowledge import (
+    MAX_TOKENS,
+    NOTHING,
+    PLACES,
+    Asks,
+    Question,
+    line_of,
+    origins,
+    questions_of,
+)
 from plansafe.align.pairs.splits import split_of
 from plansafe.align.prompts import bare
 from plansafe.align.records import SftLine, read_sft, write_sft

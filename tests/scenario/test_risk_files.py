@@ -13,9 +13,8 @@ from bench.scenarios.set_figures import rejection_table, rejections_by
 from bench.scenarios.splits import divide
 
 from plansafe.domains.virtualhome import WORLD
-from plansafe.domains.virtualhome.class_properties import class_category, class_properties, listed_classes
 from plansafe.domains.virtualhome.graph import PROPERTIES
-from plansafe.domains.virtualhome.names import known_types
+from plansafe.domains.virtualhome.names import class_category, class_properties, known_types, listed_classes
 from plansafe.domains.world import SCENE, Request
 from plansafe.grammar.source import Source
 from plansafe.llm.bench.sources import TaskSelection, tasks_of

@@ -10,9 +10,8 @@ import pytest
 
 from plansafe.align.evaluating.figures import BY_NAME, estimated
 from plansafe.align.evaluating.files import read_evaluation
-from plansafe.align.evaluating.processes import Share, share_of
 from plansafe.align.evaluating.report import evaluation_report
-from plansafe.align.evaluating.running import Evaluation, Method, evaluate
+from plansafe.align.evaluating.running import Evaluation, Method, Share, evaluate, share_of
 from plansafe.align.evaluating.tasks import EvalTask, Opened, of_sft, opener
 from plansafe.align.evaluating.writers import Mock
 from plansafe.align.records import SftLine

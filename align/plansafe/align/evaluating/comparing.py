@@ -19,7 +19,7 @@ from plansafe.align.evaluating.judging import Evaluated
 from plansafe.align.evaluating.running import Evaluation
 from plansafe.llm.bench.judging import safeplan_taxonomy
 from plansafe.llm.metrics.bootstrap import quantile
-from plansafe.llm.metrics.violations import Violations, count
+from plansafe.llm.metrics.safe_rates import Violations, count
 
 
 class Group:

@@ -13,8 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from plansafe.align.pairs.differences import edit_distance
-from plansafe.align.pairs.plan_judge import LIMITS, JudgedPlan, PlanJudge, Steps, step_key
-from plansafe.align.pairs.shortening import shortened_steps
+from plansafe.align.pairs.plan_judge import LIMITS, JudgedPlan, PlanJudge, Steps, shortened_steps, step_key
 from plansafe.align.pairs.splits import split_of_task
 from plansafe.align.prompts import plan_prompt
 from plansafe.align.records import Both, Pair, Source, Split, even_weights, plan_of

@@ -18,8 +18,7 @@ from typing import Any
 
 from plansafe.align.evaluating.comparing import Group, grouped
 from plansafe.align.evaluating.files import read_evaluation
-from plansafe.align.evaluating.plots import NoPlots, plots
-from plansafe.align.evaluating.report import compared
+from plansafe.align.evaluating.report import NoPlots, compared, plots
 from plansafe.align.evaluating.running import Evaluation
 from plansafe.align.files import write_file
 from plansafe.align.records import BadRecords

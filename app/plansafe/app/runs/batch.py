@@ -18,9 +18,8 @@ from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.inputs import Choice
 from plansafe.app.project.shipped_files import STDIN, shipped_domain, shipped_spec
 from plansafe.app.runs.executor import LostBackend, Pool, WorkerBackend
-from plansafe.app.runs.input_tables import is_table
 from plansafe.app.runs.item import AuditedRow, Item
-from plansafe.app.runs.items import Items, list_items
+from plansafe.app.runs.items import Items, is_table, list_items
 from plansafe.app.runs.processes import Processes
 from plansafe.app.runs.row_audit import RowAuditor
 from plansafe.app.runs.run_folder import PLANS_PER_SHARD, RunFolder, create_run_folder
@@ -28,10 +27,9 @@ from plansafe.app.runs.run_reader import VERSION, BadRun, Run, read_run
 from plansafe.app.runs.summary import Summary
 from plansafe.app.session.audit import combined_exit_code
 from plansafe.app.session.model import Settings, usage_problem
-from plansafe.app.system.process import complain, remark, standard_output
+from plansafe.app.system.process import complain, remark, standard_output, version
 from plansafe.app.system.progress import Progress
 from plansafe.app.system.terminal_text import visible
-from plansafe.app.system.version import version
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 

@@ -28,9 +28,8 @@ from plansafe.llm.metrics.confidence import by_prompt, pairs
 from plansafe.llm.metrics.judged import Judged, Moment
 from plansafe.llm.metrics.paired import TooManyPairs, by_family
 from plansafe.llm.metrics.rouge import has_rouge_score
-from plansafe.llm.metrics.safe_rates import safety_recall
+from plansafe.llm.metrics.safe_rates import by_rule, count, safety_recall
 from plansafe.llm.metrics.shares import NOT_APPLICABLE, percent
-from plansafe.llm.metrics.violations import by_rule, count
 
 
 def safeplan_report(

@@ -166,7 +166,7 @@ def _mutant_share(options: PairsOptions) -> float:
 
 
 def _check(path: str, options: PairsOptions) -> int:
-    from plansafe.align.pairs.replay import DoesNotReplay, replayed  # noqa: PLC0415 - for --check alone
+    from plansafe.align.pairs.answers import DoesNotReplay, replayed  # noqa: PLC0415 - for --check alone
     from plansafe.align.records import BadRecords, read_pairs  # noqa: PLC0415
 
     checked_pairs, next_progress = 0, 0.0
@@ -236,7 +236,7 @@ def _finish(options: PairsOptions) -> Callable[[Pair], Pair]:
     """The function that adds the regret of each step to a pair, if it is requested."""
     if options.regret is Regret.NONE:
         return lambda pair: pair
-    from plansafe.align.pairs.regret import regret_adder  # noqa: PLC0415 - loads the planner
+    from plansafe.align.pairs.answers import regret_adder  # noqa: PLC0415 - loads the planner
     from plansafe.verifier.diagnose.regrets import Grade  # noqa: PLC0415
 
     return regret_adder(Grade(options.regret.value), _data(options))

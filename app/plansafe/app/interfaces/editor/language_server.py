@@ -20,9 +20,8 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from plansafe.app.interfaces.editor.document_text import Text
-from plansafe.app.interfaces.editor.lint_process import Linter, lintable
 from plansafe.app.interfaces.editor.lsp_diagnostics import file_diagnostics, summary
-from plansafe.app.interfaces.editor.rule_lint import LintRequest
+from plansafe.app.interfaces.editor.rule_lint import Linter, LintRequest, lintable
 from plansafe.app.interfaces.editor.symbols import Symbols
 from plansafe.app.interfaces.editor.workspace import Analysis, Workspace
 from plansafe.app.system.time_limit import OutOfTime

@@ -15,9 +15,16 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from plansafe.domains.virtualhome.class_properties import class_category, class_properties, default_states
 from plansafe.domains.virtualhome.graph import POSTURES, PROPERTIES, STATES
-from plansafe.domains.virtualhome.names import CHARACTER, UNKNOWN_TYPE, is_room, known_types
+from plansafe.domains.virtualhome.names import (
+    CHARACTER,
+    UNKNOWN_TYPE,
+    class_category,
+    class_properties,
+    default_states,
+    is_room,
+    known_types,
+)
 from plansafe.grammar.diagnostics import suggest_name
 from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source

@@ -51,7 +51,7 @@ def train(options: TrainOptions) -> int:
 
 def _train(path: str, assignments: Sequence[str], minutes: float | None) -> int:
     from plansafe.align.config import read_config  # noqa: PLC0415 - not for --help
-    from plansafe.align.evaluating.processes import share_of  # noqa: PLC0415 - the same
+    from plansafe.align.evaluating.running import share_of  # noqa: PLC0415 - the same
     from plansafe.align.records import BadRecords  # noqa: PLC0415 - the same
     from plansafe.align.tables import BadConfig  # noqa: PLC0415 - the same
     from plansafe.align.training.folder import BadTraining  # noqa: PLC0415 - the same

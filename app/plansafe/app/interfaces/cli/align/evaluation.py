@@ -147,9 +147,8 @@ def evaluation(options: EvalOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.align.evaluating.processes import share_of, use_own_gpu  # noqa: PLC0415 - not for --help
-        from plansafe.align.evaluating.report import evaluation_report  # noqa: PLC0415
-        from plansafe.align.evaluating.running import Method, evaluate  # noqa: PLC0415 - loads the engine
+        from plansafe.align.evaluating.report import evaluation_report  # noqa: PLC0415 - not for --help
+        from plansafe.align.evaluating.running import Method, evaluate, share_of, use_own_gpu  # noqa: PLC0415
         from plansafe.align.evaluating.tasks import opener  # noqa: PLC0415
         from plansafe.align.tasks import data_folder  # noqa: PLC0415
 
@@ -195,8 +194,7 @@ def tables(options: TablesOptions) -> int:
     def work() -> int:
         from plansafe.align.evaluating.comparing import grouped  # noqa: PLC0415 - loads the engine
         from plansafe.align.evaluating.files import read_evaluation  # noqa: PLC0415
-        from plansafe.align.evaluating.plots import NoPlots, plots  # noqa: PLC0415
-        from plansafe.align.evaluating.report import compared  # noqa: PLC0415
+        from plansafe.align.evaluating.report import NoPlots, compared, plots  # noqa: PLC0415
         from plansafe.verifier.extras import how_to_install  # noqa: PLC0415
 
         report_paths = _report_paths(options.output, options.runs)

@@ -41,7 +41,7 @@ def knowledge(options: KnowledgeOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.align.knowledge.making import origins, questions_of  # noqa: PLC0415 - loads the engine
+        from plansafe.align.knowledge import origins, questions_of  # noqa: PLC0415 - loads the engine
         from plansafe.align.records import BadRecords, write_sft  # noqa: PLC0415
         from plansafe.align.tasks import BadOrigin, data_folder  # noqa: PLC0415
 

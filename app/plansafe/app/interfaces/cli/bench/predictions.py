@@ -12,7 +12,7 @@ from plansafe.app.system.terminal_text import escaped
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.bench.compare import compare
-from plansafe.llm.bench.despite_report import despite_report
+from plansafe.llm.bench.despite_tasks import despite_report
 from plansafe.llm.bench.figures import DESPITE, SAFEL, SAFEPLAN
 from plansafe.llm.bench.judging import JudgedPlan, safeplan_taxonomy
 from plansafe.llm.bench.report import ModelScores, Report
