@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import NamedTuple, Protocol
 
 from plansafe.app.session.model import Result, Settings
-from plansafe.app.system.process import version
+from plansafe.app.system.version import version
 from plansafe.app.system.terminal_text import PLAIN, Style
 
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")

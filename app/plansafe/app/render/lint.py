@@ -102,7 +102,7 @@ class JsonLint:
     def result(self, result: LintResult, used: LintInputs, ignore: frozenset[str]) -> str:
         """Render it."""
         from plansafe.app.render.json import diagnostic_object, json_line  # noqa: PLC0415 - for this format alone
-        from plansafe.app.system.process import version  # noqa: PLC0415
+        from plansafe.app.system.version import version  # noqa: PLC0415
 
         def fault(fault_entry: LintFinding) -> dict[str, Any]:
             return {

@@ -28,7 +28,8 @@ from typing import Any, NamedTuple
 from plansafe.app.runs.item import AuditedRow, Item
 from plansafe.app.runs.row_audit import RowAuditor
 from plansafe.app.session.model import Settings
-from plansafe.app.system.process import limit_data, version
+from plansafe.app.system.process import limit_data
+from plansafe.app.system.version import version
 
 LOG = "driver.log"
 """The file in the driver's folder with its standard error: messages of Ray's library."""

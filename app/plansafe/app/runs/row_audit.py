@@ -15,7 +15,7 @@ from plansafe.app.runs.item import AuditedRow, Item, unreadable_row
 from plansafe.app.runs.rates import NOT_CHECKED
 from plansafe.app.session.audit import Session
 from plansafe.app.session.model import Prepared, Result, Settings
-from plansafe.app.system.process import version
+from plansafe.app.system.version import version
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.plan_text import read_plan

@@ -1,7 +1,4 @@
-"""Run a command: limits, exit codes of errors, and the destination of the report.
-
-The installed version of safecheck.
-"""
+"""Run a command: limits, exit codes of errors, and the destination of the report."""
 
 from __future__ import annotations
 
@@ -192,20 +189,3 @@ def limit_data(mebibytes: int) -> None:
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
-
-
-def version() -> str:
-    """The installed version, or ``unknown`` in a bare checkout.
-
-    Read from the name of the installed metadata's folder, as ``importlib.metadata`` would, whose import alone costs a
-    small run an eighth of its time.
-    """
-    for place in sys.path:
-        try:
-            names = os.listdir(place or ".")
-        except OSError:
-            continue
-        for name in names:
-            if name.startswith("plansafe-") and name.endswith(".dist-info"):
-                return name[len("plansafe-") : -len(".dist-info")]
-    return "unknown"

@@ -29,7 +29,7 @@ from plansafe.app.interfaces.agents.worker import serve_operations, serve_sessio
 from plansafe.app.interfaces.agents.worker_messages import Limits, Reply, refusal
 from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
 from plansafe.app.render.json import dumps, json_line
-from plansafe.app.system.process import version
+from plansafe.app.system.version import version
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import suggest_name
 

@@ -28,7 +28,7 @@ from plansafe.app.session.diagnosis import Examined
 from plansafe.app.session.formalisation import unfit
 from plansafe.app.session.model import Settings
 from plansafe.app.session.repair import ExaminationOptions, examine
-from plansafe.app.system.process import version
+from plansafe.app.system.version import version
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions

@@ -40,7 +40,7 @@ from plansafe.grammar.codes import SC
 
 def _show_version(is_set: Any) -> None:
     if is_set:
-        from plansafe.app.system.process import version  # noqa: PLC0415 - for --version alone
+        from plansafe.app.system.version import version  # noqa: PLC0415 - for --version alone
 
         print(f"safecheck {version()}")
         raise SystemExit(0)

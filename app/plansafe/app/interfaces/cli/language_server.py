@@ -42,7 +42,7 @@ def _serve() -> int:
         advice = how_to_install("lsp")
         return complain(Diagnostic(SC.BAD_OPTION, f"the language server needs the package {error.name}", help=advice))
     from plansafe.app.interfaces.editor.server import make_server  # noqa: PLC0415 - needs the optional package
-    from plansafe.app.system.process import version  # noqa: PLC0415
+    from plansafe.app.system.version import version  # noqa: PLC0415
 
     for_a_program("an editor", "docs/service.md#editors")
     output = sys.stdout.buffer

@@ -162,12 +162,12 @@ def view_of(form: Format, settings: Settings, style: Style, changes: bool, list_
     """The renderer of a format."""
     if form is Format.JSON:
         from plansafe.app.render.repair_json import RepairJsonRenderer  # noqa: PLC0415 - loaded only for output
-        from plansafe.app.system.process import version  # noqa: PLC0415
+        from plansafe.app.system.version import version  # noqa: PLC0415
 
         return RepairJsonRenderer(settings, version())
     if form is Format.SARIF:
         from plansafe.app.render.sarif import RepairSarifRenderer  # noqa: PLC0415 - loaded only for output
-        from plansafe.app.system.process import version  # noqa: PLC0415
+        from plansafe.app.system.version import version  # noqa: PLC0415
 
         return RepairSarifRenderer(settings, version())
     from plansafe.app.render.repair import RepairRenderer  # noqa: PLC0415 - loaded only for output

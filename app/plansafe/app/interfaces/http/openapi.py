@@ -17,7 +17,7 @@ from plansafe.app.interfaces.agents import operation_fields
 from plansafe.app.interfaces.agents.answer_schemas import answer_schema
 from plansafe.app.interfaces.agents.operation_fields import Operation
 from plansafe.app.interfaces.agents.request_fields import schema
-from plansafe.app.system.process import version
+from plansafe.app.system.version import version
 
 _LOCAL_PREFIX = "#/$defs/"
 _COMPONENTS = "#/components/schemas/"
