@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, TypeVar
+
+from plansafe.grammar.named_tuple import NamedTuple
 
 Kind = Literal["text", "integer", "number", "choice", "switch"]
 _ON = ("true", "yes", "1")
@@ -94,7 +96,7 @@ class Option(NamedTuple):
 
 
 def _option(kind: Kind, flags: tuple[str, ...], help: str, extra: Mapping[str, Any]) -> Any:
-    option = changed(Option(flags, help, kind), **extra)
+    option = Option(flags, help, kind, **_fields(extra))
     return option._replace(default=()) if option.many and option.default is None else option
 
 
@@ -130,12 +132,18 @@ def argument(metavar: str, help: str, **extra: Any) -> Any:
     return _option("text", (), help, {"argument": True, "metavar": metavar, **extra})
 
 
-def changed(option: Any, *, set_key: str = "", **changes: Any) -> Any:
-    """A declared option with changes, such as another default. ``set_key``: a key with ``only_set``."""
+def changed(option: Any, **changes: Any) -> Any:
+    """A declared option with changes, such as another default."""
     assert isinstance(option, Option)
-    if set_key:
-        changes |= {"key": set_key, "only_set": True}
-    return option._replace(**changes)
+    return option._replace(**_fields(changes))
+
+
+def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an option. ``set_key`` stands for a ``key`` with ``only_set``."""
+    fields = dict(given)
+    if "set_key" in fields:
+        fields |= {"key": fields.pop("set_key"), "only_set": True}
+    return fields
 
 
 class Options:

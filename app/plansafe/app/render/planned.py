@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from plansafe.app.render.full import FullRenderer
 from plansafe.app.render.json import JsonRenderer, diagnostic_object, dumps, safe_line
 from plansafe.app.session.model import Settings
-from plansafe.app.system.version import version
 from plansafe.app.system.terminal_text import Style, brief, pad, visible, width
+from plansafe.app.system.version import version
 from plansafe.llm.loop.model import AttributedStep, PlanResult, Refusal, Round, StepAuthor
 from plansafe.llm.prompts.planning import VERSION, Prompt
 from plansafe.verifier.reporting.report import Report

@@ -28,9 +28,9 @@ from plansafe.app.runs.summary import Summary
 from plansafe.app.session.audit import combined_exit_code
 from plansafe.app.session.model import Settings, usage_problem
 from plansafe.app.system.process import complain, remark, standard_output
-from plansafe.app.system.version import version
 from plansafe.app.system.progress import Progress
 from plansafe.app.system.terminal_text import visible
+from plansafe.app.system.version import version
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 

@@ -17,8 +17,8 @@ from plansafe.app.session.audit import Session, combined_exit_code
 from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.system.file_writing import Guard
 from plansafe.app.system.process import REPORT, written
-from plansafe.app.system.version import version
 from plansafe.app.system.progress import Progress
+from plansafe.app.system.version import version
 
 REPAIR_S = 10.0
 """Time limit for the repair of one plan."""
