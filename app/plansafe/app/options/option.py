@@ -139,7 +139,7 @@ def changed(option: Any, **changes: Any) -> Any:
 
 
 def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an option. ``set_key`` stands for a ``key`` with ``only_set``."""
+    """The fields of an option. ``set_key`` is a ``key`` with ``only_set``."""
     fields = dict(given)
     if "set_key" in fields:
         fields |= {"key": fields.pop("set_key"), "only_set": True}

@@ -1,4 +1,4 @@
-"""How OpenAI, vLLM and the server of llama.cpp differ in what they enforce, and in the field that asks for it."""
+"""The constraints that OpenAI, vLLM and the server of llama.cpp enforce, and the fields that carry them."""
 
 from __future__ import annotations
 
