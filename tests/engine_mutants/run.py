@@ -34,6 +34,8 @@ ROOT = HERE.parent.parent
 VERIFIER = "verifier/plansafe/verifier"
 PACKAGES = tuple([f"{VERIFIER}/{name}" for name in ("execution", "rules", "elaborate", "symbolic", "repair")])
 EQUIVALENT = HERE / "equivalent.txt"
+SELECTED = "not whole"
+"""The tests that are recorded and run, as a pytest marker expression."""
 STAGES = (15.0, 120.0)
 """CPU seconds of tests, as measured without a mutant: the quickest tests first, then more of them."""
 MAX_UNSTABLE = 5
@@ -62,12 +64,15 @@ def main() -> int:
 
 
 def record_lines(output: Path, tests: list[str], jobs: int) -> int:
-    """Run the quick tests with `coverage`, and write the tests of each line and the seconds of each test."""
+    """Run the tests with `coverage`, and write the tests of each line and the seconds of each test.
+
+    Slow tests are included, because most random comparisons are slow.
+    """
     junit, data = output / "junit.xml", output / "coverage"
     for old in output.glob("coverage.*"):
         old.unlink()
     folders = ":".join([str(ROOT / package) for package in PACKAGES])
-    flags = ["-q", "-n", str(jobs), "--dist", "loadfile", f"--junitxml={junit}", "--deselect", "tests/test_layout.py"]
+    flags = ["-q", "-n", str(jobs), f"--junitxml={junit}", "-m", SELECTED]
     environment = {"PLANSAFE_COVERAGE": str(data), "PLANSAFE_PACKAGES": folders}
     _pytest([*flags, *tests], environment).wait()
     numbers: dict[str, int] = {}
@@ -182,7 +187,7 @@ def _outcome(tests: list[str], environment: dict[str, str], limit: float, failed
     for _ in range(MAX_UNSTABLE):
         failed.unlink(missing_ok=True)
         environment = {**environment, "PLANSAFE_FAILED": str(failed)}
-        code = _pytest(["-q", "-x", "--no-header", *tests], environment, limit).wait()
+        code = _pytest(["-q", "-x", "--no-header", "-m", SELECTED, *tests], environment, limit).wait()
         if code == 0:
             return None, ""
         if code < 0:
@@ -190,7 +195,7 @@ def _outcome(tests: list[str], environment: dict[str, str], limit: float, failed
         if not failed.exists():
             return "killed", "import"
         test = failed.read_text(encoding="utf-8")
-        if _pytest(["-q", "--no-header", test], {}, limit).wait() == 0:
+        if _pytest(["-q", "--no-header", "-m", SELECTED, test], {}, limit).wait() == 0:
             return "killed", test
         print("fails without a mutant:", test, flush=True)
         tests = [other for other in tests if other != test.partition("[")[0] and other != test]
