@@ -13,12 +13,16 @@ from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 DOMAIN = """(define (domain d) (:predicates (p) (q) (g)) (:functions (f))
   (:action go :effect (g)) (:action need :precondition (p) :effect (g))
+  (:action a-p :effect (p))
+  (:action fill :effect (when (p) (increase (f) 2)))
   (:action drop :effect (oneof (and (when (q) (not (g)))) (and))))"""
 BOTH = "(:termination no-p :forbid (p)) (:termination no-q :forbid (q))"
 
 
-def check_plan(rules: str, plan: str, init: str, engine: str = "auto", constraints: str = "") -> Report:
-    problem = f"(define (problem x) (:domain d) (:init {init}) (:goal (and)) {constraints})"
+def check_plan(
+    rules: str, plan: str, init: str, engine: str = "auto", constraints: str = "", goal: str = "(and)"
+) -> Report:
+    problem = f"(define (problem x) (:domain d) (:init {init}) (:goal {goal}) {constraints})"
     specs = [Source("s", f"(define (safety s) {rules})")] if rules else []
     report = Checker(Source("d", DOMAIN), Source("p", problem), specs, Options(engine=engine)).check(Source("x", plan))
     assert report.headline is not None, report.diagnostics
@@ -84,6 +88,35 @@ def test_each_rule_has_a_status_over_durations() -> None:
 def test_a_step_reads_the_conditions_of_unselected_alternatives() -> None:
     report = check_plan("", "2: (drop)\n3: (go)", "(q) (at 2 (not (q)))")
     assert (report.executable, [finding.code for finding in report.findings]) == (Worlds.NONE, ["SC304"])
+
+
+ANY_ORDER = "(define (plan x) (:steps {}) (:ordering))"
+
+
+@pytest.mark.parametrize(
+    ("plan", "init", "goal", "expected"),
+    [
+        ("(go)", "(unknown (p))", "(p)", Worlds.SOME),
+        ("(go)", "(unknown (p))", "(q)", Worlds.ALL),
+        ("1: (go)", "(unknown (p))", "(p)", Worlds.SOME),
+        ("1: (go)", "(unknown (p))", "(q)", Worlds.ALL),
+        (ANY_ORDER.format("(go) (go)"), "", "(q)", Worlds.ALL),
+        (ANY_ORDER.format("(need) (go)"), "", "(and)", Worlds.ALL),
+        (ANY_ORDER.format("(a-p) (need)"), "", "(and)", Worlds.SOME),
+        (ANY_ORDER.format("(a-p) (need) (go) (need)"), "", "(and)", Worlds.SOME),
+        (ANY_ORDER.format("(need)"), "(unknown (p))", "(and)", Worlds.SOME),
+    ],
+)
+def test_a_finding_says_whether_all_worlds_have_it(plan: str, init: str, goal: str, expected: Worlds) -> None:
+    report = check_plan("", plan, init, goal=goal)
+    assert [finding.worlds for finding in report.findings] == [expected]
+
+
+@pytest.mark.parametrize("engine", ["sat", "smt"])
+@pytest.mark.parametrize(("limit", "status"), [(-3, "kept"), (-2, "violated")])
+def test_numbers_may_be_negated(engine: str, limit: int, status: str) -> None:
+    report = check_plan(f"(:termination r :require (> (- (f)) {limit}))", "(fill)", "(unknown (p)) (= (f) 0)", engine)
+    assert statuses(report) == {"r": status}
 
 
 @pytest.mark.slow
