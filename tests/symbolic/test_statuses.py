@@ -12,7 +12,7 @@ from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 DOMAIN = """(define (domain d) (:predicates (p) (q) (g)) (:functions (f))
-  (:action go :effect (g)) (:action need :precondition (p) :effect (g))
+  (:action go :effect (g)) (:action clear :effect (not (g))) (:action need :precondition (p) :effect (g))
   (:action a-p :effect (p))
   (:action fill :effect (when (p) (increase (f) 2)))
   (:action drop :effect (oneof (and (when (q) (not (g)))) (and))))"""
@@ -117,6 +117,19 @@ def test_a_finding_says_whether_all_worlds_have_it(plan: str, init: str, goal: s
 def test_numbers_may_be_negated(engine: str, limit: int, status: str) -> None:
     report = check_plan(f"(:termination r :require (> (- (f)) {limit}))", "(fill)", "(unknown (p)) (= (f) 0)", engine)
     assert statuses(report) == {"r": status}
+
+
+WINDOWS = [f"(hold-during {begin} {end} (g))" for begin in (0, 1, 1.5) for end in (2, 2.5, 4)]
+WINDOWS += [f"(hold-after {begin} (g))" for begin in (0, 0.5, 1, 2.5)]
+
+
+@pytest.mark.parametrize("formula", WINDOWS)
+@pytest.mark.parametrize("plan", ["(fill) (go)", "(go) (fill)", "(fill) (fill) (go)", "(fill) (go) (clear) (fill)"])
+def test_windows_agree_with_each_world(formula: str, plan: str) -> None:
+    rule = f"(:trajectory r :formula {formula})"
+    in_worlds = {statuses(check_plan(rule, plan, init))["r"] for init in ("(= (f) 0)", "(p) (= (f) 0)")}
+    in_all = statuses(check_plan(rule, plan, "(unknown (p)) (= (f) 0)", "sat"))["r"]
+    assert in_all == ("violated" if "violated" in in_worlds else "kept")
 
 
 @pytest.mark.slow
