@@ -75,6 +75,8 @@ def test_verdicts_are_unknown_beyond_all_limits(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(explicit_orders, "MAX_NODES", 2)
     verdict = audit_plan("(make) (break) (need) (count)", [(1, 3)])
     assert verdict.executable is Worlds.SOME  # two replays show it
+    verdict = audit_plan("(need) (make) (need)", [])
+    assert verdict.executable is Worlds.SOME  # only an order that takes executable steps first shows it
     verdict = audit_plan("(make) (make) (need) (count)", [(1, 3)])
     assert verdict.executable is verdict.goal is Worlds.UNKNOWN
     assert verdict.limits == ("no circuits today", "the orders reach more than 2 different states")
