@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_name
 

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable, Container, Mapping, Sequence
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.node_places import Places
 from plansafe.grammar.sexpr import parse_source
 from plansafe.grammar.source import Source, expect_sources
