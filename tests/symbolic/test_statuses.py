@@ -56,6 +56,12 @@ def test_a_rule_about_a_step_executed_in_some_worlds_is_kept(plan: str) -> None:
     assert report.rules[0].instances == 1
 
 
+@pytest.mark.parametrize("engine", ["sat", "smt"])
+def test_a_step_may_break_what_certainly_held_before_it(engine: str) -> None:
+    report = check_plan("(:process r :on (clear) :require-after (g))", "(go) (clear)", "(unknown (p))", engine)
+    assert (report.safe, statuses(report)) == (Worlds.NONE, {"r": "violated"})
+
+
 @pytest.mark.parametrize("plan", ["(go)", "1: (go)"])
 def test_preferences_have_statuses(plan: str) -> None:
     soft = "(:constraints (and (preference a (always (not (p)))) (preference b (always (not (q))))))"
