@@ -348,7 +348,8 @@ def _elaborate_specifications(
     if not specs:
         expanded = ExpandedSpecs([], [])
         kinds = find_bound_kinds(symbols, expanded)
-        check_classes(symbols, kinds, classes)
+        if classes:
+            check_classes(symbols, kinds, classes)
         return (expanded if profile_application is None else profile_application.remove_disabled_rules(expanded)), kinds
 
     def resolve_extended(name: str, extending: Source) -> Source | None:
