@@ -12,8 +12,9 @@ from plansafe.app.system.time_limit import OutOfTime
 
 
 async def begun(started: list[int]) -> None:
-    while not started:
-        await asyncio.sleep(0.001)
+    async with asyncio.timeout(300):
+        while not started:
+            await asyncio.sleep(0.001)
 
 
 def test_work_that_runs_is_interrupted_and_work_that_waits_is_not_begun() -> None:
