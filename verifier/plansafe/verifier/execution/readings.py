@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.plan_text import split_plain_steps
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
