@@ -123,9 +123,10 @@ class StateConstraints:
         if self.index.temporal:
             return
         actions = [(key, fact) for key, fact in grounder.atoms.items() if key[1] in self.index.action_predicates]
-        for (a, first), (b, second) in combinations(actions, 2):
-            if a[0] == b[0]:
-                same = grounder.same(a[2], b[2]) if a[1] == b[1] else FALSE
+        for (first_key, first), (second_key, second) in combinations(actions, 2):
+            if first_key[0] == second_key[0]:
+                is_same_action = first_key[1] == second_key[1]
+                same = grounder.same(first_key[2], second_key[2]) if is_same_action else FALSE
                 yield self.circuit.disjunction([first ^ 1, second ^ 1, same])
 
     def _constrain_successor_fact(self, fact: Literal, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:

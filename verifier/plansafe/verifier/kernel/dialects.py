@@ -152,7 +152,7 @@ def _bind_local_variables(section: Section) -> Section:
         return section
     condition, effect = fields.get(":precondition", ()), fields.get(":effect", ())
     items = _end_typed_list(variables)
-    names = [v for v, before in zip(items, ["", *items], strict=False) if "-" not in (v, before)]
+    names = [item for item, before in zip(items, ["", *items], strict=False) if "-" not in (item, before)]
     copies = {v: f"{v}(2)" for v in names}
     effect_variables = [v for v in names if v in tokens_in(effect)]
     conditions = [("exists", tuple(items), condition)]

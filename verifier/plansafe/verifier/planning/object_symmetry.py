@@ -42,13 +42,22 @@ class ObjectSymmetry:
             signatures = {number: self._describe(number, by_object.get(number, ()), names) for number in members}
             ordered = sorted(members, key=signatures.__getitem__)
             names.update(zip(ordered, members, strict=True))
-        return tuple(sorted([(p, tuple([names.get(number, number) for number in objects])) for p, objects in facts]))
+        return tuple(
+            sorted(
+                [(predicate, tuple([names.get(number, number) for number in objects])) for predicate, objects in facts]
+            )
+        )
 
     def _describe(self, number: int, facts: Iterable[Fact], names: dict[int, int]) -> list[Fact]:
         """The facts of an object. Objects of classes that have no names yet are replaced by their class."""
         return sorted(
             [
-                (predicate, tuple([-1 if o == number else names.get(o, self._mark(o)) for o in objects]))
+                (
+                    predicate,
+                    tuple(
+                        [-1 if object_ == number else names.get(object_, self._mark(object_)) for object_ in objects]
+                    ),
+                )
                 for predicate, objects in facts
             ]
         )
@@ -100,7 +109,9 @@ def _may_exchange(task: Task, first: int, second: int, facts_of: dict[int, set[F
         return False
     swap = {first: second, second: first}
     facts = facts_of.get(first, set()) | facts_of.get(second, set())
-    return {(p, tuple([swap.get(number, number) for number in objects])) for p, objects in facts} == facts
+    return {
+        (predicate, tuple([swap.get(number, number) for number in objects])) for predicate, objects in facts
+    } == facts
 
 
 def _list_named_objects(task: Task) -> Iterator[int]:

@@ -127,8 +127,8 @@ class Reachability:
         fact = self.parse_fact(text)
         if self.unsupported_reason:
             return self._make_unsupported()
-        for visited, plan in self._goal_plans:
-            if fact not in visited:
+        for visited_facts, plan in self._goal_plans:
+            if fact not in visited_facts:
                 return PlanningResult(PlanningStatus.SOLVED, plan, planner=self.search.name)
         result = self._solve(self._make_avoiding_checker(fact), rules=True)
         if result.status is PlanningStatus.SOLVED:

@@ -69,7 +69,7 @@ def add_findings(report: Report, assumed: Report, additional: Sequence[Finding],
         headline=headline,
         safe=safe,
         findings=tuple(findings),
-        rules=_count_again(report.rules, assumed.rules, {finding.rule for finding in in_verdict}),
+        rules=_count_with_proposed_kinds(report.rules, assumed.rules, {finding.rule for finding in in_verdict}),
         suppressed=report.suppressed + len(additional) - len(listed),
         verdict_basis=report.verdict_basis._replace(minor=report.verdict_basis.minor + len(in_verdict) - len(deciding)),
         worlds=worlds,
@@ -81,7 +81,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.rule, finding.binding, finding.step, finding.at_end
 
 
-def _count_again(
+def _count_with_proposed_kinds(
     counts: tuple[RuleCount, ...], assumed: tuple[RuleCount, ...], rules: set[str | None]
 ) -> tuple[RuleCount, ...]:
     """Return counts in which ``rules`` are counted under the proposed kinds."""

@@ -217,8 +217,8 @@ class LiftedSnap:
         for disjunct in convert_to_dnf(formula.body, positive, MAX_DISJUNCTS) or ():
             literals = self._literals(disjunct.literals)
             if literals is not None:
-                bound = (*formula.variables, *disjunct.variables)
-                variables: dict[int, int | None] = {model.variable(v.slot): v.domain for v in bound}
+                bound_variables = (*formula.variables, *disjunct.variables)
+                variables: dict[int, int | None] = {model.variable(v.slot): v.domain for v in bound_variables}
                 yield make_denial(variables, literals)
 
 

@@ -177,16 +177,26 @@ class TruthVectors:
             case "next" | "weak-next":
                 return self._apply_next(first, formula.operator == "weak-next")
             case "sometime":
-                return self._apply_backwards(FALSE, lambda k, v: either(first[k], both(self.after[k], v)))
+                return self._apply_backwards(
+                    FALSE, lambda segment, later: either(first[segment], both(self.after[segment], later))
+                )
             case "always":
-                return self._apply_backwards(TRUE, lambda k, v: both(first[k], either(self.after[k] ^ 1, v)))
+                return self._apply_backwards(
+                    TRUE, lambda segment, later: both(first[segment], either(self.after[segment] ^ 1, later))
+                )
             case "until":
                 return self._apply_backwards(
-                    FALSE, lambda k, v: either(second[k], circuit.conjunction([first[k], self.after[k], v]))
+                    FALSE,
+                    lambda segment, later: either(
+                        second[segment], circuit.conjunction([first[segment], self.after[segment], later])
+                    ),
                 )
             case "release":
                 return self._apply_backwards(
-                    TRUE, lambda k, v: both(second[k], circuit.disjunction([first[k], self.after[k] ^ 1, v]))
+                    TRUE,
+                    lambda segment, later: both(
+                        second[segment], circuit.disjunction([first[segment], self.after[segment] ^ 1, later])
+                    ),
                 )
             case "at-end" | "within" | "always-within" | "hold-during" | "hold-after":
                 literal = self._apply_trace_operator(formula.operator, formula.bounds, first, second)
