@@ -14,8 +14,7 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 from plansafe.app.interfaces.agents import operation_fields
-from plansafe.app.interfaces.agents.answer_schemas import answer_schema
-from plansafe.app.interfaces.agents.operation_fields import Operation
+from plansafe.app.interfaces.agents.operation_fields import Operation, answer_schema
 from plansafe.app.interfaces.agents.request_fields import schema
 from plansafe.app.system.version import version
 
