@@ -11,7 +11,7 @@ from typing import assert_never
 
 from plansafe.verifier.compile.code_builder import CodeBuilder, state_parameters_text
 from plansafe.verifier.compile.joins import Join
-from plansafe.verifier.compile.normal_forms import convert_to_dnf_or_literal
+from plansafe.verifier.compile.normal_forms import convert_to_dnf_or_literal, push_quantifiers_inwards
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import (
@@ -98,7 +98,10 @@ class Emitter(CodeBuilder):
             case Truth():
                 return str(formula.value)
             case Quantified():
-                return self._quantifier_text(formula)
+                scoped = push_quantifiers_inwards(formula, self.task.domains)
+                if isinstance(scoped, Quantified):
+                    return self._quantifier_text(scoped)
+                return self.condition_text(scoped, depth + 1)
             case Temporal():
                 raise AssertionError("not a state formula")
             case _:
