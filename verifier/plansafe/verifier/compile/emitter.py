@@ -98,10 +98,7 @@ class Emitter(CodeBuilder):
             case Truth():
                 return str(formula.value)
             case Quantified():
-                scoped = push_quantifiers_inwards(formula, self.task.domains)
-                if isinstance(scoped, Quantified):
-                    return self._quantifier_text(scoped)
-                return self.condition_text(scoped, depth + 1)
+                return self._quantifier_text(formula, depth)
             case Temporal():
                 raise AssertionError("not a state formula")
             case _:
@@ -112,8 +109,11 @@ class Emitter(CodeBuilder):
         parameters = state_parameters_text(sorted(self.free_slots(formula)))
         return f"{self.define_once(parameters, body)}({parameters})"
 
-    def _quantifier_text(self, formula: Quantified) -> str:
+    def _quantifier_text(self, quantified: Quantified, depth: int) -> str:
         """``exists`` as a join that returns at the first match; ``forall`` as no counterexample."""
+        formula = push_quantifiers_inwards(quantified, self.task.domains)
+        if not isinstance(formula, Quantified):
+            return self.condition_text(formula, depth + 1)
         free_slots = self.free_slots(formula)
         body: list[str] = []
         for disjunct in convert_to_dnf_or_literal(formula.body, not formula.universal):
