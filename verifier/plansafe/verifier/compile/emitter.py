@@ -28,7 +28,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import expression_fluents
+from plansafe.verifier.model.operations import expression_fluents, subformulas
 
 MAX_DEPTH = 20
 _PYTHON = {"=": "==", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
@@ -111,7 +111,11 @@ class Emitter(CodeBuilder):
 
     def _quantifier_text(self, quantified: Quantified, depth: int) -> str:
         """``exists`` as a join that returns at the first match; ``forall`` as no counterexample."""
-        formula = push_quantifiers_inwards(quantified, self.task.domains)
+        formula: Formula = quantified
+        if id(quantified) not in self._pushed_quantifiers:
+            formula = push_quantifiers_inwards(quantified, self.task.domains)
+            pushed = [part for part in subformulas(formula) if isinstance(part, Quantified)]
+            self._pushed_quantifiers.update({id(part): part for part in pushed})
         if not isinstance(formula, Quantified):
             return self.condition_text(formula, depth + 1)
         free_slots = self.free_slots(formula)
