@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from plansafe.app.interfaces.editor.worker_thread import Worker
+from plansafe.app.interfaces.editor.language_server import Worker
 from plansafe.app.system.time_limit import OutOfTime
 
 

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from bench.scenarios.set_figures import nearest_scores, size_table, step_count, table
+
 from plansafe.domains.virtualhome.graph import Home
 from plansafe.domains.virtualhome.names import CHARACTER, is_room
-from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.model import Scenario, Split
-from plansafe.llm.scenarios.risks.part_files import RiskEntry, categories, read_risks
-from plansafe.llm.scenarios.sets.figures import nearest_scores, size_table, step_count, table
+from plansafe.llm.scenarios.risks.part_files import RiskEntry, categories
 
 _FREQUENT = 20
 _BAR = 40
-
-
-def read_entries(paths: Iterable[str]) -> tuple[RiskEntry, ...]:
-    """The tasks of risk files, with their authors, roles, seeds and rules."""
-    parts = [read_risks(Source.from_path(path)) for path in paths]
-    return tuple([entry for part in parts for entry in part.entries if isinstance(entry, RiskEntry)])
 
 
 def risk_rules(entries: Iterable[RiskEntry]) -> dict[str, str]:
