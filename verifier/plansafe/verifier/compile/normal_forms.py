@@ -105,8 +105,8 @@ def _quantify(universal: bool, v: Variable, body: Formula) -> Formula:
             outside = tuple([part for part in body.parts if v.slot not in free_slots(part)])
             inside = tuple([part for part in body.parts if v.slot in free_slots(part)])
             if len(inside) == 1 or outside:
-                rest = inside[0] if len(inside) == 1 else body._replace(parts=inside)
-                quantified = _quantify(universal, v, rest)
+                remainder = inside[0] if len(inside) == 1 else body._replace(parts=inside)
+                quantified = _quantify(universal, v, remainder)
                 return body._replace(parts=(*outside, quantified)) if outside else quantified
         case Quantified() if body.universal is universal:
             return body._replace(variables=(v, *body.variables))

@@ -234,7 +234,7 @@ class CausalLinker:
                 self._add_links(literal, number, "effect", literal.necessary)
 
     def _index_effects(self, action: Action) -> _ActionEffects:
-        """The effects of an action, by the facts and fluents that they change; none if they do not depend on the state."""
+        """The effects of an action by the facts and fluents that they change; none if they do not read the state."""
         indexed = self._action_effects.get(action.name)
         if indexed is None:
             effects, base = action.start.effects, len(self.task.predicates)
