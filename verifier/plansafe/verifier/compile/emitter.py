@@ -86,7 +86,7 @@ class Emitter(CodeBuilder):
                 word = " and " if isinstance(formula, And) else " or "
                 parts = [self.condition_text(part, depth + 1) for part in formula.parts]
                 if len(parts) > 500:
-                    chunks = [parts[i : i + 400] for i in range(0, len(parts), 400)]
+                    chunks = [parts[start : start + 400] for start in range(0, len(parts), 400)]
                     parts = [self._call_outlined(formula, ["return " + word.join(chunk)]) for chunk in chunks]
                 return "(" + word.join(parts) + ")"
             case Equal():
@@ -155,7 +155,7 @@ class Emitter(CodeBuilder):
 
     def _call_outlined_number(self, expression: Expression) -> str:
         arguments = [argument for fluent in expression_fluents(expression) for argument in fluent.arguments]
-        parameters = state_parameters_text(sorted({-1 - a for a in arguments if a < 0}))
+        parameters = state_parameters_text(sorted({-1 - argument for argument in arguments if argument < 0}))
         text = self.number_text(expression)
         if "duration" in text:
             parameters += ", duration"

@@ -155,7 +155,7 @@ def convert_to_dnf(formula: Formula, positive: bool = True, cap: int = 32) -> li
         case Quantified() if formula.universal != positive:
             inner = convert_to_dnf(formula.body, positive, cap)
             if inner is not None:
-                return [Disjunct(formula.variables + d.variables, d.literals) for d in inner]
+                return [Disjunct(formula.variables + disjunct.variables, disjunct.literals) for disjunct in inner]
             return [Disjunct((), (FormulaLiteral(positive, formula),))]
         case Quantified() | Atom() | Equal() | Compare() | Temporal():
             return [Disjunct((), (FormulaLiteral(positive, formula),))]
@@ -190,13 +190,13 @@ def find_bound_slots(disjunct: Disjunct, bound: Iterable[int] = ()) -> frozenset
     slots = set(bound)
     for literal in disjunct.literals:
         if literal.positive and isinstance(literal.formula, Atom):
-            slots.update([-1 - a for a in literal.formula.arguments if a < 0])
+            slots.update([-1 - argument for argument in literal.formula.arguments if argument < 0])
     changed = True
     while changed:
         changed = False
         for literal in disjunct.literals:
             if literal.positive and isinstance(literal.formula, Equal):
-                unbound = [a for a in literal.formula if a < 0 and -1 - a not in slots]
+                unbound = [argument for argument in literal.formula if argument < 0 and -1 - argument not in slots]
                 if len(unbound) == 1:
                     slots.add(-1 - unbound[0])
                     changed = True

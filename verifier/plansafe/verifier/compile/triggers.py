@@ -84,7 +84,7 @@ def compile_matches(
     """Compile the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
     search = _Search(emitter, condition, True, parameters)
     reads = [(disjunct, read, added) for disjunct, read, added in search.list_reads() if added is not False]
-    names = [search.define_trigger(*r)[2] for r in reads if _changed_predicate(emitter, r[1]) == predicate]
+    names = [search.define_trigger(*read)[2] for read in reads if _changed_predicate(emitter, read[1]) == predicate]
     return [emitter.compile_function(name) for name in names]
 
 
@@ -110,7 +110,7 @@ class _Search:
 
     def emit_search(self) -> list[str]:
         """Lines that append all bindings to ``out``."""
-        lines = [self._emit(d, self._find_domains(d), frozenset()) for d in self.disjuncts]
+        lines = [self._emit(disjunct, self._find_domains(disjunct), frozenset()) for disjunct in self.disjuncts]
         return [line for disjunct_lines in lines for line in disjunct_lines]
 
     def list_reads(self) -> Iterator[tuple[Disjunct, Atom | Fluent, bool | None]]:
@@ -154,7 +154,7 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
     domains = {v.slot: v.domain for v in parameters} | bound_slot_domains(condition)
     defined: list[tuple[int, list[int], str]] = []
     compiled: set[tuple[int, tuple[int, ...]]] = set()
-    empty_domains = frozenset([d for d, members in enumerate(emitter.task.domains) if not members])
+    empty_domains = frozenset([domain for domain, members in enumerate(emitter.task.domains) if not members])
     for symbol in atoms_and_fluents(condition, empty_domains):
         predicate = _changed_predicate(emitter, symbol)
         if (predicate, symbol.arguments) in compiled:
@@ -176,7 +176,7 @@ def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[V
     """Whether positive atoms give values to all parameters wherever the condition has the value ``positive``."""
     slots = free_slots(condition) & {v.slot for v in parameters}
     disjuncts = convert_to_dnf(condition, positive)
-    return disjuncts is not None and all([slots <= find_bound_slots(d) for d in disjuncts])
+    return disjuncts is not None and all([slots <= find_bound_slots(disjunct) for disjunct in disjuncts])
 
 
 def _changed_predicate(emitter: Emitter, symbol: Atom | Fluent) -> int:
