@@ -28,6 +28,7 @@ from plansafe.verifier.model.nodes import (
     Fluent,
     Formula,
     Not,
+    Number,
     Or,
     Quantified,
     Task,
@@ -55,6 +56,8 @@ class FormulaCompiler:
         self.task = task
         self.circuit = circuit
         self.possible_certain = PossibleCertain(task)
+        self.duration: Number = 0
+        """The duration of the step whose conditions and effects are evaluated."""
         self._radix = max(len(task.objects), 1)
         self._functions: dict[tuple[int, bool], tuple[Formula, LiteralFunction]] = {}
         self._reads_numbers: dict[int, bool] = {}
@@ -195,11 +198,11 @@ class FormulaCompiler:
         flip = 0 if value else 1
 
         def evaluate(state: SymbolicState, binding: Binding) -> Literal:
-            a, b = left(state, binding), right(state, binding)
-            defined = circuit.both(a.defined, b.defined)
+            left_value, right_value = left(state, binding), right(state, binding)
+            defined = circuit.both(left_value.defined, right_value.defined)
             if defined == FALSE:
                 return FALSE
-            return circuit.both(defined, terms.compare(circuit, operator, a.value, b.value) ^ flip)
+            return circuit.both(defined, terms.compare(circuit, operator, left_value.value, right_value.value) ^ flip)
 
         return evaluate
 
@@ -217,8 +220,10 @@ class FormulaCompiler:
                 return lambda state, binding: self._calculate(
                     expression.operator, [operand(state, binding) for operand in operands]
                 )
-            case nodes.Duration() | nodes.TotalTime() | nodes.IsViolated():
-                raise AssertionError("only durations and metrics read this")
+            case nodes.Duration():
+                return lambda _state, _binding: Quantity(TRUE, terms.constant(self.duration))
+            case nodes.TotalTime() | nodes.IsViolated():
+                raise AssertionError("only metrics read this")
             case _:
                 assert_never(expression)
 
@@ -245,9 +250,9 @@ def _compile_equality(formula: Equal) -> LiteralFunction:
     left, right = formula.left, formula.right
 
     def evaluate(_state: SymbolicState, binding: Binding) -> Literal:
-        a = left if left >= 0 else binding[-1 - left]
-        b = right if right >= 0 else binding[-1 - right]
-        return TRUE if a == b else FALSE
+        left_object = left if left >= 0 else binding[-1 - left]
+        right_object = right if right >= 0 else binding[-1 - right]
+        return TRUE if left_object == right_object else FALSE
 
     return evaluate
 
@@ -306,9 +311,9 @@ class DerivedFacts:
             for (predicate, code), literal in changes:
                 state.put(predicate, code, literal)
             rounds += 1
-            if rounds > sum([len(state.facts[p]) for p in heads]):
+            if rounds > sum([len(state.facts[head]) for head in heads]):
                 return
-            if rounds > MAX_ROUNDS and any([state.literals[p] for p in heads]):
+            if rounds > MAX_ROUNDS and any([state.literals[head] for head in heads]):
                 raise TooManyRounds
 
     def _apply_axioms(self, state: SymbolicState, axioms: list[_CompiledAxiom]) -> dict[tuple[int, int], Literal]:

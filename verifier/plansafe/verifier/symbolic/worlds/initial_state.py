@@ -57,9 +57,6 @@ def make_initial_state(task: Task, circuit: Circuit, openings: Sequence[OpenPred
         state.facts[size + predicate] |= codes
     for function, values in enumerate(task.initial_fluents):
         state.quantities[function] = {code: Quantity(TRUE, terms.constant(v)) for code, v in values.items()}
-    for literal in task.timed_literals:
-        if literal.time == 0 and not literal.fluent:
-            state.put(literal.predicate, task.encode(literal.arguments), TRUE if literal.value else FALSE)
     open_fact_count = 0
     for predicate, code in iterate_open_facts(task, openings):
         state.put(predicate, code, circuit.input(FactInput(predicate, code)))
@@ -73,6 +70,12 @@ def make_initial_state(task: Task, circuit: Circuit, openings: Sequence[OpenPred
                 open_numbers.append((function, code))
         constraints += _encode_statements(circuit, state, task.unknowns)
         constraints += _encode_supports(task, circuit, state, task.unknowns, openings)
+    for literal in task.timed_literals:
+        code = task.encode(literal.arguments)
+        if literal.time == 0 and literal.fluent:
+            state.quantities[literal.predicate][code] = Quantity(TRUE, terms.constant(literal.value))
+        elif literal.time == 0:
+            state.put(literal.predicate, code, TRUE if literal.value else FALSE)
     constraints = [constraint for constraint in constraints if constraint != TRUE]
     return OpenInitialState(state, constraints, open_fact_count, tuple(open_numbers))
 
@@ -99,7 +102,7 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
     for opening in openings:
         predicate, arity = opening.predicate, len(opening.arguments)
         if predicate not in mentioned:
-            denied = [code for p, code in task.denied if p == predicate]
+            denied = [code for denied_predicate, code in task.denied if denied_predicate == predicate]
             unknown = unknown_facts[predicate : predicate + 1]
             mentioned[predicate] = task.initial_facts[predicate].union(denied, *unknown)
         # The code of a fact is the sum of ``weight * object`` over its distinct arguments.
@@ -110,7 +113,7 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
             members = set.intersection(*[set(task.domains[opening.domains[place]]) for place in places])
             if total + len(codes) * len(members) > MAX_OPEN_FACTS:
                 raise LimitReached(LimitKind.OPEN_FACTS)
-            summands = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
+            summands = [weight * object_ for object_ in task.domains[opening.domains[places[0]]] if object_ in members]
             codes = [code + term for code in codes for term in summands]
         mentioned_codes = mentioned[predicate]
         new_codes = [code for code in codes if code not in mentioned_codes]
