@@ -80,7 +80,9 @@ class EffectReader:
     def read(self, at: Place, around: EffectContext | None = None) -> None:
         """Read an effect expression; ``around``: an additional context."""
         self.conditions.operators = EFFECT_OPERATORS
-        self._read_effect(at, around or EffectContext((), (), (), None if self.durative or self.continuous else "start"), {})
+        self._read_effect(
+            at, around or EffectContext((), (), (), None if self.durative or self.continuous else "start"), {}
+        )
         self.conditions.operators = RESERVED
 
     def effects_at(self, moment: str = "start") -> tuple[Effect, ...]:
@@ -229,7 +231,6 @@ class EffectReader:
                 context.malformed(f"`{operator}` needs a fluent to change", Place(node, 1), "not a fluent")
             return None
         return Assignment(operator, target.function, target.arguments, value)
-
 
     def _read_rate(self, node: list[Node], head: str, around: EffectContext) -> None:
         """Read ``(increase fluent (* #t rate))`` or ``(decrease ..)``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -24,6 +24,9 @@ from plansafe.verifier.model.footprints import FootprintFinder
 from plansafe.verifier.model.nodes import Atom, Formula, Number, Task
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
+
+if TYPE_CHECKING:
+    from plansafe.verifier.execution.continuous.nature import Nature
 
 
 class Limit(NamedTuple):
@@ -128,6 +131,13 @@ class Engine:
         base = len(self.task.predicates)
         facts = [p for p in range(base) if (p >= len(static) or not static[p]) and p not in derived]
         return (*facts, *range(base, base + len(self.task.functions)))
+
+    @cached_property
+    def nature(self) -> Nature:
+        """The instances of processes and events of a continuous task."""
+        from plansafe.verifier.execution.continuous.nature import Nature  # noqa: PLC0415 - for continuous tasks alone
+
+        return Nature(self)
 
     @cached_property
     def changing_actions(self) -> dict[tuple[int, bool], list[str]]:

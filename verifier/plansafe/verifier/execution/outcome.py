@@ -66,3 +66,5 @@ class Outcome(NamedTuple):
     """The events of a timed plan; ``None`` for an untimed plan."""
     rounded: frozenset[int] = frozenset()
     """The steps of a timed plan that would fail if the last decimal were not tolerated."""
+    descriptions: dict[int, str] | None = None
+    """In continuous time, by letter that no step led to, what led to it; empty for an interval."""

@@ -242,12 +242,12 @@ class TimedReplay(Replay):
         self.executed_count += sum([e.kind == START for e in events]) - 1
         if self.reading != HALT:
             self.failures += self._find_over_all_failures(self.running)
-        self._count_preferences_over_all()
+        self._count_preferences_over_all(self.running)
         return True
 
-    def _count_preferences_over_all(self) -> None:
+    def _count_preferences_over_all(self, running: list[TimedStep]) -> None:
         """Count the violated preferences over all of actions under way, each once."""
-        for step in self.running:
+        for step in running:
             assert isinstance(step.resolved, GroundAction)
             for position, preference in enumerate(step.resolved.action.preferences):
                 if preference.moment != "all":

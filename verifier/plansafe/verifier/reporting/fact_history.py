@@ -12,9 +12,10 @@ from plansafe.verifier.execution.action_effects import SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.readings import make_timed_replay
 from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Replay
 from plansafe.verifier.execution.state import State, StateChange
-from plansafe.verifier.execution.timed_fast import FastTimedReplay
+from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.model.operations import atoms_and_fluents
@@ -111,7 +112,7 @@ class FactHistory:
         def observe(run: Replay, step: int, log: list[StateChange]) -> None:
             nonlocal count
             changes_by_steps: dict[StepNumbers, list[StateChange]] = {(step,): [*log]}
-            if isinstance(run, FastTimedReplay):
+            if isinstance(run, TimedReplay):
                 changes_by_steps = _group_by_steps(log, run.effects, len(self.task.predicates))
             for steps in sorted(changes_by_steps):
                 changes = [change for change in changes_by_steps[steps] if only is None or change[:2] in only]
@@ -124,7 +125,7 @@ class FactHistory:
         reading = self.outcome.reading
         if self.resolved.timed is not None:
             tolerance = self.compiled.find_tolerance(self.resolved)
-            run = timed = FastTimedReplay(self.engine, reading, self.resolved.timed, tolerance, observer=observe)
+            run = timed = make_timed_replay(self.engine, reading, self.resolved.timed, tolerance, observer=observe)
             observe(run, 0, [])
             timed.run()
         else:
