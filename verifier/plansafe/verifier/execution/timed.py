@@ -332,7 +332,7 @@ class TimedReplay(Replay):
         for step, condition, binding in self._find_false_over_all(running):
             if self.observer is None:
                 self.record_unmet_literals(step.number, condition, binding, step.duration)
-            failures.append(Failure(step.number, SC.OVER_ALL, f"at time {self.time}"))
+            failures.append(Failure(step.number, SC.OVER_ALL, self.moment_text()))
         return failures
 
     def _find_false_over_all(
@@ -367,6 +367,10 @@ class TimedReplay(Replay):
     def _find_interference(self, time: Number, executable: list[EventEffects]) -> list[Failure]:
         """Return the failures of steps that interfere with others."""
         return self.interference.find_failures(time, executable)
+
+    def moment_text(self) -> str:
+        """Return the present time for messages."""
+        return f"at time {self.time}"
 
     # -- letters ------------------------------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ def make_failed_step_finding(
     return Finding(
         failure.code,
         FindingClass.INEXECUTABLE,
-        f"step {step} `{context.step_text(step)}` cannot be taken: {_failure_text(failure)}",
+        f"step {step} `{context.step_text(step)}` cannot be taken: {_failure_text(failure, context.task.is_continuous)}",
         step,
         readings=readings,
         source=context.plan.name,
@@ -68,14 +68,14 @@ def make_failed_step_finding(
     )
 
 
-def _failure_text(failure: Failure) -> str:
+def _failure_text(failure: Failure, is_continuous: bool) -> str:
     match failure.code:
         case SC.PRECONDITION | SC.OVER_ALL if failure.detail == "end":
             return "its condition at the end is not satisfied"
         case SC.PRECONDITION:
             return "its precondition is not satisfied"
         case SC.OVER_ALL:
-            return "its condition over all does not hold"
+            return "its condition over all does not hold" + (f" {failure.detail}" if is_continuous else "")
         case SC.CONFLICTING_EFFECTS:
             return f"two effects on `{failure.detail}` conflict"
         case SC.INTERFERENCE:

@@ -39,9 +39,6 @@ class JustAfter:
     def __hash__(self) -> int:
         return hash((JustAfter, self.moment))
 
-    def __str__(self) -> str:
-        return f"just after {self.moment}"
-
 
 class _Time(NamedTuple):
     moment: Number

@@ -19,7 +19,7 @@ from plansafe.verifier.execution.continuous.polynomials import Undecided
 from plansafe.verifier.execution.continuous.roots import find_rational_between, sort_roots
 from plansafe.verifier.execution.engine import Limit
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
-from plansafe.verifier.execution.outcome import Outcome
+from plansafe.verifier.execution.outcome import LetterCause, Outcome
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import Delta, StateChange
 from plansafe.verifier.execution.timed import TimedReplay
@@ -60,8 +60,8 @@ class ContinuousReplay(TimedReplay):
 
     def run_happenings(self) -> None:
         """Run all happenings, and what happens between them."""
-        self.descriptions: dict[int, str] = {}
-        """By letter that no step led to, what led to it."""
+        self.causes: dict[int, LetterCause] = {}
+        """By letter that no step led to."""
         try:
             self.nature = self.engine.nature
             self._run_all()
@@ -152,11 +152,11 @@ class ContinuousReplay(TimedReplay):
                 return True
             self._held = frozenset()
             interval = Delta([], [], flow.courses.values_at(between))
-            if not self._enter(interval, self.moment, "", is_interval=True):
+            if not self._enter(interval, self.moment, is_interval=True):
                 return False
             moment = until if after is length else start + after
             arrival = Delta([], [], flow.courses.values_at(after))
-            if not self._enter(arrival, moment, f"time {moment}"):
+            if not self._enter(arrival, moment):
                 return False
             letter = self.letter
             if not self._cause_events():
@@ -208,7 +208,7 @@ class ContinuousReplay(TimedReplay):
             text = self.task.fluent_text(conflict.function, conflict.code)
             raise Undecided(f"the effects of {name_instances(events)} on `{text}` conflict") from None
         self._fired |= due
-        return self._enter(delta, self.moment, f"event {' and '.join([event.text for event in events])}")
+        return self._enter(delta, self.moment, f"event{'s' if len(events) > 1 else ''} {name_instances(events)}")
 
     def _check_interference(self, events: list[Instance], effects: list[SnapEffects]) -> None:
         """Raise :class:`Undecided` if the order of events would matter."""
@@ -230,7 +230,7 @@ class ContinuousReplay(TimedReplay):
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
-    def _enter(self, delta: Delta, moment: Number, description: str, *, is_interval: bool = False) -> bool:
+    def _enter(self, delta: Delta, moment: Number, event: str = "", *, is_interval: bool = False) -> bool:
         """Enter a letter that no step leads to; return ``False`` if the trace halts before it."""
         under_way = [step for step in self.running if step.time + (step.duration or 0) > moment]
         time = cast("Number", JustAfter(moment)) if is_interval else moment
@@ -244,7 +244,7 @@ class ContinuousReplay(TimedReplay):
         self.moment, self.time, self.effects = moment, time, []
         assert self.events is not None
         self.events[self.letter + 1] = ()
-        self.descriptions[self.letter + 1] = description
+        self.causes[self.letter + 1] = LetterCause(self.moment_text(), event, is_interval)
         self._enter_state(0)
         self.executed_count -= 1  # `_enter_state` has counted a step
         if self.reading != HALT:
@@ -258,6 +258,10 @@ class ContinuousReplay(TimedReplay):
         events = self.nature.events
         self._fired = frozenset([n for n in self._fired if n in self._held or events[n].is_satisfied(self.state)])
 
+    def moment_text(self) -> str:
+        """Return the present time for messages."""
+        return f"just after time {self.moment}" if isinstance(self.time, JustAfter) else super().moment_text()
+
     def letter_time(self) -> LetterTime:
         """Return the number and time of the present letter; later letters may have the same moment."""
         return LetterTime(self.letter, self.time, True, not isinstance(self.time, JustAfter))
@@ -268,4 +272,4 @@ class ContinuousReplay(TimedReplay):
         violations = outcome.violations
         if self.limit is not None:
             violations = tuple([violation for violation in violations if not violation.at_end])
-        return outcome._replace(violations=violations, end=self.moment, descriptions=self.descriptions)
+        return outcome._replace(violations=violations, end=self.moment, causes=self.causes)
