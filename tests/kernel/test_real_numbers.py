@@ -79,7 +79,9 @@ def test_random_polynomials() -> None:
     """Products of known factors have exactly the known roots."""
     random = Random(1)
     for _ in range(200):
-        rational = sorted({Fraction(random.randint(-20, 20), random.randint(1, 4)) for _ in range(random.randint(0, 3))})
+        rational = sorted(
+            {Fraction(random.randint(-20, 20), random.randint(1, 4)) for _ in range(random.randint(0, 3))}
+        )
         squares = sorted({random.choice((2, 3, 5, 6, 7, 8)) for _ in range(random.randint(0, 2))})
         p = poly(random.choice((1, -2, Fraction(3, 7))))
         for r in rational:
