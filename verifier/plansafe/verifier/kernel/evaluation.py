@@ -210,4 +210,5 @@ def _compute(op: str, values: Sequence[Fraction | None]) -> Fraction | None:
     defined = [value for value in values if value is not None]
     if len(defined) < len(values) or (op == "/" and not defined[1]):
         return None
-    return check_length(reduce(ARITHMETIC[op], defined))
+    value: Fraction = check_length(reduce(ARITHMETIC[op], defined))
+    return value

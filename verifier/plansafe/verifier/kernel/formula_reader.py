@@ -6,7 +6,7 @@ A formula is read at a *level*, which restricts its operators: "state" (a condit
 and similar).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import count
 
@@ -34,6 +34,7 @@ from .formulas import (
     Duration,
     DurationTolerance,
     EqualTerms,
+    Flow,
     Fluent,
     Node,
     Number,
@@ -208,15 +209,32 @@ class FormulaReader:
                 return self._read_when(condition, part, scope, timed)
             case ("at", ("start" | "end"), tuple(part)) if timed:
                 return Unary(" ".join(expr[:2]), self.read_effect(part, scope))
+            case (("increase" | "decrease") as op, head, ("*", *factors)) if timed and "#t" in factors:
+                rate = self._read_rate(factors, scope)
+                return Unary(OVER_ALL, Flow(1 if op == "increase" else -1, self.read_fluent(head, scope), rate))
             case (op, head, value) if op in ASSIGNMENTS and not timed:
                 return Assign(op, self.read_fluent(head, scope), self.read_expression(value, scope))
         require(not timed, "not at start or at end")
         return self.read_literal(expr, scope)
 
+    def _read_rate(self, factors: Sequence[Sexp], scope: Params) -> Node:
+        """Read the rate of ``(* #t rate)`` or ``(* rate #t)``."""
+        rates = [factor for factor in factors if factor != "#t"]
+        require(len(factors) == 2 and len(rates) == 1, "not a continuous effect")
+        return self.read_expression(rates[0], scope)
+
+    def read_continuous_effect(self, expr: Sexp, scope: Params) -> Node:
+        """Read the effect of a process."""
+        effect = self.read_effect(expr, scope, timed=True)
+        allowed = {"and", "forall", "flow", OVER_ALL, "empty"}
+        require(collect_operators(effect) <= allowed, "a process with an effect at one moment")
+        return effect
+
     def _read_when(self, condition: Sexp, part: Sexp, scope: Params, timed: bool) -> Node:
         guard = self.read_formula(condition, scope, "timed" if timed else "state")
         effect = self.read_effect(part, scope, timed)
         later_phases = {OVER_ALL, END} if START in collect_operators(effect) else {OVER_ALL}
+        require("flow" not in collect_operators(effect), "a conditional continuous effect")
         require(not collect_operators(guard) & later_phases, "a condition that is read after its effect")
         return When(guard, effect)
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .evaluation import holds
+from .evolution import Evolution
 from .formulas import STEP_PREDICATES, Fact
 from .happenings import Execution, Run, find_unmet_preferences, schedule_events
 from .plan import Step, World, read_steps
@@ -217,7 +218,10 @@ class Kernel:
     def _run(self, plan: TimedSteps, world: World | None, reading: str, work: Work) -> Run:
         steps, separation = plan
         state = self._make_initial_state(world, work)
-        execution = Execution(self._task, state, reading, separation, world or World())
+        kind = Evolution if self._task.is_continuous else Execution
+        execution = kind(self._task, state, reading, separation, world or World())
+        if isinstance(execution, Evolution):
+            execution.prepare(self._rules)
         return execution.run(schedule_events(steps, self._task))
 
     def _find_violations(self, runs: Mapping[str, Run]) -> tuple[frozenset[Finding], frozenset[InstanceKey]]:

@@ -70,7 +70,8 @@ def greatest_common_divisor(p: Polynomial, q: Polynomial) -> Polynomial:
 
 def invert_modulo(p: Polynomial, modulus: Polynomial) -> Polynomial:
     """Return q with p q = 1 modulo a polynomial without common divisor."""
-    left, right = (modulus, ()), (p, (Fraction(1),))  # pairs (r, q) with r = p q modulo the modulus
+    one: Polynomial = (Fraction(1),)
+    left, right = (modulus, trim(())), (p, one)  # pairs (r, q) with r = p q modulo the modulus
     while len(right[0]) > 1:
         quotient, rest = divide(left[0], right[0])
         left, right = right, (rest, add(left[1], scale(multiply(quotient, right[1]), Fraction(-1))))

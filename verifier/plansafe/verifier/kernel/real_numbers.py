@@ -1,8 +1,8 @@
 """Exact real numbers: fractions, and roots of polynomials whose coefficients are such numbers.
 
-A root is a generator: a polynomial, and an interval with rational ends in which it has no other root. Every other number
-is a polynomial in a generator, whose coefficients have earlier generators. A number is 0 if a common divisor of the two
-polynomials has the generator as a root; the sign of any other number follows from a small enough interval.
+A root is a generator: a polynomial, and an interval with rational ends in which it has no other root. Every other
+number is a polynomial in a generator, whose coefficients have earlier generators. A number is 0 if a common divisor of
+the two polynomials has the generator as a root; the sign of any other number follows from a small enough interval.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Generator:
         """
         if len(divisor) == len(self.polynomial):
             return True
-        is_root = (evaluate_at(divisor, self.low) > 0) != (evaluate_at(divisor, self.high) > 0)
+        is_root: bool = (evaluate_at(divisor, self.low) > 0) != (evaluate_at(divisor, self.high) > 0)
         self.polynomial = divisor if is_root else divide(self.polynomial, divisor)[0]
         self._is_positive_at_low = evaluate_at(self.polynomial, self.low) > 0
         return is_root
@@ -182,7 +182,7 @@ def _make(generator: Generator, coefficients: Polynomial) -> Real:
 def sign(number: Real) -> int:
     """Return -1, 0 or 1."""
     if not isinstance(number, Algebraic):
-        return (number > 0) - (number < 0)
+        return int(number > 0) - int(number < 0)
     for _ in range(10):
         low, high = _enclosure(number)
         if low > 0 or high < 0:

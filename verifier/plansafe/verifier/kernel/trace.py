@@ -143,7 +143,9 @@ class Trace:
     """Letters 0..n: their times, step numbers and steps, and the changes of each fact and fluent.
 
     ``timed``: letters may be less than 1 apart. ``letters_with_same_time_next``: letters after which another letter may
-    come at the same time. ``steps[letter]``: the number of the latest step that led to a letter.
+    come at the same time. ``spans``: the letters that stand for all moments between two, because numbers change
+    continuously; they have the time of one of these moments. ``steps[letter]``: the number of the latest step that led
+    to a letter.
     """
 
     def __init__(self, state: State, timed: bool = False) -> None:
@@ -156,6 +158,7 @@ class Trace:
         self.possible_facts = FactIndex()
         self.timed = timed
         self.letters_with_same_time_next = set[int]()
+        self.spans: dict[int, tuple[Any, Any]] = {}
         self.history: dict[Fact, list[tuple[int, Any]]] = {}
         for fact in state.facts:
             self.work.spend()

@@ -1,0 +1,235 @@
+"""Continuous change: processes, continuous effects and events between the happenings of a plan (language.md, 3)."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from .courses import (
+    Courses,
+    change_polynomials,
+    choose_between,
+    continue_course,
+    find_moments,
+    ground_comparisons,
+    make_constant,
+    rate_course,
+    sort_moments,
+)
+from .effects import EffectContext, Undefined, combine_assignments, effect_changes
+from .evaluation import holds
+from .formulas import Binding, Compare, Fact, Flow, Node, Quantified, ground, ground_reads, iterate_bindings
+from .happenings import Execution, bind_durative_step
+from .polynomials import Polynomial, Real, add, evaluate_at, scale
+from .reader import KernelLimit
+from .rules import Rule
+from .task import Process
+from .trace import Change, State, StateChange
+
+MAX_ROUNDS = 200
+"""Rounds of events at one moment; and switches of processes at one moment."""
+
+
+class Instance(NamedTuple):
+    """A process or event with objects for its parameters."""
+
+    process: Process
+    binding: Binding
+
+
+def bound_flows(effect: Node, binding: Binding) -> Iterator[tuple[Flow, Binding]]:
+    """Yield the continuous changes of an effect, quantifiers expanded."""
+    match effect:
+        case Flow():
+            yield effect, binding
+        case Quantified():
+            for o in effect.objects:
+                yield from bound_flows(effect.part, {**binding, effect.variable: o})
+        case _:
+            for part in effect.parts():
+                yield from bound_flows(part, binding)
+
+
+class Evolution(Execution):
+    """An execution in which numbers change between happenings, and events happen by themselves."""
+
+    def prepare(self, rules: list[Rule]) -> None:
+        """Collect the processes, events and comparisons of the task and the rules."""
+        self.now: Real = self.trace.times[0]
+        task = self.task
+        self.processes = [Instance(p, b) for p in task.processes for b in iterate_bindings(p.domains, {})]
+        self.events = [Instance(e, b) for e in task.events for b in iterate_bindings(e.domains, {})]
+        self.active = frozenset[int]()  # the active processes, by their place in the list
+        formulas = [(x.process.condition, x.binding) for x in (*self.processes, *self.events)]
+        formulas += [(a.body, b) for s in task.axioms.strata for a in s.axioms for b in iterate_bindings(a.domains, {})]
+        formulas += [(p.formula, b) for r in rules for p in r.parts for b in iterate_bindings(p.params, {})]
+        self.comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        self.bounds = sorted({t for r in rules for p in r.parts for t in collect_bounds(p.formula)})
+
+    # Time passes
+
+    def pass_time(self, until: Real) -> bool:
+        """Let time pass up to the next happening; ``False`` if the reading *halt* ends before."""
+        for _ in range(10 * MAX_ROUNDS):
+            if not self.now < until:
+                return True
+            if not self._pass_up_to_next_change(until):
+                return False
+        raise KernelLimit("too many events or switches between two happenings")
+
+    def _pass_up_to_next_change(self, until: Real) -> bool:
+        """Let time pass up to an event, a switch of a process, or the next happening."""
+        self.active, courses = self._find_active()
+        moments = [self.now, *find_moments(self._changing(courses), self.now, until), until]
+        moments = sort_moments([*moments, *(t for t in self.bounds if self.now < t < until)])
+        for start, end in pairwise(moments):
+            between = choose_between(start, end)
+            ahead = self._state_at(between, courses)
+            events = self._triggered(ahead)
+            if events:
+                return self._fire(events) and self.settle()
+            if self._enabled(ahead) != self.active:
+                return True  # the processes after the start are determined again
+            if not self._move_to(between, courses, (start, end)) or not self._move_to(end, courses, None):
+                return False
+            if self._triggered(self.state):
+                return self.settle()
+        return True
+
+    def _find_active(self) -> tuple[frozenset[int], Courses]:
+        """Return the processes that are active just after now, and the courses of all fluents.
+
+        The condition of exactly these processes holds just after now, if the fluents have their rates. The first
+        candidates are those whose condition holds now.
+        """
+        active, tried = self._enabled(self.state), set[frozenset[int]]()
+        while active not in tried:
+            tried.add(active)
+            courses = self._courses(active)
+            moments = find_moments(self._changing(courses), self.now, self.now + 1)
+            after = choose_between(self.now, moments[0] if moments else self.now + 1)
+            enabled = self._enabled(self._state_at(after, courses))
+            if enabled == active:
+                return active, courses
+            active = enabled
+        raise KernelLimit("processes that switch each other on and off at one moment")
+
+    def _courses(self, active: frozenset[int]) -> Courses:
+        """Return the course of each fluent while these processes are active."""
+        flows = [
+            flow for i in active for flow in bound_flows(self.processes[i].process.effect, self.processes[i].binding)
+        ]
+        for step, _ in self.running_steps.values():
+            assert step.action is not None
+            flows += bound_flows(step.action.flow, bind_durative_step(step))
+        waiting = dict[Fact, list[tuple[Flow, Binding]]]()
+        for flow, binding in flows:
+            waiting.setdefault(ground(flow.fluent.terms, binding), []).append((flow, binding))
+        numbers = self.state.numbers
+        courses = {fluent: make_constant(value) for fluent, value in numbers.items() if fluent not in waiting}
+        while waiting:
+            known = [fluent for fluent, parts in waiting.items() if not self._reads_of(parts) & waiting.keys()]
+            if not known:
+                raise KernelLimit("rates that depend on each other")
+            for fluent in known:
+                if fluent not in numbers:
+                    raise KernelLimit("a rate of a number without value")
+                rate: Polynomial = ()
+                for flow, binding in waiting.pop(fluent):
+                    rate = add(rate, scale(rate_course(flow.rate, binding, courses), flow.sign))
+                courses[fluent] = continue_course(numbers[fluent], rate, self.now)
+        return courses
+
+    def _reads_of(self, parts: list[tuple[Flow, Binding]]) -> set[Fact]:
+        return {fact for flow, binding in parts for fact, _ in ground_reads(flow.rate, binding)}
+
+    def _changing(self, courses: Courses) -> Iterator[Polynomial]:
+        """Yield the polynomials at whose roots a comparison may change."""
+        comparisons: list[tuple[Compare, Binding]] = list(self.comparisons)
+        for step, _ in self.running_steps.values():
+            if step.action is not None and step.action.over_all is not None:
+                comparisons += ground_comparisons(step.action.over_all, bind_durative_step(step))
+        for comparison, binding in comparisons:
+            yield from change_polynomials(comparison, binding, courses)
+
+    # States between happenings
+
+    def _state_at(self, time: Real, courses: Courses) -> State:
+        numbers = {fluent: evaluate_at(course, time) for fluent, course in courses.items()}
+        state = State(self.state.facts, numbers, self.state.work, self.state.literal)
+        if self.task.axioms.strata:
+            basic = [fact for fact in state.facts if fact[0] not in self.task.axioms.derived]
+            state = State(basic, numbers, self.state.work, self.state.literal)
+            self.task.axioms.derive_all(state)
+        return state
+
+    def _move_to(self, time: Real, courses: Courses, span: tuple[Real, Real] | None) -> bool:
+        """Append a letter for a moment (or, with a span, for all moments between two).
+
+        ``False`` if the reading *halt* ends before, because a condition over all fails.
+        """
+        numbers = {fluent: evaluate_at(course, time) for fluent, course in courses.items() if len(course) > 1}
+        before: dict[Fact, Real] = {fluent: self.state.numbers[fluent] for fluent in numbers}
+        self.state.numbers.update(numbers)
+        change = StateChange([], [], before)
+        self.task.axioms.update(self.state, change.added, change.removed, before)
+        broken = self._find_broken_over_all([], change)
+        self.failed_steps |= broken
+        if self.reading == "halt" and broken:
+            self._undo(change)
+            return False
+        self.now = time
+        self.trace.append(time, self.trace.steps[-1], change, self.state.numbers)
+        if span is not None:
+            self.trace.spans[self.trace.last] = span
+        self._check_over_all_preferences()
+        return True
+
+    # Processes and events
+
+    def _enabled(self, state: State) -> frozenset[int]:
+        return frozenset([i for i, x in enumerate(self.processes) if holds(x.process.condition, x.binding, state)])
+
+    def _triggered(self, state: State) -> list[Instance]:
+        return [x for x in self.events if holds(x.process.condition, x.binding, state)]
+
+    def settle(self) -> bool:
+        """Let the events happen whose condition holds now, and those that they trigger."""
+        seen = list[tuple[frozenset[Fact], dict[Fact, Real]]]()
+        for _ in range(MAX_ROUNDS):
+            events = self._triggered(self.state)
+            if not events:
+                return True
+            state = frozenset(self.state.facts), dict(self.state.numbers)
+            if state in seen:
+                break
+            seen.append(state)
+            if not self._fire(events):
+                return False
+        raise KernelLimit("events without end")
+
+    def _fire(self, events: list[Instance]) -> bool:
+        """Let events happen at once; ``False`` if the reading *halt* ends here."""
+        changes = list[Change]()
+        try:
+            for event in events:
+                changes += effect_changes(event.process.effect, event.binding, EffectContext(self.state))
+            numbers = combine_assignments(changes, self.state.numbers)
+        except Undefined:
+            raise KernelLimit("an event without effect") from None
+        change = self._change_state(changes, numbers)
+        broken = self._find_broken_over_all([], change)
+        self.failed_steps |= broken
+        if self.reading == "halt" and broken:
+            self._undo(change)
+            return False
+        self.trace.append(self.now, self.trace.steps[-1], change, self.state.numbers)
+        self._check_over_all_preferences()
+        return True
+
+
+def collect_bounds(formula: Node) -> Iterator[Real]:
+    """Yield the times in the temporal operators of a formula, except ``always-within``."""
+    if formula.operator != "always-within":
+        yield from getattr(formula, "bounds", ())
+    for part in formula.parts():
+        yield from collect_bounds(part)
