@@ -117,7 +117,7 @@ def _evaluate_step_atom(formula: StepAtom, binding: Binding, view: View) -> Sign
 def _evaluate_temporal(formula: Temporal, binding: Binding, view: View) -> Signal:
     assert isinstance(view, Trace)
     signals = [evaluate(part, binding, view) for part in formula.members]
-    return evaluate_operator(formula.operator, formula.bounds, signals, view.times)
+    return evaluate_operator(formula.operator, formula.bounds, signals, view.starts)
 
 
 EVALUATORS: Mapping[type[Node], Callable[[Any, Binding, View], Signal]] = {

@@ -13,7 +13,6 @@ from .courses import (
     ground_comparisons,
     make_constant,
     rate_course,
-    sort_moments,
 )
 from .effects import EffectContext, Undefined, combine_assignments, effect_changes
 from .evaluation import holds
@@ -63,7 +62,6 @@ class Evolution(Execution):
         formulas += [(a.body, b) for s in task.axioms.strata for a in s.axioms for b in iterate_bindings(a.domains, {})]
         formulas += [(p.formula, b) for r in rules for p in r.parts for b in iterate_bindings(p.params, {})]
         self.comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
-        self.bounds = sorted({t for r in rules for p in r.parts for t in collect_bounds(p.formula)})
 
     # Time passes
 
@@ -80,7 +78,6 @@ class Evolution(Execution):
         """Let time pass up to an event, a switch of a process, or the next happening."""
         self.active, courses = self._find_active()
         moments = [self.now, *find_moments(self._changing(courses), self.now, until), until]
-        moments = sort_moments([*moments, *(t for t in self.bounds if self.now < t < until)])
         for start, end in pairwise(moments):
             between = choose_between(start, end)
             ahead = self._state_at(between, courses)
@@ -89,7 +86,7 @@ class Evolution(Execution):
                 return self._fire(events) and self.settle()
             if self._enabled(ahead) != self.active:
                 return True  # the processes after the start are determined again
-            if not self._move_to(between, courses, (start, end)) or not self._move_to(end, courses, None):
+            if not self._move_to(between, courses, start) or not self._move_to(end, courses):
                 return False
             if self._triggered(self.state):
                 return self.settle()
@@ -162,8 +159,8 @@ class Evolution(Execution):
             self.task.axioms.derive_all(state)
         return state
 
-    def _move_to(self, time: Real, courses: Courses, span: tuple[Real, Real] | None) -> bool:
-        """Append a letter for a moment (or, with a span, for all moments between two).
+    def _move_to(self, time: Real, courses: Courses, after: Real | None = None) -> bool:
+        """Append a letter for a moment; ``after``: for the moments after this time.
 
         ``False`` if the reading *halt* ends before, because a condition over all fails.
         """
@@ -178,9 +175,7 @@ class Evolution(Execution):
             self._undo(change)
             return False
         self.now = time
-        self.trace.append(time, self.trace.steps[-1], change, self.state.numbers)
-        if span is not None:
-            self.trace.spans[self.trace.last] = span
+        self.trace.append(time, self.trace.steps[-1], change, self.state.numbers, after)
         self._check_over_all_preferences()
         return True
 
@@ -225,11 +220,3 @@ class Evolution(Execution):
         self.trace.append(self.now, self.trace.steps[-1], change, self.state.numbers)
         self._check_over_all_preferences()
         return True
-
-
-def collect_bounds(formula: Node) -> Iterator[Real]:
-    """Yield the times in the temporal operators of a formula, except ``always-within``."""
-    if formula.operator != "always-within":
-        yield from getattr(formula, "bounds", ())
-    for part in formula.parts():
-        yield from collect_bounds(part)
