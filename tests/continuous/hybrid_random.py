@@ -106,7 +106,7 @@ class _Writer:
             return f"(not {self.condition(depth - 1)})"
         if depth and roll < 0.54:
             kind = self.random.choice(("exists", "forall"))
-            return f"({kind} (?q - thing) ({self.random.choice('> <= >= <'.split())} (x ?q) {self.random.choice(THRESHOLDS)}))"
+            return f"({kind} (?q - thing) ({self.random.choice(['>', '<=', '>=', '<'])} (x ?q) {self.random.choice(THRESHOLDS)}))"
         return self.comparison() if roll < 0.8 else self.literal()
 
     def rate(self, level: str) -> str:
