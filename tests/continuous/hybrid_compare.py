@@ -1,4 +1,4 @@
-"""Compare one random hybrid case: the kernel's trace with direct evaluation, and the kernel's verdict with the engine's."""
+"""Compare a random hybrid case: the kernel's trace with direct evaluation, and its verdict with the engine's."""
 
 from __future__ import annotations
 

@@ -106,7 +106,8 @@ class _Writer:
             return f"(not {self.condition(depth - 1)})"
         if depth and roll < 0.54:
             kind = self.random.choice(("exists", "forall"))
-            return f"({kind} (?q - thing) ({self.random.choice(['>', '<=', '>=', '<'])} (x ?q) {self.random.choice(THRESHOLDS)}))"
+            op = self.random.choice(("<", "<=", ">", ">="))
+            return f"({kind} (?q - thing) ({op} (x ?q) {self.random.choice(THRESHOLDS)}))"
         return self.comparison() if roll < 0.8 else self.literal()
 
     def rate(self, level: str) -> str:
@@ -169,8 +170,9 @@ class _Writer:
                 f" :effect (and (assign {level} {self.random.choice(('0', '1'))}) {self.discrete_effect()}))"
             )
         if roll < 0.95:
+            threshold = self.random.choice("234")
             return (
-                f"(:event e{i} :parameters (?o - thing) :precondition (and (on ?o) (>= (x ?o) {self.random.choice('234')}))"
+                f"(:event e{i} :parameters (?o - thing) :precondition (and (on ?o) (>= (x ?o) {threshold}))"
                 f" :effect (and (not (on ?o)) {self.discrete_effect()}))"
             )
         return f"(:event e{i} :parameters () :precondition {self.condition()} :effect {self.discrete_effect()})"
@@ -219,6 +221,7 @@ class _Writer:
 
     def rule(self, i: int) -> str:
         f, g, h = self.condition(1), self.condition(1), self.condition(1)
+        number = self.random.choice("234")
         past = self.random.choice(
             (f, f, f"(once {f})", f"(historically {f})", f"(since {f} {g})", f"(and {h} (once {f}))")
         )
@@ -226,7 +229,7 @@ class _Writer:
             (
                 f"(:process r{i} :forbid {past})",
                 f"(:process r{i} :require {past})",
-                f"(:process r{i} :parameters (?o - thing) :when (on ?o) :forbid (> (x ?o) {self.random.choice('234')}))",
+                f"(:process r{i} :parameters (?o - thing) :when (on ?o) :forbid (> (x ?o) {number}))",
                 f"(:process r{i} :when {h} :require {past})",
                 f"(:trajectory r{i} :formula (always {f}))",
                 f"(:trajectory r{i} :formula (until {f} {g}))",

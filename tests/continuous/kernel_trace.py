@@ -20,9 +20,10 @@ class RecordingEvolution(Evolution):
     def prepare(self, rules: Any) -> None:
         """Record the letter of the initial state, and all that are appended."""
         RecordingEvolution.latest = self
-        super().prepare(rules)
         self.letters = list[Letter]()
         self._courses_now: Any = {}
+        self._happened = frozenset[Any]()
+        super().prepare(rules)
         self._record(self.now, None)
         append = self.trace.append
 
@@ -37,13 +38,18 @@ class RecordingEvolution(Evolution):
         self._courses_now = courses
         return active, courses
 
+    def _fire(self, events: Any, late: bool = False) -> bool:
+        self._happened = frozenset((self.events[i].process.name, *self.events[i].binding.values()) for i in events)
+        return super()._fire(events, late)
+
     def _record(self, time: Any, after: Any) -> None:
         facts = frozenset(fact if len(fact) > 1 else (fact[0],) for fact in self.state.facts)
         if self.letters and self.letters[-1].end == "open":
             self.letters[-1] = self.letters[-1]._replace(end=time)
         if after is None:
             courses = {fluent[1:]: (value,) if value != 0 else () for fluent, value in self.state.numbers.items()}
-            self.letters.append(Letter(time, None, facts, courses))
+            self.letters.append(Letter(time, None, facts, courses, happened=self._happened))
+            self._happened = frozenset()
             return
         running = tuple(step.terms for step, _ in self.running_steps.values())
         active = frozenset((self.processes[i].process.name, *self.processes[i].binding.values()) for i in self.active)

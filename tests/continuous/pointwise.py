@@ -55,7 +55,8 @@ class Letter(NamedTuple):
     """A moment, or with ``end`` all moments between ``time`` and ``end``; the step that led to it; facts and courses.
 
     The course of a fluent is the tuple of the coefficients of a polynomial in the time, the constant first. ``running``
-    are the durative actions that run: name, duration. ``active`` are the processes, as text, if this is an interval.
+    are the durative actions that run in an interval, ``active`` the processes: name, objects. ``happened`` are the
+    events of a round.
     """
 
     time: Any
@@ -64,6 +65,7 @@ class Letter(NamedTuple):
     courses: Mapping[Sexp, tuple[Any, ...]]
     running: tuple[Sexp, ...] = ()
     active: frozenset[Sexp] = frozenset()
+    happened: frozenset[Sexp] = frozenset()
 
 
 class Samples:
@@ -209,7 +211,7 @@ class SampledTrace:
                 return int(values[0]) + int((values[1:] & ~values[:-1]).sum()) < 2
             case ("sometime-before", left, right):
                 f, g = self.values(left), self.values(right)
-                before = np.concatenate([[False], np.logical_or.accumulate(g)[:-1]]) | (g & self.inside)
+                before = np.concatenate([[False], np.logical_or.accumulate(g)[:-1]])
                 return not (f & ~before).any()
             case ("always-within", bound, left, right):
                 return self._answers(float(bound), self.values(left), self.values(right))
@@ -220,7 +222,7 @@ class SampledTrace:
         return bool(self.values(formula)[0])
 
     def _answers(self, bound: float, f: Values, g: Values) -> bool:
-        """Whether each moment with f is answered in time. An answer between samples counts from the sample before it."""
+        """Whether each moment with f is answered in time. An answer between samples counts from the previous sample."""
         earliest = np.concatenate([[self.times[0]], np.where(self.inside[1:], self.times[:-1], self.times[1:])])
         position = len(g)
         for i in reversed(range(len(g))):
@@ -290,9 +292,6 @@ def check_dynamics(case: HybridCase, trace: SampledTrace) -> Iterator[str]:
         letter = samples.letter
         if letter.end is None:
             continue
-        for name, fields in events:
-            if samples.holds(fields[":precondition"]).any():
-                yield f"event {name} does not happen after {float(letter.time)}"
         expected: dict[Sexp, Any] = {}
         flows = [f for name, fields in processes if name in letter.active for f in rates(fields[":effect"])]
         flows += [f for name in letter.running for f in rates(actions[name[0]][actions[name[0]].index(":effect") + 1])]
@@ -313,11 +312,7 @@ def check_dynamics(case: HybridCase, trace: SampledTrace) -> Iterator[str]:
                     yield f"a condition over all of {name} fails after {float(letter.time)}"
     for before, after in zip(trace.samples, trace.samples[1:], strict=False):
         first, second = before.letter, after.letter
-        if first.end is None and second.end is not None:
-            for name, fields in events:
-                if before.holds(fields[":precondition"]).any():
-                    yield f"event {name} does not happen at {float(first.time)}"
-        elif second.end is None and first.end is not None:
+        if second.end is None and first.end is not None:
             for fluent, course in first.courses.items():
                 limit: Any = Fraction(0)
                 for a in reversed(course):
@@ -325,6 +320,28 @@ def check_dynamics(case: HybridCase, trace: SampledTrace) -> Iterator[str]:
                 now = second.courses[fluent]
                 if limit != (now[0] if now else 0):
                     yield f"{fluent} jumps at {float(second.time)}"
+    yield from _check_events(events, trace)
+
+
+def _check_events(events: list[tuple[Sexp, dict[str, Sexp]]], trace: SampledTrace) -> Iterator[str]:
+    """Yield the events that happen too late or although they cannot; an event is armed when its condition is false."""
+    armed = {name for name, _ in events}
+    due: set[Sexp] = set()
+    for samples in trace.samples:
+        letter = samples.letter
+        if due and letter.happened != due:
+            yield f"{sorted(letter.happened)} happens instead of {sorted(due)} at {float(letter.time)}"
+        if not letter.happened <= armed:
+            yield f"{sorted(letter.happened - armed)} happens again at {float(letter.time)}"
+        armed -= letter.happened
+        late = letter.happened - due
+        holding = {name: samples.holds(fields[":precondition"]) for name, fields in events}
+        due = {name for name in armed if holding[name].any()}
+        armed |= {name for name in holding if name not in late and not holding[name].all()}
+        if letter.end is not None and due:
+            yield f"{sorted(due)} does not happen after {float(letter.time)}"
+    if due:
+        yield f"{sorted(due)} does not happen at the end"
 
 
 def violated_rules(case: HybridCase, trace: SampledTrace) -> set[str]:

@@ -1,7 +1,8 @@
 """Continuous change: processes, continuous effects and events between the happenings of a plan (language.md, 3)."""
 
 from collections.abc import Iterator
-from itertools import pairwise
+from fractions import Fraction
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from .courses import (
@@ -14,18 +15,21 @@ from .courses import (
     make_constant,
     rate_course,
 )
-from .effects import EffectContext, Undefined, combine_assignments, effect_changes
+from .effects import EffectContext, Footprint, Undefined, combine_assignments, effect_changes, interfere
 from .evaluation import holds
-from .formulas import Binding, Compare, Fact, Flow, Node, Quantified, ground, ground_reads, iterate_bindings
-from .happenings import Execution, bind_durative_step
+from .formulas import Binding, Compare, Fact, Flow, Node, Quantified, ground, ground_reads, iterate_bindings, symbol
+from .happenings import Attempt, Execution, bind_durative_step
 from .polynomials import Polynomial, Real, add, evaluate_at, scale
-from .reader import KernelLimit
+from .reader import KernelLimit, require
 from .rules import Rule
 from .task import Process
-from .trace import Change, State, StateChange
+from .trace import State, StateChange
 
-MAX_ROUNDS = 200
-"""Rounds of events at one moment; and switches of processes at one moment."""
+Places = frozenset[int]
+"""Processes or events, by their places in the list of all."""
+MAX_ROUNDS = 10_000
+MAX_STRETCHES = 2_000
+"""The events and switches of processes between two happenings, after which the kernel gives up."""
 
 
 class Instance(NamedTuple):
@@ -57,7 +61,8 @@ class Evolution(Execution):
         task = self.task
         self.processes = [Instance(p, b) for p in task.processes for b in iterate_bindings(p.domains, {})]
         self.events = [Instance(e, b) for e in task.events for b in iterate_bindings(e.domains, {})]
-        self.active = frozenset[int]()  # the active processes, by their place in the list
+        self.active: Places = frozenset()  # the processes that run
+        self.armed: Places = frozenset(range(len(self.events)))
         formulas = [(x.process.condition, x.binding) for x in (*self.processes, *self.events)]
         formulas += [(a.body, b) for s in task.axioms.strata for a in s.axioms for b in iterate_bindings(a.domains, {})]
         formulas += [(p.formula, b) for r in rules for p in r.parts for b in iterate_bindings(p.params, {})]
@@ -67,32 +72,35 @@ class Evolution(Execution):
 
     def pass_time(self, until: Real) -> bool:
         """Let time pass up to the next happening; ``False`` if the reading *halt* ends before."""
-        for _ in range(10 * MAX_ROUNDS):
+        for _ in range(MAX_STRETCHES):
             if not self.now < until:
                 return True
-            if not self._pass_up_to_next_change(until):
+            if not self._pass_while_nothing_switches(until):
                 return False
         raise KernelLimit("too many events or switches between two happenings")
 
-    def _pass_up_to_next_change(self, until: Real) -> bool:
+    def _pass_while_nothing_switches(self, until: Real) -> bool:
         """Let time pass up to an event, a switch of a process, or the next happening."""
         self.active, courses = self._find_active()
-        moments = [self.now, *find_moments(self._changing(courses), self.now, until), until]
-        for start, end in pairwise(moments):
+        for start, end in pairwise([self.now, *find_moments(self._changing(courses), self.now, until), until]):
             between = choose_between(start, end)
             ahead = self._state_at(between, courses)
-            events = self._triggered(ahead)
-            if events:
-                return self._fire(events) and self.settle()
+            if self._enabled(self.state) != self.active and self._find_active()[0] != self.active:
+                return True
             if self._enabled(ahead) != self.active:
-                return True  # the processes after the start are determined again
+                return True
+            if late := self._triggered(ahead) & self.armed:
+                return self._fire(late, late=True) and self.settle()
             if not self._move_to(between, courses, start) or not self._move_to(end, courses):
                 return False
-            if self._triggered(self.state):
-                return self.settle()
+            n_letters = self.trace.last
+            if not self.settle():
+                return False
+            if self.trace.last > n_letters:
+                return True
         return True
 
-    def _find_active(self) -> tuple[frozenset[int], Courses]:
+    def _find_active(self) -> tuple[Places, Courses]:
         """Return the processes that are active just after now, and the courses of all fluents.
 
         The condition of exactly these processes holds just after now, if the fluents have their rates. The first
@@ -110,7 +118,7 @@ class Evolution(Execution):
             active = enabled
         raise KernelLimit("processes that switch each other on and off at one moment")
 
-    def _courses(self, active: frozenset[int]) -> Courses:
+    def _courses(self, active: Places) -> Courses:
         """Return the course of each fluent while these processes are active."""
         flows = [
             flow for i in active for flow in bound_flows(self.processes[i].process.effect, self.processes[i].binding)
@@ -169,54 +177,74 @@ class Evolution(Execution):
         self.state.numbers.update(numbers)
         change = StateChange([], [], before)
         self.task.axioms.update(self.state, change.added, change.removed, before)
-        broken = self._find_broken_over_all([], change)
+        return self._append_moment(change, time, after)
+
+    def _append_moment(
+        self,
+        change: StateChange,
+        time: Real,
+        after: Real | None = None,
+        happened: Places = frozenset(),
+        late: bool = False,
+    ) -> bool:
+        """Append a letter after a change; ``False`` if *halt* ends before, because a condition over all fails."""
+        self.now = time
+        under_way = {number for number, (step, _) in self.running_steps.items() if step.time + step.duration > time}
+        broken = self._find_broken_over_all([], change) & under_way
         self.failed_steps |= broken
         if self.reading == "halt" and broken:
             self._undo(change)
             return False
-        self.now = time
         self.trace.append(time, self.trace.steps[-1], change, self.state.numbers, after)
-        self._check_over_all_preferences()
+        self._check_over_all_preferences(under_way)
+        self._arm(happened, late)
         return True
+
+    def _append_letter(self, time: Fraction, executed: list[Attempt], change: StateChange) -> None:
+        super()._append_letter(time, executed, change)
+        self._arm()
 
     # Processes and events
 
-    def _enabled(self, state: State) -> frozenset[int]:
+    def _enabled(self, state: State) -> Places:
         return frozenset([i for i, x in enumerate(self.processes) if holds(x.process.condition, x.binding, state)])
 
-    def _triggered(self, state: State) -> list[Instance]:
-        return [x for x in self.events if holds(x.process.condition, x.binding, state)]
+    def _triggered(self, state: State) -> Places:
+        return frozenset([i for i, x in enumerate(self.events) if holds(x.process.condition, x.binding, state)])
+
+    def _arm(self, happened: Places = frozenset(), late: bool = False) -> None:
+        """After a letter: arm the events whose condition does not hold there, and disarm those that happened.
+
+        ``late``: they happened because their condition holds just after the moment; a later letter arms them.
+        """
+        not_triggered = frozenset(range(len(self.events))) - self._triggered(self.state)
+        self.armed = (self.armed - happened) | (not_triggered - happened if late else not_triggered)
 
     def settle(self) -> bool:
-        """Let the events happen whose condition holds now, and those that they trigger."""
-        seen = list[tuple[frozenset[Fact], dict[Fact, Real]]]()
-        for _ in range(MAX_ROUNDS):
-            events = self._triggered(self.state)
-            if not events:
-                return True
-            state = frozenset(self.state.facts), dict(self.state.numbers)
-            if state in seen:
-                break
-            seen.append(state)
+        """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
+        seen = list[tuple[frozenset[Fact], dict[Fact, Real], Places]]()
+        while events := self._triggered(self.state) & self.armed:
+            situation = frozenset(self.state.facts), dict(self.state.numbers), self.armed
+            require(situation not in seen and len(seen) < MAX_ROUNDS, "events without end", KernelLimit)
+            seen.append(situation)
             if not self._fire(events):
                 return False
-        raise KernelLimit("events without end")
+        return True
 
-    def _fire(self, events: list[Instance]) -> bool:
-        """Let events happen at once; ``False`` if the reading *halt* ends here."""
-        changes = list[Change]()
+    def _fire(self, events: Places, late: bool = False) -> bool:
+        """Let a round of events happen; ``False`` if the reading *halt* ends here."""
         try:
-            for event in events:
-                changes += effect_changes(event.process.effect, event.binding, EffectContext(self.state))
+            footprints = [self._footprint(event) for event in map(self.events.__getitem__, sorted(events))]
+            changes = [change for footprint in footprints for change in footprint.changes]
             numbers = combine_assignments(changes, self.state.numbers)
         except Undefined:
-            raise KernelLimit("an event without effect") from None
+            raise KernelLimit("an event whose effects cannot be computed") from None
+        require(not any(interfere(*pair) for pair in combinations(footprints, 2)), "events that interfere", KernelLimit)
         change = self._change_state(changes, numbers)
-        broken = self._find_broken_over_all([], change)
-        self.failed_steps |= broken
-        if self.reading == "halt" and broken:
-            self._undo(change)
-            return False
-        self.trace.append(self.now, self.trace.steps[-1], change, self.state.numbers)
-        self._check_over_all_preferences()
-        return True
+        return self._append_moment(change, self.now, happened=events, late=late)
+
+    def _footprint(self, event: Instance) -> Footprint:
+        condition, effect = event.process.condition, event.process.effect
+        reads = {fact for part in (condition, effect) for fact, _ in ground_reads(part, event.binding)}
+        reads |= {("*", *name) for fact in reads for name in self.task.axioms.dependencies(symbol(fact))}
+        return Footprint([*effect_changes(effect, event.binding, EffectContext(self.state))], frozenset(reads))

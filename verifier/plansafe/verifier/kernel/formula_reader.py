@@ -6,7 +6,7 @@ A formula is read at a *level*, which restricts its operators: "state" (a condit
 and similar).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import count
 
@@ -47,7 +47,8 @@ from .formulas import (
     When,
     collect_operators,
 )
-from .reader import NUMBER, Sexp, parse_number, require
+from .reader import NUMBER, KernelRejects, Sexp, parse_number, require
+from .temporal import SHIFTS
 from .vocabulary import Params, Vocabulary
 
 OPERAND_LEVELS = {"goal": "state", "moment": "state", "constraint": "pddl3"}
@@ -64,6 +65,10 @@ ARITIES = {"not": 1, "imply": 2}
 DURATION: Params = {"?duration": ("",)}
 
 
+def _mentions_time(expr: Sexp) -> bool:
+    return expr == "#t" or (isinstance(expr, tuple) and any(map(_mentions_time, expr)))
+
+
 class FormulaReader:
     """Reads formulas and effects over a vocabulary. ``actions`` has the parameters of the actions for STEPs."""
 
@@ -71,6 +76,7 @@ class FormulaReader:
         self.vocabulary = vocabulary
         self.derived = derived
         self.actions: Mapping[str, Params] = {}
+        self.is_continuous = False  # then no letter is next
         self._oneof_numbers = count()
 
     # Formulas
@@ -153,6 +159,7 @@ class FormulaReader:
         is_linear = op in PAST_OPERATORS | FUTURE_OPERATORS and operands and all(isinstance(x, tuple) for x in operands)
         if not (op in PDDL3_OPERATORS or is_linear):
             return None
+        require(not self.is_continuous or op not in SHIFTS, f"{op} in continuous time")
         n_bounds = BOUND_COUNTS.get(op, 0)
         require(ALLOWED.get(level, {}).get(op) == len(operands) - n_bounds, f"{op} cannot stand here")
         bounds = tuple(map(parse_number, operands[:n_bounds]))
@@ -209,19 +216,31 @@ class FormulaReader:
                 return self._read_when(condition, part, scope, timed)
             case ("at", ("start" | "end"), tuple(part)) if timed:
                 return Unary(" ".join(expr[:2]), self.read_effect(part, scope))
-            case (("increase" | "decrease") as op, head, ("*", *factors)) if timed and "#t" in factors:
-                rate = self._read_rate(factors, scope)
+            case (("increase" | "decrease") as op, head, change) if timed:
+                rate = self._read_rate(change, scope)
                 return Unary(OVER_ALL, Flow(1 if op == "increase" else -1, self.read_fluent(head, scope), rate))
             case (op, head, value) if op in ASSIGNMENTS and not timed:
                 return Assign(op, self.read_fluent(head, scope), self.read_expression(value, scope))
         require(not timed, "not at start or at end")
         return self.read_literal(expr, scope)
 
-    def _read_rate(self, factors: Sequence[Sexp], scope: Params) -> Node:
-        """Read the rate of ``(* #t rate)`` or ``(* rate #t)``."""
-        rates = [factor for factor in factors if factor != "#t"]
-        require(len(factors) == 2 and len(rates) == 1, "not a continuous effect")
-        return self.read_expression(rates[0], scope)
+    def _read_rate(self, change: Sexp, scope: Params) -> Node:
+        """Read the rate of a change: ``#t``, ``(* rate #t)``, ``(/ #t number)``, or a sum or difference of changes."""
+        match change:
+            case "#t":
+                return Number(Fraction(1))
+            case ("*", *factors) if len(factors) > 1 and sum(map(_mentions_time, factors)) == 1:
+                read = [self._read_rate if _mentions_time(factor) else self.read_expression for factor in factors]
+            case ("/", dividend, divisor) if not _mentions_time(divisor):
+                read, factors = [self._read_rate, self.read_expression], [dividend, divisor]
+            case ("-", part):
+                return Arithmetic("-", (Number(Fraction(0)), self._read_rate(part, scope)))
+            case ("+" | "-", *factors) if len(factors) == 2 or (len(factors) > 2 and change[0] == "+"):
+                read = [self._read_rate] * len(factors)
+            case _:
+                raise KernelRejects("not a continuous effect")
+        parts = [read_part(factor, scope) for read_part, factor in zip(read, factors, strict=True)]
+        return Arithmetic(change[0], tuple(parts))
 
     def read_continuous_effect(self, expr: Sexp, scope: Params) -> Node:
         """Read the effect of a process."""

@@ -312,11 +312,11 @@ class Execution:
                 trace.add_step(STEP_PREDICATES[attempt.kind], attempt.step.terms, interval)
             if attempt.kind == START and number in self.running_steps and not attempt.step.duration:
                 trace.letters_with_same_time_next.add(trace.last)  # its end is a letter of its own, at the same time
-        self._check_over_all_preferences()
+        self._check_over_all_preferences(self.running_steps)
         self.recent_attempts += [(time, attempt) for attempt in executed]
 
-    def _check_over_all_preferences(self) -> None:
-        for number in self.running_steps:
+    def _check_over_all_preferences(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
             checked = [(bound, is_unmet(bound, self.state)) for bound in self.over_all_preferences[number]]
             self.unmet += [bound[0].name for bound, unmet in checked if unmet]
             self.over_all_preferences[number] = [bound for bound, unmet in checked if not unmet]

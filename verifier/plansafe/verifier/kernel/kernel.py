@@ -205,7 +205,9 @@ class Kernel:
 
     def _read_steps(self, plan: str, world: World | None) -> TimedSteps:
         self._make_initial_state(world, Work())
-        return read_steps(plan, self._task, world or World())
+        steps, separation = read_steps(plan, self._task, world or World())
+        require(separation is not None or not steps or not self._task.is_continuous, "steps without times")
+        return steps, separation
 
     def _make_initial_state(self, world: World | None, work: Work) -> State:
         state = None

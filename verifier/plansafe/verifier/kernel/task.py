@@ -123,6 +123,7 @@ class Task:
         self.events = [self._read_process(body, False) for body in domain_sections.get(":event", [])]
         flows = [action.flow for action in self.actions.values()]
         self.is_continuous = bool(self.processes or self.events or any("flow" in collect_operators(f) for f in flows))
+        self.formulas.is_continuous = self.is_continuous
         self.formulas.actions = {name: action.params for name, action in self.actions.items()}
         self.constraints = self._read_constraints(domain_sections)
         self.constraints += self._read_constraints(problem_sections)

@@ -75,10 +75,8 @@ def evaluate_whole_trace(op: str, bounds: Sequence[Fraction], signals: Sequence[
         case "within":
             return _greatest_value(first, 0, bisect_right(times, (bounds[0], 0)) - 1)
         case "sometime-before":
-            once = _evaluate_forward("once", signals[1:])
-            before = (_shift(once, 1, 0, last), once, [(i, just_after) for i, (_, just_after) in enumerate(times)])
-            strictly = normalize((i, now if inside else then) for i, (then, now, inside) in merge_signals(before))
-            return _least_value(imply(first, strictly), 0, last)
+            before = _shift(_evaluate_forward("once", signals[1:]), 1, 0, last)
+            return _least_value(imply(first, before), 0, last)
         case "always-within":
             late = [max(2 - v, answer_value(signals[1], i, bounds[0], times)) for i, v in _triggers(first, last)]
             return min(late, default=2)
