@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from plansafe.verifier.kernel.polynomials import evaluate_at, multiply, remove_repeated_factors
-from plansafe.verifier.kernel.real_numbers import Algebraic, enclose, find_roots, sign
 from plansafe.verifier.kernel.reader import KernelLimit
+from plansafe.verifier.kernel.real_numbers import Algebraic, enclose, find_roots, sign
 
 
 def poly(*coefficients: int | Fraction) -> tuple[Fraction, ...]:
