@@ -179,16 +179,16 @@ class _Writer:
 
     def action(self, i: int) -> str:
         effects = " ".join(self.discrete_effect() for _ in range(self.random.choice((1, 2))))
-        condition = self.condition(1) if self.random.random() < 0.3 else "()"
+        condition = self.condition(1) if self.random.random() < 0.1 else "()"
         return f"(:action a{i} :parameters () :precondition {condition} :effect (and {effects}))"
 
     def durative(self, i: int) -> str:
         conditions = []
-        if self.random.random() < 0.2:
+        if self.random.random() < 0.07:
             conditions.append(f"(at start {self.condition(1)})")
-        if self.random.random() < 0.5:
+        if self.random.random() < 0.35:
             conditions.append(f"(over all {self.condition(1)})")
-        if self.random.random() < 0.15:
+        if self.random.random() < 0.05:
             conditions.append(f"(at end {self.condition(1)})")
         effects = [self.flow()] if self.random.random() < 0.8 else []
         effects += [
@@ -276,5 +276,5 @@ def generate_case(seed: int, number: int, rules: bool = True) -> HybridCase:
         ]
     constraints = [writer.constraint() for _ in range(random.choice((0, 1, 1, 2)))] if rules else []
     specification = [writer.rule(i) for i in range(random.choice((0, 1, 2)))] if rules else []
-    goal = writer.condition(1) if random.random() < 0.3 else "()"
+    goal = writer.condition(1) if random.random() < 0.15 else "()"
     return HybridCase(tuple(structures), tuple(init), tuple(constraints), tuple(specification), tuple(steps), goal)
