@@ -6,7 +6,7 @@ import pytest
 
 from case_files import TESTS, Case, read_cases
 from plansafe.grammar.source import Source
-from plansafe.verifier.api import Checker
+from plansafe.verifier.api import Checker, Options
 
 CASES = read_cases(TESTS / "verifier" / "continuous.md")
 
@@ -14,7 +14,8 @@ CASES = read_cases(TESTS / "verifier" / "continuous.md")
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_continuous(case: Case) -> None:
     specs = [Source("rule", f"(define (safety s) {case.text('rule')})")] if "rule" in case.files else []
-    checker = Checker(case.source("domain.pddl"), case.source("problem.pddl"), specs)
+    options = Options(replay="always")
+    checker = Checker(case.source("domain.pddl"), case.source("problem.pddl"), specs, options)
     report = checker.check(case.source("plan"))
     headline = "none" if report.headline is None else report.headline.value
     findings = [f"{f.code} {f.message}" for f in report.findings]
