@@ -92,6 +92,11 @@ class Checker:
         """True if the task has unknown facts, nondeterministic effects or intervals (docs/worlds.md)."""
         return self.compiled.is_open
 
+    @property
+    def is_stepwise(self) -> bool:
+        """True if plans can be executed step by step: one possible world, and numbers that only steps change."""
+        return self.engine.refusal is None
+
     @cached_property
     def confirmer(self) -> Confirmer:
         """The confirmation of findings by the replay kernel."""

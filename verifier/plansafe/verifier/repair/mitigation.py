@@ -72,7 +72,7 @@ def with_mitigation(checker: Checker) -> Checker:
     """Add the obligations of ``--judge mitigate`` to a checker; other checkers are returned as they are."""
     if not checker.ok or checker.options.judge != MITIGATE:
         return checker
-    if checker.is_open:
+    if not checker.is_stepwise:
         mitigating = MitigatingChecker.from_compiled(checker.compiled)
         assert isinstance(mitigating, MitigatingChecker)
         mitigating.open = True
