@@ -63,10 +63,14 @@ class Evolution(Execution):
         self.events = [Instance(e, b) for e in task.events for b in iterate_bindings(e.domains, {})]
         self.active: Places = frozenset()  # the processes that run
         self.armed: Places = frozenset(range(len(self.events)))
-        formulas = [(x.process.condition, x.binding) for x in (*self.processes, *self.events)]
-        formulas += [(a.body, b) for s in task.axioms.strata for a in s.axioms for b in iterate_bindings(a.domains, {})]
+        bound = list[tuple[Node, Binding]]
+        formulas = bound((a.body, b) for s in task.axioms.strata for a in s.axioms for b in iterate_bindings(a.domains, {}))
+        formulas += [(x.process.condition, x.binding) for x in self.processes]
+        self.process_comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        formulas = bound((x.process.condition, x.binding) for x in self.events)
         formulas += [(p.formula, b) for r in rules for p in r.parts for b in iterate_bindings(p.params, {})]
-        self.comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        others = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        self.comparisons = self.process_comparisons + others
 
     # Time passes
 
@@ -110,7 +114,8 @@ class Evolution(Execution):
         while active not in tried:
             tried.add(active)
             courses = self._courses(active)
-            moments = find_moments(self._changing(courses), self.now, self.now + 1)
+            polynomials = (p for c in self.process_comparisons for p in change_polynomials(*c, courses))
+            moments = find_moments(polynomials, self.now, self.now + 1)
             after = choose_between(self.now, moments[0] if moments else self.now + 1)
             enabled = self._enabled(self._state_at(after, courses))
             if enabled == active:
