@@ -63,8 +63,13 @@ class Evolution(Execution):
         self.events = [Instance(e, b) for e in task.events for b in iterate_bindings(e.domains, {})]
         self.active: Places = frozenset()  # the processes that run
         self.armed: Places = frozenset(range(len(self.events)))
+        self.held: Places = (
+            frozenset()
+        )  # the events that happened for what holds just after now: only later moments arm
         bound = list[tuple[Node, Binding]]
-        formulas = bound((a.body, b) for s in task.axioms.strata for a in s.axioms for b in iterate_bindings(a.domains, {}))
+        formulas = bound(
+            (a.body, b) for s in task.axioms.strata for a in s.axioms for b in iterate_bindings(a.domains, {})
+        )
         formulas += [(x.process.condition, x.binding) for x in self.processes]
         self.process_comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
         formulas = bound((x.process.condition, x.binding) for x in self.events)
@@ -94,7 +99,9 @@ class Evolution(Execution):
             if self._enabled(ahead) != self.active:
                 return True
             if late := self._triggered(ahead) & self.armed:
-                return self._fire(late, late=True) and self.settle()
+                self.held |= late
+                return self._fire(late) and self.settle()
+            self.held = frozenset()
             if not self._move_to(between, courses, start) or not self._move_to(end, courses):
                 return False
             n_letters = self.trace.last
@@ -190,7 +197,6 @@ class Evolution(Execution):
         time: Real,
         after: Real | None = None,
         happened: Places = frozenset(),
-        late: bool = False,
     ) -> bool:
         """Append a letter after a change; ``False`` if *halt* ends before, because a condition over all fails."""
         self.now = time
@@ -202,7 +208,7 @@ class Evolution(Execution):
             return False
         self.trace.append(time, self.trace.steps[-1], change, self.state.numbers, after)
         self._check_over_all_preferences(under_way)
-        self._arm(happened, late)
+        self._arm(happened)
         return True
 
     def _append_letter(self, time: Fraction, executed: list[Attempt], change: StateChange) -> None:
@@ -217,13 +223,10 @@ class Evolution(Execution):
     def _triggered(self, state: State) -> Places:
         return frozenset([i for i, x in enumerate(self.events) if holds(x.process.condition, x.binding, state)])
 
-    def _arm(self, happened: Places = frozenset(), late: bool = False) -> None:
-        """After a letter: arm the events whose condition does not hold there, and disarm those that happened.
-
-        ``late``: they happened because their condition holds just after the moment; a later letter arms them.
-        """
+    def _arm(self, happened: Places = frozenset()) -> None:
+        """After a letter: arm the events whose condition does not hold there, and disarm those that happened."""
         not_triggered = frozenset(range(len(self.events))) - self._triggered(self.state)
-        self.armed = (self.armed - happened) | (not_triggered - happened if late else not_triggered)
+        self.armed = (self.armed - happened) | (not_triggered - self.held)
 
     def settle(self) -> bool:
         """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
@@ -236,7 +239,7 @@ class Evolution(Execution):
                 return False
         return True
 
-    def _fire(self, events: Places, late: bool = False) -> bool:
+    def _fire(self, events: Places) -> bool:
         """Let a round of events happen; ``False`` if the reading *halt* ends here."""
         try:
             footprints = [self._footprint(event) for event in map(self.events.__getitem__, sorted(events))]
@@ -246,7 +249,7 @@ class Evolution(Execution):
             raise KernelLimit("an event whose effects cannot be computed") from None
         require(not any(interfere(*pair) for pair in combinations(footprints, 2)), "events that interfere", KernelLimit)
         change = self._change_state(changes, numbers)
-        return self._append_moment(change, self.now, happened=events, late=late)
+        return self._append_moment(change, self.now, happened=events)
 
     def _footprint(self, event: Instance) -> Footprint:
         condition, effect = event.process.condition, event.process.effect
