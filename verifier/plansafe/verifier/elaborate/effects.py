@@ -276,7 +276,8 @@ class EffectReader:
                 return Arithmetic(operator, tuple(operands))
         context = self.context
         help = "write the rate times `#t`: `(* #t rate)`"
-        context.error(SC.UNSUPPORTED, "this change over time is not a rate", Place(node), "not supported", help=help)
+        message = "this change over time is not a rate times `#t`"
+        context.error(SC.UNSUPPORTED, message, Place(node, child), "not supported", help=help)
         return None
 
 
