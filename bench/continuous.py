@@ -111,7 +111,7 @@ def compare_speed(happenings: int, kairos: Path) -> None:
         domain, problem, plan = (str(folder / file) for file in texts)
         ours = [SAFECHECK, plan, "--domain", domain, "--problem", problem, "--no-default-spec", "--replay", "never"]
         commands = {"safecheck": ours, "kairos": [str(kairos), "validate", domain, problem, plan]}
-        summaries = run_in_turn(list(commands.values()), 5, folder)
+        summaries = run_in_turn(list(commands.values()), 5, 60)
         for tool, summary in zip(commands, summaries, strict=True):
             print(f"{happenings} happenings, 20 processes: {tool} {summary.cpu:.2f} CPU s")
 

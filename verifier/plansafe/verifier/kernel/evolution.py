@@ -207,12 +207,15 @@ class Evolution(Execution):
             self._undo(change)
             return False
         self.trace.append(time, self.trace.steps[-1], change, self.state.numbers, after)
+        if after is None:  # events and happenings may follow
+            self.trace.letters_with_same_time_next.add(self.trace.last)
         self._check_over_all_preferences(under_way)
         self._arm(happened)
         return True
 
     def _append_letter(self, time: Fraction, executed: list[Attempt], change: StateChange) -> None:
         super()._append_letter(time, executed, change)
+        self.trace.letters_with_same_time_next.add(self.trace.last)
         self._arm()
 
     # Processes and events
