@@ -75,6 +75,20 @@ class Judges:
         return Verdicts(accepted, output, headline, kernel, "; ".join(messages))
 
 
+def describe_values(kernel: Kernel, plan: str) -> list[str]:
+    """Return a line for each moment, with the exact values of the numbers that changed up to there."""
+    try:
+        trace = kernel.trace(plan)
+    except KernelLimit as limit:
+        return [f"   {limit}"]
+    rows = dict[str, dict[str, str]]()
+    for fluent, signal in trace.history.items():
+        for letter, value in signal[1:] if fluent[0] == "#" else ():
+            if not trace.starts[letter][1]:
+                rows.setdefault(str(trace.times[letter]), {})[" ".join(fluent[1:])] = str(value)
+    return [f"   {time}: " + ", ".join(f"{k} = {v}" for k, v in values.items()) for time, values in rows.items()]
+
+
 def compare_verdicts(options: argparse.Namespace, kairos: Path) -> int:
     """Print every disagreement; return how often safecheck and its kernel disagree."""
     counts: Counter[tuple[str, bool, str]] = Counter()
@@ -93,6 +107,7 @@ def compare_verdicts(options: argparse.Namespace, kairos: Path) -> int:
                     kairos_says = "accepts" if verdicts.kairos else "rejects"
                     print(f"## {task.family} {task.number}, {mutation}: {verdicts.safecheck}; kairos {kairos_says}")
                     print(f"   safecheck: {verdicts.message}\n   kairos: {verdicts.output}", flush=True)
+                    print(*describe_values(judges.kernel, write_plan(plan)), sep="\n", flush=True)
                     if options.show:
                         print(task.problem, write_plan(plan), sep="\n", flush=True)
     for (family, accepted, headline), count in sorted(counts.items()):

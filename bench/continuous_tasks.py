@@ -65,7 +65,7 @@ def make_tub(random: Random, number: int) -> HybridTask:
     inflow, outflow = random.randint(2, 6), random.randint(1, 5)
     fill, drain = Fraction(random.randint(4, 20), 2), Fraction(random.randint(1, 6), 2)
     level = inflow * fill
-    drain = min(drain, level / outflow / 2)
+    drain = min(drain, Fraction(int(level * 2 / outflow), 4) or Fraction(1, 8))
     rest = level - drain * outflow
     rim = level + random.choice((0, 0, Fraction(1, 2), 3))
     problem = f"""(define (problem tub-{number}) (:domain tub) (:objects bath - tub)
