@@ -1,6 +1,6 @@
 """Compare verdicts in continuous time with kairos, and the time for a long plan.
 
-usage: python bench/continuous.py [--count 300] [--mutants 2] [--seed 1] [--happenings 1000] [--show]
+usage: python bench/continuous.py [--count 300] [--mutants 2] [--seed 1] [--happenings 1000] [--runs 5] [--show]
 
 Checks the plans of `bench/continuous_tasks.py` and mutants of them with safecheck, its replay kernel and `kairos
 validate`. Prints every disagreement of safecheck and kairos. Installs kairos into bench/.env-peers, unless the variable
@@ -115,7 +115,7 @@ def compare_verdicts(options: argparse.Namespace, kairos: Path) -> int:
     return wrong
 
 
-def compare_speed(happenings: int, kairos: Path) -> None:
+def compare_speed(happenings: int, runs: int, kairos: Path) -> None:
     """Print the CPU time of safecheck and kairos for one long plan."""
     task = make_long_task(happenings, 20)
     with tempfile.TemporaryDirectory() as name:
@@ -126,7 +126,7 @@ def compare_speed(happenings: int, kairos: Path) -> None:
         domain, problem, plan = (str(folder / file) for file in texts)
         ours = [SAFECHECK, plan, "--domain", domain, "--problem", problem, "--no-default-spec", "--replay", "never"]
         commands = {"safecheck": ours, "kairos": [str(kairos), "validate", domain, problem, plan]}
-        summaries = run_in_turn(list(commands.values()), 5, 60)
+        summaries = run_in_turn(list(commands.values()), runs, 60)
         for tool, summary in zip(commands, summaries, strict=True):
             print(f"{happenings} happenings, 20 processes: {tool} {summary.cpu:.2f} CPU s")
 
@@ -138,13 +138,14 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=2, help="mutants of each plan (default 2)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers (default 1)")
     parser.add_argument("--happenings", type=int, default=1000, help="happenings of the long plan (default 1000)")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each command on the long plan (default 5)")
     parser.add_argument("--show", action="store_true", help="print the task of each disagreement")
     options = parser.parse_args()
     try:
         kairos = find_kairos()
         print(read_version([str(kairos), "--version"]))
         wrong = compare_verdicts(options, kairos)
-        compare_speed(options.happenings, kairos)
+        compare_speed(options.happenings, options.runs, kairos)
     except BenchmarkError as error:
         print(error, file=sys.stderr)
         return 2
