@@ -1,4 +1,4 @@
-"""Tasks with continuous change, each with a plan, and mutants of the plan: homes, and the kinds of public PDDL+ domains."""
+"""Tasks with continuous change, with plans and their mutants: homes, and the kinds of public PDDL+ domains."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def make_tub(random: Random, number: int) -> HybridTask:
     inflow, outflow = random.randint(2, 6), random.randint(1, 5)
     fill, drain = Fraction(random.randint(4, 20), 2), Fraction(random.randint(1, 6), 2)
     level = inflow * fill
-    drain = min(drain, level / outflow / 2)
+    drain = min(drain, Fraction(int(level * 2 / outflow), 4) or Fraction(1, 8))
     rest = level - drain * outflow
     rim = level + random.choice((0, 0, Fraction(1, 2), 3))
     problem = f"""(define (problem tub-{number}) (:domain tub) (:objects bath - tub)
@@ -213,12 +213,14 @@ CAR = """(define (domain car)
   (:requirements :typing :fluents :time :negative-preconditions)
   (:predicates (running) (stopped) (blown))
   (:functions (d) (v) (a) (up-limit) (down-limit) (top))
-  (:process moving :parameters () :precondition (running) :effect (and (increase (v) (* #t (a))) (increase (d) (* #t (v)))))
+  (:process moving :parameters () :precondition (running)
+    :effect (and (increase (v) (* #t (a))) (increase (d) (* #t (v)))))
   (:action accelerate :parameters () :precondition (and (running) (< (a) (up-limit))) :effect (increase (a) 1))
   (:action decelerate :parameters () :precondition (and (running) (> (a) (down-limit))) :effect (decrease (a) 1))
   (:event blow :parameters () :precondition (and (running) (> (v) (top)))
     :effect (and (not (running)) (blown) (assign (a) 0)))
-  (:action stop :parameters () :precondition (and (running) (= (v) 0) (>= (d) 30)) :effect (and (stopped) (not (running)))))
+  (:action stop :parameters () :precondition (and (running) (= (v) 0) (>= (d) 30))
+    :effect (and (stopped) (not (running)))))
 """
 
 
@@ -305,7 +307,7 @@ DESCENT = """(define (domain descent)
 
 
 def make_descent(random: Random, number: int) -> HybridTask:
-    """Return a body that falls, brakes, and touches the ground slowly; the touch is at an irrational moment in general."""
+    """Return a body that falls, brakes, and touches the ground slowly, in general at an irrational moment."""
     gravity, thrust = random.choice((1, 2)), random.choice((3, 4, 5))
     fall = Fraction(random.randint(2, 8), 2)
     speed = gravity * fall
@@ -331,7 +333,8 @@ TRAFFIC = """(define (domain traffic)
   (:requirements :typing :fluents :time :negative-preconditions)
   (:types road junction phase)
   (:predicates (active ?p - phase) (next ?p ?q - phase) (serves ?p - phase ?r - road) (asked) (jammed))
-  (:functions (queue ?r - road) (arrivals ?r - road) (leaving ?r - road) (green) (least-green) (most-green) (room ?r - road))
+  (:functions (queue ?r - road) (arrivals ?r - road) (leaving ?r - road) (room ?r - road) (green) (least-green)
+    (most-green))
   (:process greens :parameters () :precondition () :effect (increase (green) (* #t 1)))
   (:process arrive :parameters (?r - road) :precondition () :effect (increase (queue ?r) (* #t (arrivals ?r))))
   (:process leave :parameters (?p - phase ?r - road)
@@ -353,26 +356,27 @@ def make_traffic(random: Random, number: int) -> HybridTask:
     arrivals = random.choice((1, 2)), random.choice((1, 2))
     leaving = random.choice((4, 5)), random.choice((4, 6))
     least, most = random.choice((2, 3)), random.choice((6, 8))
-    queues = random.randint(4, 8), random.randint(0, 3)
     ask = Fraction(random.randint(4, 2 * most - 2), 2)
     switch = max(ask, Fraction(least))
-    second = queues[1] + arrivals[1] * switch
-    rooms = queues[0] + 8 * arrivals[0], second + random.choice((0, 1))
-    drop = (second - 1) / (leaving[1] - arrivals[1])
-    count = switch + Fraction(int(drop * 4) + 1, 4)
+    # most queues do not become empty: a lane that leaves faster than cars arrive has no course at 0
+    north = (leaving[0] - arrivals[0]) * switch + random.choice((0, 1, 1, 2, 3))
+    second = random.randint(0, 3) + arrivals[1] * switch + 4
+    rooms = north + 8 * arrivals[0], second + random.choice((0, 1))
+    count = switch + Fraction(int((second - 3) / (leaving[1] - arrivals[1]) * 4) + 1, 4)
     problem = f"""(define (problem traffic-{number}) (:domain traffic)
   (:objects north east - road p q - phase)
   (:init (active p) (next p q) (next q p) (serves p north) (serves q east) (= (green) 0) (= (least-green) {least})
-    (= (most-green) {most}) (= (queue north) {queues[0]}) (= (queue east) {queues[1]})
+    (= (most-green) {most}) (= (queue north) {decimal(Fraction(north))})
+    (= (queue east) {decimal(second - arrivals[1] * switch)})
     (= (arrivals north) {arrivals[0]}) (= (arrivals east) {arrivals[1]}) (= (leaving north) {leaving[0]})
-    (= (leaving east) {leaving[1]}) (= (room north) {rooms[0]}) (= (room east) {decimal(rooms[1])}))
+    (= (leaving east) {leaving[1]}) (= (room north) {decimal(rooms[0])}) (= (room east) {decimal(rooms[1])}))
   (:goal (and (not (jammed)) (active q) (asked))))
 """
     steps = [TimedStep(ask, "ask")]
     if count - switch < least:
         steps.append(TimedStep(count, "count east"))
     else:
-        steps.append(TimedStep(switch + 1, "count north"))
+        steps.append(TimedStep(switch + 1, "ask"))
     return HybridTask("traffic", number, TRAFFIC, problem, tuple(steps))
 
 
@@ -419,7 +423,8 @@ ARM = """(define (domain arm)
   (:types joint)
   (:predicates (turning-up ?j - joint) (turning-down ?j - joint) (broken ?j - joint) (grasped) (free ?j - joint))
   (:functions (angle ?j - joint) (turn-speed ?j - joint) (least ?j - joint) (most ?j - joint))
-  (:process up :parameters (?j - joint) :precondition (turning-up ?j) :effect (increase (angle ?j) (* #t (turn-speed ?j))))
+  (:process up :parameters (?j - joint) :precondition (turning-up ?j)
+    :effect (increase (angle ?j) (* #t (turn-speed ?j))))
   (:process down :parameters (?j - joint) :precondition (turning-down ?j)
     :effect (decrease (angle ?j) (* #t (turn-speed ?j))))
   (:event breaks :parameters (?j - joint)
@@ -429,7 +434,8 @@ ARM = """(define (domain arm)
   (:action halt :parameters (?j - joint) :precondition (not (free ?j))
     :effect (and (free ?j) (not (turning-up ?j)) (not (turning-down ?j))))
   (:durative-action grasp :parameters (?j ?i - joint) :duration (>= ?duration 1)
-    :condition (and (over all (>= (angle ?j) (+ (angle ?i) 10))) (over all (not (broken ?j)))) :effect (at end (grasped))))
+    :condition (and (over all (>= (angle ?j) (+ (angle ?i) 10))) (over all (not (broken ?j))))
+    :effect (at end (grasped))))
 """
 
 
@@ -476,7 +482,8 @@ OVEN = """(define (domain oven)
   (:event burn :parameters (?d - dish) :precondition (and (not (burnt ?d)) (> (done ?d) (burns ?d))) :effect (burnt ?d))
   (:action set :parameters () :precondition (not (on)) :effect (on))
   (:action put-in :parameters (?d - dish) :precondition (not (in ?d)) :effect (in ?d))
-  (:action take-out :parameters (?d - dish) :precondition (and (in ?d) (>= (done ?d) (needs ?d))) :effect (not (in ?d))))
+  (:action take-out :parameters (?d - dish) :precondition (and (in ?d) (>= (done ?d) (needs ?d)))
+    :effect (not (in ?d))))
 """
 
 
@@ -549,3 +556,31 @@ def mutate_plan(task: HybridTask, random: Random) -> tuple[str, tuple[TimedStep,
             duration = plan[j].duration or Fraction(0)
             plan[j] = plan[j]._replace(duration=max(duration + longer, Fraction(1, 1000)))
     return f"step {i + 1} ({step.step}) {kind} by {decimal(shift)}", tuple(plan)
+
+
+LONG = """(define (domain tanks)
+  (:requirements :typing :fluents :time :negative-preconditions)
+  (:types tank)
+  (:predicates (open ?t - tank) (full ?t - tank))
+  (:functions (level ?t - tank) (flow ?t - tank) (rim ?t - tank))
+  (:process fills :parameters (?t - tank) :precondition (open ?t) :effect (increase (level ?t) (* #t (flow ?t))))
+  (:event fills-up :parameters (?t - tank) :precondition (and (not (full ?t)) (>= (level ?t) (rim ?t)))
+    :effect (full ?t))
+  (:action turn :parameters (?t - tank) :precondition (not (open ?t)) :effect (open ?t))
+  (:action shut :parameters (?t - tank) :precondition (open ?t) :effect (not (open ?t))))
+"""
+
+
+def make_long_task(happenings: int, tanks: int) -> HybridTask:
+    """Return tanks, each with a process and an event, whose taps are opened and closed in turn."""
+    names = [f"t{i}" for i in range(tanks)]
+    values = [f"(= (level {t}) 0) (= (flow {t}) {1 + i % 3}) (= (rim {t}) {30 + i})" for i, t in enumerate(names)]
+    problem = f"""(define (problem long) (:domain tanks) (:objects {" ".join(names)} - tank)
+  (:init {" ".join(values)})
+  (:goal ()))
+"""
+    steps = list[TimedStep]()
+    for i in range(happenings):
+        action = "shut" if (i // tanks) % 2 else "turn"
+        steps.append(TimedStep(Fraction(i, 8), f"{action} {names[i % tanks]}"))
+    return HybridTask("long", 0, LONG, problem, tuple(steps))

@@ -38,9 +38,9 @@ class RecordingEvolution(Evolution):
         self._courses_now = courses
         return active, courses
 
-    def _fire(self, events: Any, late: bool = False) -> bool:
+    def _fire(self, events: Any) -> bool:
         self._happened = frozenset((self.events[i].process.name, *self.events[i].binding.values()) for i in events)
-        return super()._fire(events, late)
+        return super()._fire(events)
 
     def _record(self, time: Any, after: Any) -> None:
         facts = frozenset(fact if len(fact) > 1 else (fact[0],) for fact in self.state.facts)

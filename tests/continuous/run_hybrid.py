@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "property")]
 
 
 def main() -> int:
@@ -28,19 +28,21 @@ def main() -> int:
     options = parser.parse_args()
     started = time.process_time()
     outcomes: Counter[str] = Counter()
-    differing = intervals = 0
+    differing = intervals = undecided = 0
     for number in range(options.first, options.first + options.count):
         case = generate_case(options.seed, number)
         comparison = compare_case(case, options.samples, number)
         outcomes[comparison.outcome] += 1
         intervals += comparison.intervals
+        undecided += not comparison.decided
         if comparison.differences:
             differing += 1
             small = shrink(case, options.samples, number)
             print(f"task {number}", *comparison.differences[:5], small.texts(), sep="\n", flush=True)
             print(*compare_case(small, options.samples, number).differences, sep="\n", flush=True)
     seconds = time.process_time() - started
-    print(f"{options.count} traces, {intervals} intervals, {differing} differ; {dict(outcomes)}; {seconds:.0f} CPU s")
+    print(f"{options.count} traces, {intervals} intervals, {undecided} undecided by the engine, {differing} differ")
+    print(f"{dict(outcomes.most_common())}; {seconds:.0f} CPU s")
     return 1 if differing else 0
 
 

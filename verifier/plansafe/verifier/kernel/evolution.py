@@ -63,10 +63,19 @@ class Evolution(Execution):
         self.events = [Instance(e, b) for e in task.events for b in iterate_bindings(e.domains, {})]
         self.active: Places = frozenset()  # the processes that run
         self.armed: Places = frozenset(range(len(self.events)))
-        formulas = [(x.process.condition, x.binding) for x in (*self.processes, *self.events)]
-        formulas += [(a.body, b) for s in task.axioms.strata for a in s.axioms for b in iterate_bindings(a.domains, {})]
+        self.held: Places = (
+            frozenset()
+        )  # the events that happened for what holds just after now: only later moments arm
+        bound = list[tuple[Node, Binding]]
+        formulas = bound(
+            (a.body, b) for s in task.axioms.strata for a in s.axioms for b in iterate_bindings(a.domains, {})
+        )
+        formulas += [(x.process.condition, x.binding) for x in self.processes]
+        self.process_comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        formulas = bound((x.process.condition, x.binding) for x in self.events)
         formulas += [(p.formula, b) for r in rules for p in r.parts for b in iterate_bindings(p.params, {})]
-        self.comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        others = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        self.comparisons = self.process_comparisons + others
 
     # Time passes
 
@@ -90,7 +99,9 @@ class Evolution(Execution):
             if self._enabled(ahead) != self.active:
                 return True
             if late := self._triggered(ahead) & self.armed:
-                return self._fire(late, late=True) and self.settle()
+                self.held |= late
+                return self._fire(late) and self.settle()
+            self.held = frozenset()
             if not self._move_to(between, courses, start) or not self._move_to(end, courses):
                 return False
             n_letters = self.trace.last
@@ -110,7 +121,8 @@ class Evolution(Execution):
         while active not in tried:
             tried.add(active)
             courses = self._courses(active)
-            moments = find_moments(self._changing(courses), self.now, self.now + 1)
+            polynomials = (p for c in self.process_comparisons for p in change_polynomials(*c, courses))
+            moments = find_moments(polynomials, self.now, self.now + 1)
             after = choose_between(self.now, moments[0] if moments else self.now + 1)
             enabled = self._enabled(self._state_at(after, courses))
             if enabled == active:
@@ -185,7 +197,6 @@ class Evolution(Execution):
         time: Real,
         after: Real | None = None,
         happened: Places = frozenset(),
-        late: bool = False,
     ) -> bool:
         """Append a letter after a change; ``False`` if *halt* ends before, because a condition over all fails."""
         self.now = time
@@ -196,12 +207,15 @@ class Evolution(Execution):
             self._undo(change)
             return False
         self.trace.append(time, self.trace.steps[-1], change, self.state.numbers, after)
+        if after is None:  # events and happenings may follow
+            self.trace.letters_with_same_time_next.add(self.trace.last)
         self._check_over_all_preferences(under_way)
-        self._arm(happened, late)
+        self._arm(happened)
         return True
 
     def _append_letter(self, time: Fraction, executed: list[Attempt], change: StateChange) -> None:
         super()._append_letter(time, executed, change)
+        self.trace.letters_with_same_time_next.add(self.trace.last)
         self._arm()
 
     # Processes and events
@@ -212,13 +226,10 @@ class Evolution(Execution):
     def _triggered(self, state: State) -> Places:
         return frozenset([i for i, x in enumerate(self.events) if holds(x.process.condition, x.binding, state)])
 
-    def _arm(self, happened: Places = frozenset(), late: bool = False) -> None:
-        """After a letter: arm the events whose condition does not hold there, and disarm those that happened.
-
-        ``late``: they happened because their condition holds just after the moment; a later letter arms them.
-        """
+    def _arm(self, happened: Places = frozenset()) -> None:
+        """After a letter: arm the events whose condition does not hold there, and disarm those that happened."""
         not_triggered = frozenset(range(len(self.events))) - self._triggered(self.state)
-        self.armed = (self.armed - happened) | (not_triggered - happened if late else not_triggered)
+        self.armed = (self.armed - happened) | (not_triggered - self.held)
 
     def settle(self) -> bool:
         """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
@@ -231,7 +242,7 @@ class Evolution(Execution):
                 return False
         return True
 
-    def _fire(self, events: Places, late: bool = False) -> bool:
+    def _fire(self, events: Places) -> bool:
         """Let a round of events happen; ``False`` if the reading *halt* ends here."""
         try:
             footprints = [self._footprint(event) for event in map(self.events.__getitem__, sorted(events))]
@@ -241,7 +252,7 @@ class Evolution(Execution):
             raise KernelLimit("an event whose effects cannot be computed") from None
         require(not any(interfere(*pair) for pair in combinations(footprints, 2)), "events that interfere", KernelLimit)
         change = self._change_state(changes, numbers)
-        return self._append_moment(change, self.now, happened=events, late=late)
+        return self._append_moment(change, self.now, happened=events)
 
     def _footprint(self, event: Instance) -> Footprint:
         condition, effect = event.process.condition, event.process.effect

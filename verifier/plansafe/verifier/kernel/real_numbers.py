@@ -235,6 +235,9 @@ def enclose(number: Real, width: Fraction) -> Interval:
 
 def find_roots(p: Polynomial, low: Real, high: Real) -> list[Real]:
     """Return the roots x of a polynomial other than 0 with low <= x <= high, in order."""
+    if len(p) == 2:
+        root = -p[0] / p[1]
+        return [root] if low <= root <= high else []
     p = remove_repeated_factors(p)
     start, end = enclose(low, Fraction(1))[0] - 1, enclose(high, Fraction(1))[1] + 1
     roots = [_root_between(p, *interval) for interval in _isolate(sturm_sequence(p), start, end)]
