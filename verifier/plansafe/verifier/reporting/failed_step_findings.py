@@ -24,6 +24,7 @@ def make_failed_step_finding(
     """Write the finding for a step that is ill-formed or cannot be executed."""
     failure, readings = merged
     step, ill_formed = failure.step, failure.ill_formed
+    follows = context.consequences.find_causes_of_failure(failure)
     if ill_formed is not None:
         return Finding(
             ill_formed.code,
@@ -34,6 +35,7 @@ def make_failed_step_finding(
             source=context.plan.name,
             span=context.token_span(step, ill_formed.token),
             help=ill_formed.help,
+            follows=follows,
         )
     notes: list[str] = []
     related: list[Label] = []
@@ -66,6 +68,7 @@ def make_failed_step_finding(
         notes=tuple(notes),
         help=help,
         table=table,
+        follows=follows,
     )
 
 
