@@ -25,7 +25,6 @@ from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 if TYPE_CHECKING:
-    from plansafe.verifier.execution.continuous.nature import Nature
     from plansafe.verifier.execution.monitors.runtime import Runtime
     from plansafe.verifier.execution.search_actions import LegalActions, Projection
 
@@ -136,13 +135,6 @@ class Engine:
         base = len(self.task.predicates)
         facts = [p for p in range(base) if (p >= len(static) or not static[p]) and p not in derived]
         return (*facts, *range(base, base + len(self.task.functions)))
-
-    @cached_property
-    def nature(self) -> Nature:
-        """The instances of processes and events of a continuous task."""
-        from plansafe.verifier.execution.continuous.nature import Nature  # noqa: PLC0415 - for continuous tasks alone
-
-        return Nature(self)
 
     @cached_property
     def changing_actions(self) -> dict[tuple[int, bool], list[str]]:
