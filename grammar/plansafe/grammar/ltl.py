@@ -215,16 +215,16 @@ def _apply(operator: str, arguments: list[Node]) -> Node:
     """Apply an operator to its arguments, in the language of specifications."""
     if operator in _PREFIX:
         return [_PREFIX[operator], *arguments]
-    f, g = arguments
+    first, second = arguments
     match operator:
         case "<->":
-            return ["and", ["imply", f, g], ["imply", g, f]]
+            return ["and", ["imply", first, second], ["imply", second, first]]
         case "W":
-            return ["release", g, ["or", f, g]]
+            return ["release", second, ["or", first, second]]
         case "M":
-            return ["until", g, ["and", f, g]]
+            return ["until", second, ["and", first, second]]
     words = {"&": "and", "|": "or", "->": "imply", "U": "until", "R": "release", "S": "since"}
-    return [words[operator], f, g]
+    return [words[operator], first, second]
 
 
 LTL_NAME = "<ltl>"

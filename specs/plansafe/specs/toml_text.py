@@ -78,7 +78,7 @@ def key_span(table: Source, keys: Keys) -> Span:
         if key.isdecimal():
             continue
         row = int(keys[depth + 1]) if depth + 1 < len(keys) and keys[depth + 1].isdecimal() else 1
-        path = r"\.".join([rf"\"?{re.escape(k)}\"?" for k in keys[: depth + 1] if not k.isdecimal()])
+        path = r"\.".join([rf"\"?{re.escape(key)}\"?" for key in keys[: depth + 1] if not key.isdecimal()])
         header = re.compile(rf"^[ \t]*\[\[?{path}\]\]?", re.MULTILINE)
         entry = re.compile(rf"(?:^|[{{,])[ \t]*\"?{re.escape(key)}\"?[ \t]*=", re.MULTILINE)
         matches = list(header.finditer(text)) or list(entry.finditer(text, start))

@@ -35,7 +35,7 @@ def lint(
     checker_options = Options(lenient_types=options.lenient_types, replay="never")
     problem_sources = list(problems) or [empty_problem(domain)]
     checkers = [Checker(domain, problem, specs, checker_options, resolve) for problem in problem_sources]
-    diagnostics = tuple(dict.fromkeys([d for checker in checkers for d in checker.diagnostics]))
+    diagnostics = tuple(dict.fromkeys([diagnostic for checker in checkers for diagnostic in checker.diagnostics]))
     sources = {name: source for checker in checkers for name, source in checker.sources.items()}
     sources.pop(EMPTY_PROBLEM_NAME, None)
     if not all([checker.ok for checker in checkers]):
@@ -100,7 +100,7 @@ def _add_unsearched_problems(run: LintRun) -> None:
 
 def _sort_findings(run: LintRun) -> list[LintFinding]:
     """Errors first, then in the order of the rules."""
-    order = {linted_rule.rule.name: n for n, linted_rule in reversed(list(enumerate(run.rules)))}
+    order = {linted_rule.rule.name: number for number, linted_rule in reversed(list(enumerate(run.rules)))}
     ranks = list(Severity)
     return sorted(run.findings, key=lambda finding: (ranks.index(finding.severity), order[finding.rules[0]]))
 

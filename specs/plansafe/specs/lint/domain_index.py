@@ -80,7 +80,7 @@ class DomainIndex:
             if argument >= 0:
                 continue  # the reader has compared it with the declaration
             types = table.alternatives(bound[-1 - argument].domain)
-            if types is None or not all([table.object_fits((t,), declared) for t in types]):
+            if types is None or not all([table.object_fits((type_number,), declared) for type_number in types]):
                 return False
         return True
 

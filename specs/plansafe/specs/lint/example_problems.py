@@ -130,12 +130,12 @@ def _problem_text(question: LetterQuestion, model: Model) -> str:
     for (letter, predicate, elements), literal in grounder.atoms.items():
         is_basic = predicate not in question.index.axioms and predicate not in question.index.action_predicates
         if not letter and is_basic and model.inputs.get(literal >> 1, False):
-            init.append(f"({' '.join([task.predicates[predicate].name, *[names[e] for e in elements]])})")
+            init.append(f"({' '.join([task.predicates[predicate].name, *[names[element] for element in elements]])})")
     for (letter, function, elements), total in grounder.fluents.items():
         for atom, _ in total.weighted_atoms:
             number_value = model.values.get((int(str(atom[1])), int(str(atom[2]))))
             if not letter and number_value is not None and number_value.denominator == 1:
-                fluent = " ".join([task.functions[function].name, *[names[e] for e in elements]])
+                fluent = " ".join([task.functions[function].name, *[names[element] for element in elements]])
                 init.append(f"(= ({fluent}) {number_value})")
     return (
         "(define (problem example) (:domain {domain}) "

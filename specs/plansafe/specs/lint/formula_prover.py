@@ -124,11 +124,11 @@ class FormulaProver:
 
         ``POSSIBLE`` is never answered: it is the usual case.
         """
-        parts = [(n, part) for n in numbers for part in self.rules[n].parts if part.mode != "each"]
+        parts = [(number, part) for number in numbers for part in self.rules[number].parts if part.mode != "each"]
         question = self.question()
         question.grounder.is_last = True
-        for n in numbers:
-            question.add_elements(self.rules[n].declared_parameters)
+        for number in numbers:
+            question.add_elements(self.rules[number].declared_parameters)
         for _, part in parts:
             for statement in make_satisfaction_statements(part, (0,)):
                 question.require(statement)
@@ -136,19 +136,19 @@ class FormulaProver:
             return Possibility.IMPOSSIBLE
         # An instance of a rule has objects for its declared parameters; a ``forall`` may range over an empty domain.
         parts = [
-            (n, part)
-            for n, part in parts
-            if part.parameters == self.rules[n].declared_parameters or part.mode == "always"
+            (number, part)
+            for number, part in parts
+            if part.parameters == self.rules[number].declared_parameters or part.mode == "always"
         ]
         invariants = [part for _, part in parts if part.mode == "always"]
-        trace_parts = [(n, part) for n, part in parts if part.mode == "whole"]
-        end_parts = [(n, part) for n, part in parts if part.mode == "end"]
+        trace_parts = [(number, part) for number, part in parts if part.mode == "whole"]
+        end_parts = [(number, part) for number, part in parts if part.mode == "end"]
         for _, part in trace_parts:
             if self._find_sequence([RequiredValue(part, True)], invariants) is Possibility.IMPOSSIBLE:
                 return Possibility.IMPOSSIBLE
-        for position, (n, part) in enumerate(trace_parts):
-            for m, second in [*trace_parts[position + 1 :], *end_parts]:
-                if n == m and len(numbers) > 1:
+        for position, (number, part) in enumerate(trace_parts):
+            for second_number, second in [*trace_parts[position + 1 :], *end_parts]:
+                if number == second_number and len(numbers) > 1:
                     continue
                 values = [RequiredValue(part, True), RequiredValue(second, True)]
                 if self._find_sequence(values, invariants) is Possibility.IMPOSSIBLE:
@@ -163,12 +163,12 @@ class FormulaProver:
     def implying_candidates(self, number: int, rules: Iterable[int]) -> list[int]:
         """The rules that may imply a rule: those that read the same, unless all together do not imply it."""
         parts = self.rules[number].parts
-        related = [n for n in rules if n != number and not self.symbols[n].isdisjoint(self.symbols[number])]
+        related = [rule for rule in rules if rule != number and not self.symbols[rule].isdisjoint(self.symbols[number])]
         if any([part.mode == "whole" for part in parts]):
             return related
         for part in parts:  # most rules are not implied by any rule, nor by all others together
             if not self._excludes_violation(
-                part, [(n, related_part) for n in related for related_part in self.rules[n].parts]
+                part, [(rule, related_part) for rule in related for related_part in self.rules[rule].parts]
             ):
                 return []
         return related
@@ -207,7 +207,7 @@ class FormulaProver:
             if not core:
                 continue
             for n in core:
-                fewer = [m for m in core if m != n]
+                fewer = [number for number in core if number != n]
                 if self._find_excluding_rules(action, fewer) is not None:
                     core = fewer
             if core:
@@ -218,9 +218,9 @@ class FormulaProver:
         """The rules that together make it impossible to take an action; ``None`` if it may be possible."""
         question = self.question()
         question.take_action("start", action.name, question.add_arguments(action))
-        symbols = {a.predicate for e in action.start.effects for a in (*e.adds, *e.deletes)}
+        symbols = {atom.predicate for effect in action.start.effects for atom in (*effect.adds, *effect.deletes)}
         symbols |= symbols_read(*action.start.condition)
-        symbols |= {-1 - a.function for e in action.start.effects for a in e.assignments}
+        symbols |= {-1 - assignment.function for effect in action.start.effects for assignment in effect.assignments}
         symbols |= {p for p, key in self.index.action_predicates.items() if key == ("start", action.name)}
         symbols |= self.index.axioms.keys()
         for n in numbers:
@@ -276,7 +276,8 @@ class FormulaProver:
         question = self.question()
         elements = list(question.add_elements(required_values[0].part.parameters).values())
         choices: list[list[int] | list[None]] = [
-            [n for n, e in enumerate(elements) if question.universe.member(e, v.domain) == TRUE] or [None]
+            [number for number, element in enumerate(elements) if question.universe.member(element, v.domain) == TRUE]
+            or [None]
             for v in required_values[1].part.parameters
         ]
         matchings = islice(product(*choices), 64 * MAX_MATCHINGS)

@@ -134,7 +134,7 @@ class Grounder:
                 if not self.refuting:
                     raise LimitReached(LimitKind.QUESTION)
                 break
-            outside = [member(e, v.domain) ^ 1 for e, v in zip(elements, variables, strict=True)]
+            outside = [member(element, v.domain) ^ 1 for element, v in zip(elements, variables, strict=True)]
             if TRUE not in outside:
                 instances.append(circuit.disjunction([*outside, encode(bind(variables, elements))]))
         return circuit.conjunction(instances)
@@ -195,7 +195,7 @@ class Grounder:
 
     def same(self, a: tuple[int, ...], b: tuple[int, ...]) -> Literal:
         """Encode that elements are the same, one by one."""
-        return self.circuit.conjunction([self.universe.equal(x, y) for x, y in zip(a, b, strict=True)])
+        return self.circuit.conjunction([self.universe.equal(left, right) for left, right in zip(a, b, strict=True)])
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 

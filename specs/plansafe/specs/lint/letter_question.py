@@ -68,7 +68,7 @@ class LetterQuestion:
 
         def is_executable(grounder: Grounder) -> Literal:
             typed = () if self.index.lenient else zip(elements, action.parameters, strict=True)
-            conditions = [self.universe.member(e, v.domain) for e, v in typed]
+            conditions = [self.universe.member(element, v.domain) for element, v in typed]
             if snap is not None:
                 conditions += [grounder.truth(part, letter_action.binding(), 0, True) for part in snap.condition]
             return self.circuit.conjunction(conditions)

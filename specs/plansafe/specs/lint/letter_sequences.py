@@ -53,8 +53,8 @@ class LetterSequences:
     def __init__(self, task: Task, required_values: Sequence[RequiredValue]) -> None:
         self.required_values = required_values
         self.programs = [Program(task, "whole", trace_formula(value.part)) for value in required_values]
-        self.leaves = [(n, leaf) for n, program in enumerate(self.programs) for leaf in program.leaves]
-        self._shifts = [sum([len(p.leaves) for p in self.programs[:n]]) for n in range(len(self.programs))]
+        self.leaves = [(number, leaf) for number, program in enumerate(self.programs) for leaf in program.leaves]
+        self._shifts = [sum([len(p.leaves) for p in self.programs[:number]]) for number in range(len(self.programs))]
 
     def exists(
         self,

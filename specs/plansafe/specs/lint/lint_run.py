@@ -52,7 +52,7 @@ class LintRun:
             for index, checker in zip(self.domain_indexes, checkers, strict=True)
         ]
         problem_checkers = checkers if has_problems else ()
-        self.problems = [LintProblem(c, options.time_limit_s, options.search) for c in problem_checkers]
+        self.problems = [LintProblem(checker, options.time_limit_s, options.search) for checker in problem_checkers]
         self.rules = _collect_linted_rules(checkers)
         self.findings: list[LintFinding] = []
         self.open_questions: list[OpenQuestion] = []
@@ -98,7 +98,7 @@ class LintRun:
         extra_label: Label | None = None,
     ) -> None:
         """Add a finding. ``label_text`` labels the first rule; ``extra_label`` is at a place that is not a rule."""
-        labels = [self.label(s, label_text if n == 0 else "and this one", n == 0) for n, s in enumerate(rules)]
+        labels = [self.label(rule, label_text if n == 0 else "and this one", n == 0) for n, rule in enumerate(rules)]
         labels += [] if extra_label is None else [extra_label]
         names = tuple([linted_rule.rule.name for linted_rule in rules])
         self.findings.append(

@@ -75,7 +75,7 @@ class LintResult(NamedTuple):
         """0: no warnings or errors, 1: warnings or errors, 2: unusable, 3: as 0, but with undecided questions."""
         if not self.usable:
             return 2
-        if any([f.severity is not Severity.NOTE and f.code not in ignore for f in self.findings]):
+        if any([finding.severity is not Severity.NOTE and finding.code not in ignore for finding in self.findings]):
             return 1
         return 3 if self.open_questions and SC.UNDECIDED_QUESTION not in ignore else 0
 

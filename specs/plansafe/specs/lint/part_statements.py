@@ -167,5 +167,5 @@ def at_last_letter(formula: Formula) -> Formula:
 
 def read_symbols(rule: Rule) -> set[int]:
     """The predicates that the parts of a rule read, including actions; functions as negative numbers."""
-    formulas = [f for part in rule.parts for f in (part.body, part.guard, part.step) if f is not None]
+    formulas = [formula for part in rule.parts for formula in (part.body, part.guard, part.step) if formula is not None]
     return symbols_read(*formulas)

@@ -128,7 +128,7 @@ class PossibleChanges:
                 **_index_by_slot(effect.variables),
             }
             pairs = zip(atom.arguments, effect_atom.arguments, strict=True)
-            if all([self._can_be_same_object(a, variables, b, effect_variables) for a, b in pairs]):
+            if all([self._can_be_same_object(first, variables, second, effect_variables) for first, second in pairs]):
                 return True
         return False
 

@@ -92,7 +92,7 @@ class RuleCheck:
             reason = self._explain_in_problems(linted_rule, problems)
             where = f" in the given problem{self._plural_s}"
             self._add_never_violated(linted_rule, where, reason, f"{proofs}; {self._names(problems)}", Scope.GIVEN)
-        elif any([self.run.problems[n].can_search for n in problems]):
+        elif any([self.run.problems[problem].can_search for problem in problems]):
             reason = next(decision.proof for decision in decisions if decision.holds is None)
             question = OpenQuestion("can it be violated?", rule.name, self._names(problems), reason)
             self.run.open_questions.append(question)
@@ -127,9 +127,9 @@ class RuleCheck:
         return decisions
 
     def _missing_objects_text(self, linted_rule: LintedRule) -> str:
-        for n, number in linted_rule.numbers.items():
-            rule, task = self.run.checkers[n].rules[number], self.run.problems[n].task
-            table = self.run.domain_indexes[n].table
+        for problem, number in linted_rule.numbers.items():
+            rule, task = self.run.checkers[problem].rules[number], self.run.problems[problem].task
+            table = self.run.domain_indexes[problem].table
             for variable in rule.declared_parameters:
                 if not task.domains[variable.domain]:
                     types = table.alternatives(variable.domain)
@@ -137,17 +137,17 @@ class RuleCheck:
         return "there is no object of some type"
 
     def _explain_in_problems(self, linted_rule: LintedRule, problems: list[int]) -> str:
-        for n in problems:
-            relaxation = self.run.problems[n].relaxation
-            parts = self.run.checkers[n].rules[linted_rule.numbers[n]].parts
+        for problem in problems:
+            relaxation = self.run.problems[problem].relaxation
+            parts = self.run.checkers[problem].rules[linted_rule.numbers[problem]].parts
             if relaxation is not None:
-                reason = explain_never_violated(relaxation, self.run.problems[n].task, parts)
+                reason = explain_never_violated(relaxation, self.run.problems[problem].task, parts)
                 if reason:
                     return reason
         return "the conditions that violate it are never true together"
 
     def _names(self, problems: Sequence[int]) -> str:
-        names = [self.run.problem_name(n) for n in problems]
+        names = [self.run.problem_name(problem) for problem in problems]
         return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
     # -- can it be satisfied? -----------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def find_unused_parameters(rule: Rule, label: Label, source: Source | None) -> I
         for formula in (part.body, part.guard, part.step):
             if formula is not None:
                 used |= variable_slots(formula)
-    used |= {-1 - a for pattern in rule.step_patterns for a in pattern.atom.arguments if a < 0}
+    used |= {-1 - argument for pattern in rule.step_patterns for argument in pattern.atom.arguments if argument < 0}
     text = "" if source is None else re.sub(r'"(?:\\.|[^"\\])*"|;[^\r\n]*', "", source.slice(label.span)).lower()
     names = shorten_variable_names([v.name for v in rule.declared_parameters])
     for variable, name in zip(rule.declared_parameters, names, strict=True):

@@ -35,10 +35,10 @@ class RuleSetCheck:
 
     def _find_contradictions(self) -> None:
         pairs = 0
-        for a, b in combinations(self.run.useful_rules, 2):
-            base = max(a.base, b.base)
+        for first, second in combinations(self.run.useful_rules, 2):
+            base = max(first.base, second.base)
             prover = self.run.provers[base]
-            numbers = [linted_rule.numbers[base] for linted_rule in (a, b) if base in linted_rule.numbers]
+            numbers = [linted_rule.numbers[base] for linted_rule in (first, second) if base in linted_rule.numbers]
             if len(numbers) < 2 or prover.symbols[numbers[0]].isdisjoint(prover.symbols[numbers[1]]):
                 continue
             pairs += 1
@@ -47,12 +47,12 @@ class RuleSetCheck:
                 self.run.open_questions.append(OpenQuestion("can all rules be satisfied?", None, None, reason))
                 break
             if prover.can_be_satisfied(numbers) is Possibility.IMPOSSIBLE:
-                self.run.contradicting.append(frozenset((a.rule.name, b.rule.name)))
+                self.run.contradicting.append(frozenset((first.rule.name, second.rule.name)))
                 self.run.add(
                     SC.RULES_CONTRADICT,
                     Severity.ERROR,
-                    f"rules `{a.rule.name}` and `{b.rule.name}` contradict each other",
-                    [a, b],
+                    f"rules `{first.rule.name}` and `{second.rule.name}` contradict each other",
+                    [first, second],
                     "in a problem in which both have an instance, no trace satisfies both",
                     FORMULA_PROOF,
                     label_text="never satisfied with the other",

@@ -123,9 +123,10 @@ class StateConstraints:
         if self.index.temporal:
             return
         actions = [(key, fact) for key, fact in grounder.atoms.items() if key[1] in self.index.action_predicates]
-        for (a, first), (b, second) in combinations(actions, 2):
-            if a[0] == b[0]:
-                same = grounder.same(a[2], b[2]) if a[1] == b[1] else FALSE
+        for (first_key, first), (second_key, second) in combinations(actions, 2):
+            if first_key[0] == second_key[0]:
+                is_same_action = first_key[1] == second_key[1]
+                same = grounder.same(first_key[2], second_key[2]) if is_same_action else FALSE
                 yield self.circuit.disjunction([first ^ 1, second ^ 1, same])
 
     def _constrain_successor_fact(self, fact: Literal, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
@@ -236,15 +237,15 @@ class StateConstraints:
         for (letter, predicate, elements), fact in grounder.atoms.items():
             groups.setdefault((letter, predicate), []).append((elements, fact))
         for facts in groups.values():
-            for (a, first), (b, second) in combinations(facts, 2):
-                same = grounder.same(a, b)
+            for (elements, first), (other_elements, second) in combinations(facts, 2):
+                same = grounder.same(elements, other_elements)
                 if same != FALSE:
                     yield circuit.either(same ^ 1, circuit.equal(first, second))
-        for ((m, f, a), x), ((n, g, b), y) in combinations(grounder.fluents.items(), 2):
-            if (m, f) == (n, g):
-                same = grounder.same(a, b)
+        for (first_key, first_sum), (second_key, second_sum) in combinations(grounder.fluents.items(), 2):
+            if first_key[:2] == second_key[:2]:
+                same = grounder.same(first_key[2], second_key[2])
                 if same != FALSE:
-                    yield circuit.either(same ^ 1, terms.compare(circuit, "=", x, y))
+                    yield circuit.either(same ^ 1, terms.compare(circuit, "=", first_sum, second_sum))
 
 
 def _match_variables(effect: Effect, atom: Atom, elements: tuple[int, ...]) -> tuple[Binding, tuple[Variable, ...]]:

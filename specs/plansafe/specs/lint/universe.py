@@ -122,27 +122,27 @@ class Universe:
 
     # -- equality -----------------------------------------------------------------------------------------------------
 
-    def equal(self, a: int, b: int) -> Literal:
+    def equal(self, first: int, second: int) -> Literal:
         """Whether two elements are one object."""
-        if a == b:
+        if first == second:
             return TRUE
-        a, b = min(a, b), max(a, b)
-        if self.distinct or not self._may_be_equal(a, b):
+        first, second = min(first, second), max(first, second)
+        if self.distinct or not self._may_be_equal(first, second):
             return FALSE
-        literal = self.equalities.get((a, b))
+        literal = self.equalities.get((first, second))
         if literal is None:
-            literal = self.equalities[a, b] = self.circuit.input(("equal", a, b))
+            literal = self.equalities[first, second] = self.circuit.input(("equal", first, second))
         return literal
 
-    def _may_be_equal(self, a: int, b: int) -> bool:
+    def _may_be_equal(self, first: int, second: int) -> bool:
         """Whether the types of two elements allow that they are one object."""
         if not self.typed:
             return True
-        if a in self._own_domains and b in self._own_domains:
-            return self.index.domains_overlap(self._own_domains[a], self._own_domains[b])
-        if a not in self._own_domains and b not in self._own_domains:
+        if first in self._own_domains and second in self._own_domains:
+            return self.index.domains_overlap(self._own_domains[first], self._own_domains[second])
+        if first not in self._own_domains and second not in self._own_domains:
             return False
-        object_element, free_element = (b, a) if a in self._own_domains else (a, b)
+        object_element, free_element = (second, first) if first in self._own_domains else (first, second)
         return self.member(object_element, self._own_domains[free_element]) != FALSE
 
     def _has_object_of_several_types(self, pair: tuple[int, int]) -> bool:
@@ -153,17 +153,21 @@ class Universe:
         circuit = self.circuit
         constraints = []
         neighbours: dict[int, list[int]] = {}
-        for a, b in self.equalities:
-            neighbours.setdefault(a, []).append(b)
-            neighbours.setdefault(b, []).append(a)
-        for y, equal_candidates in neighbours.items():
-            for x, z in combinations(equal_candidates, 2):
-                constraints.append(circuit.disjunction([self.equal(x, y) ^ 1, self.equal(y, z) ^ 1, self.equal(x, z)]))
-        for (a, b), equal in list(self.equalities.items()):
-            domains = {*self._tested_domains.get(a, ()), *self._tested_domains.get(b, ())}
-            domains.update([self._own_domains[element] for element in (a, b) if element in self._own_domains])
+        for first, second in self.equalities:
+            neighbours.setdefault(first, []).append(second)
+            neighbours.setdefault(second, []).append(first)
+        for middle, equal_candidates in neighbours.items():
+            for left, right in combinations(equal_candidates, 2):
+                constraints.append(
+                    circuit.disjunction(
+                        [self.equal(left, middle) ^ 1, self.equal(middle, right) ^ 1, self.equal(left, right)]
+                    )
+                )
+        for (first, second), equal in list(self.equalities.items()):
+            domains = {*self._tested_domains.get(first, ()), *self._tested_domains.get(second, ())}
+            domains.update([self._own_domains[element] for element in (first, second) if element in self._own_domains])
             for domain in domains:
-                same = circuit.equal(self.member(a, domain), self.member(b, domain))
+                same = circuit.equal(self.member(first, domain), self.member(second, domain))
                 constraints.append(circuit.either(equal ^ 1, same))
         for element in self._undecided_domains:
             # An element that equals an object of several types has them all.

@@ -88,11 +88,11 @@ class Join:
             first = min(atoms, key=lambda literal: self._scan_rank(literal, bound))
             remaining = [other for other in literals if other is not first]
             return self._emit_scan(first, remaining, bound, outputs, inner, loops)
-        unbound = [s for s in outputs if s not in bound]
+        unbound = [output for output in outputs if output not in bound]
         for literal in literals:
-            unbound += [s for s in sorted(emitter.free_slots(literal.formula)) if s not in bound]
+            unbound += [slot for slot in sorted(emitter.free_slots(literal.formula)) if slot not in bound]
         if unbound:
-            slot = min(unbound, key=lambda s: len(emitter.task.domains[self.domains[s]]))
+            slot = min(unbound, key=lambda candidate: len(emitter.task.domains[self.domains[candidate]]))
             body = self._emit(literals, bound | {slot}, outputs, inner, loops + 1)
             return [f"for x{slot} in {emitter.domain_name(self.domains[slot])}:", *_indent(body)]
         has_empty_domain = any([s not in bound and not emitter.task.domains[d] for s, d in self.domains.items()])
@@ -110,8 +110,8 @@ class Join:
         """The smaller, the earlier an atom should be scanned."""
         assert isinstance(literal.formula, Atom)
         predicate, arguments = literal.formula.predicate, literal.formula.arguments
-        unbound = {a for a in arguments if a < 0 and -1 - a not in bound}
-        has_bound = any([a not in unbound for a in arguments])
+        unbound = {argument for argument in arguments if argument < 0 and -1 - argument not in bound}
+        has_bound = any([argument not in unbound for argument in arguments])
         facts = self.emitter.task.initial_facts
         return (0 if has_bound else 1, len(unbound), len(facts[predicate]) if predicate < len(facts) else 0)
 
@@ -132,7 +132,7 @@ class Join:
             head, tests, assignments = self._scan_one_variable(atom, unbound[0])
         else:
             head, tests, assignments = self._scan_facts(atom, unbound, f"c{loops}")
-        body = self._emit(remaining, bound | {-1 - a for a in unbound}, outputs, inner, loops + 1)
+        body = self._emit(remaining, bound | {-1 - argument for argument in unbound}, outputs, inner, loops + 1)
         if tests:
             body = [f"if {' and '.join(tests)}:", *_indent(body)]
         return [head, *_indent(assignments + body)]
@@ -152,9 +152,10 @@ class Join:
         domain = self.domains[slot]
         place = atom.arguments.index(unbound)
         objects = emitter.domain_name(domain)
-        tests = self._argument_tests(atom, [i for i, a in enumerate(atom.arguments) if a != unbound], "c")
+        tests = self._argument_tests(atom, [position for position, a in enumerate(atom.arguments) if a != unbound], "c")
         condition = f" if {' and '.join(tests)}" if tests else ""
-        scan = f"[{emitter.argument_of_code(predicate, place)} for c in S[{predicate}]{condition}]"
+        scan = f"{emitter.argument_of_code(predicate, place)} for c in S[{predicate}]{condition}"
+        scan = f"({scan})" if tests else f"[{scan}]"  # the first match often ends the search
         count = len(emitter.task.domains[domain])
         head = f"for x{slot} in ({objects} if len(S[{predicate}]) >= {count} else {scan}):"
         return head, [f"{emitter.fact_code_text(atom.arguments)} in S[{predicate}]", *self._domain_test(slot)], []
@@ -162,17 +163,17 @@ class Join:
     def _scan_facts(self, atom: Atom, unbound: list[int], code: str) -> tuple[str, list[str], list[str]]:
         """The head of a loop over the facts of an atom, in variable ``code``; its tests and assignments."""
         emitter, predicate = self.emitter, atom.predicate
-        bound_positions = tuple([i for i, a in enumerate(atom.arguments) if a not in unbound])
+        bound_positions = tuple([position for position, a in enumerate(atom.arguments) if a not in unbound])
         tests: list[str] = []
         assignments: list[str] = []
         if bound_positions and self._is_indexed(predicate):
-            key = emitter.fact_code_text([atom.arguments[i] for i in bound_positions])
+            key = emitter.fact_code_text([atom.arguments[position] for position in bound_positions])
             head = f"for {code} in I[{emitter.index_number(predicate, bound_positions)}].get({key}, E):"
         else:
             head = f"for {code} in S[{predicate}]:"
             tests = self._argument_tests(atom, bound_positions, code)
         for argument in unbound:
-            first, *repeated = [i for i, a in enumerate(atom.arguments) if a == argument]
+            first, *repeated = [position for position, a in enumerate(atom.arguments) if a == argument]
             slot = -1 - argument
             assignments.append(f"x{slot} = {emitter.argument_of_code(predicate, first, code)}")
             tests += self._argument_tests(atom, repeated, code)
@@ -190,7 +191,7 @@ class Join:
         self, literals: list[FormulaLiteral], bound: set[int], outputs: list[int], inner: list[str]
     ) -> list[str]:
         """A call of a function with the remaining loops: Python allows twenty nested loops."""
-        parameters = self.context + "".join([f", x{s}" for s in sorted(bound)])
+        parameters = self.context + "".join([f", x{slot}" for slot in sorted(bound)])
         body = [*self._emit(literals, bound, outputs, inner, 0), "return False"]
         call = f"{self.emitter.define_once(parameters, body)}({parameters})"
         return [f"if {call}:", " return True"] if inner == ["return True"] else [call]

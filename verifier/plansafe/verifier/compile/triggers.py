@@ -13,6 +13,7 @@ from plansafe.verifier.compile.normal_forms import (
     convert_to_dnf_or_literal,
     drop_impossible_equations,
     find_bound_slots,
+    push_quantifiers_inwards,
 )
 from plansafe.verifier.model.nodes import Atom, Fluent, Formula, Variable
 from plansafe.verifier.model.operations import atoms_and_fluents, bound_slot_domains, free_slots, has_comparison
@@ -83,7 +84,7 @@ def compile_matches(
     """Compile the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
     search = _Search(emitter, condition, True, parameters)
     reads = [(disjunct, read, added) for disjunct, read, added in search.list_reads() if added is not False]
-    names = [search.define_trigger(*r)[2] for r in reads if _changed_predicate(emitter, r[1]) == predicate]
+    names = [search.define_trigger(*read)[2] for read in reads if _changed_predicate(emitter, read[1]) == predicate]
     return [emitter.compile_function(name) for name in names]
 
 
@@ -94,7 +95,8 @@ class _Search:
         condition = drop_impossible_equations(condition, {v.slot: v.domain for v in parameters}, emitter.task.domains)
         self.emitter = emitter
         self.parameters = parameters
-        self.disjuncts = convert_to_dnf_or_literal(condition, positive)
+        disjuncts = convert_to_dnf(push_quantifiers_inwards(condition, emitter.task.domains), positive)
+        self.disjuncts = convert_to_dnf_or_literal(condition, positive) if disjuncts is None else disjuncts
         self._slots = [v.slot for v in parameters]
 
     def _emit(self, disjunct: Disjunct, domains: dict[int, int], bound: frozenset[int]) -> list[str]:
@@ -108,7 +110,7 @@ class _Search:
 
     def emit_search(self) -> list[str]:
         """Lines that append all bindings to ``out``."""
-        lines = [self._emit(d, self._find_domains(d), frozenset()) for d in self.disjuncts]
+        lines = [self._emit(disjunct, self._find_domains(disjunct), frozenset()) for disjunct in self.disjuncts]
         return [line for disjunct_lines in lines for line in disjunct_lines]
 
     def list_reads(self) -> Iterator[tuple[Disjunct, Atom | Fluent, bool | None]]:
@@ -152,7 +154,7 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
     domains = {v.slot: v.domain for v in parameters} | bound_slot_domains(condition)
     defined: list[tuple[int, list[int], str]] = []
     compiled: set[tuple[int, tuple[int, ...]]] = set()
-    empty_domains = frozenset([d for d, members in enumerate(emitter.task.domains) if not members])
+    empty_domains = frozenset([domain for domain, members in enumerate(emitter.task.domains) if not members])
     for symbol in atoms_and_fluents(condition, empty_domains):
         predicate = _changed_predicate(emitter, symbol)
         if (predicate, symbol.arguments) in compiled:
@@ -174,7 +176,7 @@ def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[V
     """Whether positive atoms give values to all parameters wherever the condition has the value ``positive``."""
     slots = free_slots(condition) & {v.slot for v in parameters}
     disjuncts = convert_to_dnf(condition, positive)
-    return disjuncts is not None and all([slots <= find_bound_slots(d) for d in disjuncts])
+    return disjuncts is not None and all([slots <= find_bound_slots(disjunct) for disjunct in disjuncts])
 
 
 def _changed_predicate(emitter: Emitter, symbol: Atom | Fluent) -> int:

@@ -234,7 +234,7 @@ class CausalLinker:
                 self._add_links(literal, number, "effect", literal.necessary)
 
     def _index_effects(self, action: Action) -> _ActionEffects:
-        """The effects of an action by what they change; none if they do not depend on the state."""
+        """The effects of an action by the facts and fluents that they change; none if they do not read the state."""
         indexed = self._action_effects.get(action.name)
         if indexed is None:
             effects, base = action.start.effects, len(self.task.predicates)
@@ -260,9 +260,11 @@ class CausalLinker:
             objects = self.task.decode(variable[1], len(targets[0]))
             inner_bindings: dict[tuple[int, ...], Binding] = {}
             for arguments in targets:
-                known = unify_pattern(self.task, effect.variables, arguments, objects, binding)
-                if known is not None:
-                    for inner in self.task.bindings([v for v in effect.variables if v.slot not in known], known):
+                determined = unify_pattern(self.task, effect.variables, arguments, objects, binding)
+                if determined is not None:
+                    for inner in self.task.bindings(
+                        [v for v in effect.variables if v.slot not in determined], determined
+                    ):
                         inner_bindings[tuple([inner[v.slot] for v in effect.variables])] = inner
             for _, inner in sorted(inner_bindings.items()):
                 yield self._instantiate_effect(effect, inner)
@@ -327,7 +329,7 @@ class CausalLinker:
         assignment = effect.updates[fluent]
         base = len(self.task.predicates)
         fluents = expression_fluents(assignment.value)
-        operands = [(base + f.function, self.task.code_of(f.arguments, effect.binding)) for f in fluents]
+        operands = [(base + fluent.function, self.task.code_of(fluent.arguments, effect.binding)) for fluent in fluents]
         if assignment.operator != "assign":
             operands.append(fluent)
         for index, code in dict.fromkeys(operands):
@@ -385,17 +387,20 @@ class CausalLinker:
         patterns: dict[int, list[list[int | None]]] = {}
         for formula in (part.body, part.guard or TRUE):
             for atom in atoms_in(formula):
-                objects = [binding.get(-1 - a) if a < 0 else a for a in atom.arguments]
+                objects = [binding.get(-1 - argument) if argument < 0 else argument for argument in atom.arguments]
                 patterns.setdefault(atom.predicate, []).append(objects)
         for (index, code), steps in self.run.changers.items():
             changes = [step for step in steps if step <= last]
             if not changes or index >= len(task.predicates) or index not in patterns:
                 continue
             decoded = task.decode(code, len(patterns[index][0]))
-            if any([all([x is None or x == o for x, o in zip(p, decoded, strict=True)]) for p in patterns[index]]):
-                value = next(
-                    v for i, c, v in self.run.changes_by_step[changes[-1] - 1] or () if (i, c) == (index, code)
-                )
+            matches = [
+                [expected in (None, object_) for expected, object_ in zip(pattern, decoded, strict=True)]
+                for pattern in patterns[index]
+            ]
+            if any(map(all, matches)):
+                last_changes = self.run.changes_by_step[changes[-1] - 1] or ()
+                value = next(value for *fact, value in last_changes if fact == [index, code])
                 text = task.fact_text(index, code)
                 literal = text if value else f"(not {text})"
                 self.links[Link(changes[-1], literal, consumer, "rule", False, rule)] = None

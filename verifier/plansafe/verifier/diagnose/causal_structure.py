@@ -53,7 +53,7 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStruc
         tuple([step_text(step, objects) if isinstance(step, GroundAction) else ILL_FORMED for step in steps]),
         tuple(links),
         tuple(sorted(linker.open_preconditions, key=lambda x: (x.consumer, x.literal))),
-        tuple(sorted(linker.threats, key=lambda x: (x.consumer, x.step, x.literal))),
+        tuple(sorted(linker.threats, key=lambda threat: (threat.consumer, threat.step, threat.literal))),
         _find_redundant_steps(checker, steps, links, full_run),
     )
 

@@ -124,9 +124,11 @@ class CounterfactualWorlds:
         self._is_wrong: dict[World, bool] = {}
         self._effects: dict[int, list[_EffectInstance]] = {}
         parts = [test.part for test in tests if isinstance(test, InstanceTest)]
-        formulas = [f for part in parts for f in (part.body, part.guard, part.step) if f is not None]
-        self._predicates_in_rules = frozenset([atom.predicate for f in formulas for atom in atoms_in(f)])
-        self._monitors = {n: self._make_monitor(t) for n, t in enumerate(tests) if isinstance(t, InstanceTest)}
+        formulas = [formula for part in parts for formula in (part.body, part.guard, part.step) if formula is not None]
+        self._predicates_in_rules = frozenset([atom.predicate for formula in formulas for atom in atoms_in(formula)])
+        self._monitors = {
+            number: self._make_monitor(test) for number, test in enumerate(tests) if isinstance(test, InstanceTest)
+        }
         self.elements = self.find_relevant_elements(frozenset())
 
     # -- relevant elements --------------------------------------------------------------------------------------------
@@ -149,12 +151,14 @@ class CounterfactualWorlds:
                 relevant.add(element)
             effects = self._load_effect_instances(number, step)
             relevant_effects = [
-                e for e in effects if any([_is_live(variable, live_variables) for variable in e.writes])
+                effect for effect in effects if any([_is_live(variable, live_variables) for variable in effect.writes])
             ]
             if not relevant_effects:
                 continue
             relevant.add(element)
-            reads_numbers = any([e.effect.assignments or has_comparison(e.effect.condition) for e in effects])
+            reads_numbers = any(
+                [instance.effect.assignments or has_comparison(instance.effect.condition) for instance in effects]
+            )
             if element in fixed and not reads_numbers:
                 live_variables -= _find_unconditional_facts(relevant_effects)
             for effect in effects if reads_numbers else relevant_effects:
@@ -245,8 +249,8 @@ class CounterfactualWorlds:
                     [
                         self._has_wrong_values(test, world)
                         if isinstance(test, ConditionTest)
-                        else self._is_instance_violated(n, test, world)
-                        for n, test in enumerate(self.tests)
+                        else self._is_instance_violated(number, test, world)
+                        for number, test in enumerate(self.tests)
                     ]
                 )
             except NumberTooLarge:
@@ -307,7 +311,10 @@ class CounterfactualWorlds:
         run.runtime.start(run.state, LetterTime(0, 0, False))
         steps = self.steps[: test.last]
         run.run_steps(
-            [ABSENT_STEP if s is None else s if (STEP_INDEX, n) in world else IDLE_STEP for n, s in enumerate(steps, 1)]
+            [
+                ABSENT_STEP if step is None else step if (STEP_INDEX, number) in world else IDLE_STEP
+                for number, step in enumerate(steps, 1)
+            ]
         )
         outcome = run.outcome(len(steps))
         if outcome.limit is not None:
@@ -335,7 +342,9 @@ def _is_live(variable: StateVariable, live_variables: set[StateVariable]) -> boo
 
 def _find_unconditional_facts(effects: Iterable[_EffectInstance]) -> set[StateVariable]:
     """Return the facts whose value after a step does not depend on the state before it."""
-    unconditional = [e.footprint for e in effects if e.effect.condition is TRUE]
+    unconditional = [effect.footprint for effect in effects if effect.effect.condition is TRUE]
     adds = {fact for footprint in unconditional for fact in footprint.adds}
-    conditional_adds = {fact for e in effects if e.effect.condition is not TRUE for fact in e.footprint.adds}
+    conditional_adds = {
+        fact for instance in effects if instance.effect.condition is not TRUE for fact in instance.footprint.adds
+    }
     return adds | ({fact for footprint in unconditional for fact in footprint.deletes} - conditional_adds)

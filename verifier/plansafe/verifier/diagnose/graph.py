@@ -172,5 +172,5 @@ def quote_dot(text: str) -> str:
 
     Characters that do not print become U+FFFD.
     """
-    printable = "".join([c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text])
+    printable = "".join([character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text])
     return '"' + printable.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") + '"'

@@ -207,7 +207,7 @@ def _explain_virtualhome_failure(execution: ExplainedExecution, step: GroundActi
 
     def is_any_choice_met(state: State) -> bool:
         evaluator = execution.make_evaluator(state)
-        return any([evaluator.holds(r.formula, r.binding) is r.required_value for r in choices])
+        return any([evaluator.holds(choice.formula, choice.binding) is choice.required_value for choice in choices])
 
     earlier = execution.find_first_earlier_state(is_any_choice_met)
     if earlier is not None:
@@ -240,7 +240,7 @@ def find_unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, r
             alternatives = [find_unmet_parts(evaluator, part, binding, required) for part in possible]
             fewest = min([len(parts) for parts in alternatives], default=0)
             nearest = [parts for parts in alternatives if len(parts) == fewest]
-            return [tuple([r for choices in place for r in choices]) for place in zip(*nearest, strict=True)]
+            return [tuple([choice for choices in place for choice in choices]) for place in zip(*nearest, strict=True)]
         case Truth() | Atom() | Equal() | Compare() | Quantified() | Temporal():
             return [(UnmetLiteral(formula, binding, required),)]
         case _:
@@ -256,7 +256,7 @@ def _find_failed_check(execution: ExplainedExecution, step: GroundAction, unmet:
     task = execution.task
     objects = ground(atom.arguments, unmet.binding)
     fact = (atom.predicate, task.encode(objects))
-    added = [task.decode(code, len(task.predicates[p].types)) for p, code in delta.adds]
+    added = [task.decode(code, len(task.predicates[predicate].types)) for predicate, code in delta.adds]
     added_relations = [arguments for arguments in added if len(arguments) > 1]
     if fact in delta.adds if not unmet.required_value else fact in delta.deletes and not added_relations:
         return _Check.OWN_FLAG

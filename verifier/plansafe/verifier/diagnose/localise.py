@@ -149,8 +149,8 @@ def localise(
 
 
 def _localise_timed(checker: Checker, plan: Source, length: int, divergence: int | None) -> Localisation:
-    findings = [f for f in checker.check(plan).findings if "halt" in f.readings]
-    failed_steps = [f.step for f in findings if f.finding_class in _FAILURE_CLASSES]
+    findings = [finding for finding in checker.check(plan).findings if "halt" in finding.readings]
+    failed_steps = [finding.step for finding in findings if finding.finding_class in _FAILURE_CLASSES]
     criteria = checker.options.criteria
     violations = [f for f in findings if f.finding_class in _VIOLATION_CLASSES and f.decides(criteria)]
     violated = min([f.step for f in violations if not (failed_steps and f.at_end)], default=None)
@@ -224,7 +224,7 @@ def _choose_next_length(low: int, high: int, unanswered: set[int]) -> int | None
     ``None`` if all were queried. If all queries were answered, this is binary search: ``low`` has a continuation,
     ``high + 1`` has none.
     """
-    boundaries = sorted({low, high + 1, *[n for n in unanswered if low < n <= high]})
+    boundaries = sorted({low, high + 1, *[number for number in unanswered if low < number <= high]})
     gaps = [(above - below, -below) for below, above in pairwise(boundaries)]
     width, below = max(gaps, default=(0, 0))
     return None if width < 2 else -below + width // 2

@@ -321,7 +321,7 @@ def _make_plan_regrets(path: Sequence[_ReachedState], length: int, run: PrefixRu
     low = max([number for number, state in enumerate(path) if state.upper_bound is not None], default=-1)
     high = max([number for number, state in enumerate(path) if not state.is_dead_end], default=-1)
     interval = (length, length) if run.accepted_length == length else (low, high)
-    regrets, grades = tuple([r.regret for r in step_regrets]), tuple([r.grade for r in step_regrets])
+    regrets, grades = tuple([regret.regret for regret in step_regrets]), tuple([r.grade for r in step_regrets])
     return PlanRegrets(regrets, grades, interval, run.violated_step, run.inexecutable_step)
 
 

@@ -204,7 +204,7 @@ class SupportFinder:
         for axiom in self._axioms[predicate]:
             objects = self.task.decode(code, len(axiom.parameters))
             domains = [self.task.domain_sets[v.domain] for v in axiom.parameters]
-            if all([o in domain for o, domain in zip(objects, domains, strict=True)]):
+            if all([object_ in domain for object_, domain in zip(objects, domains, strict=True)]):
                 yield axiom, bind(axiom.parameters, objects)
 
     def _iterate_axiom_bodies(self, fact: StateVariable, value: bool) -> Iterator[tuple[Formula, Binding, bool, bool]]:
@@ -235,11 +235,11 @@ class SupportFinder:
     def _compute_stages(self) -> Iterator[list[set[int]]]:
         """The state without derived facts, then with all direct consequences, stratum by stratum."""
         task, fluents = self.task, self.state.fluents
-        facts = [set() if p in self._axioms else codes for p, codes in enumerate(self.state.facts)]
+        facts = [set() if predicate in self._axioms else codes for predicate, codes in enumerate(self.state.facts)]
         yield facts
         for stratum in task.axioms:
             predicates = {axiom.predicate for axiom in stratum}
-            while any([facts[p] != self.state.facts[p] for p in predicates]):
+            while any([facts[predicate] != self.state.facts[predicate] for predicate in predicates]):
                 evaluator = Evaluator(task, facts, fluents)
                 extended_facts = list(facts)
                 for predicate in predicates:

@@ -96,4 +96,4 @@ def _declare(symbols: Symbols, at: Place, kind: str, index: dict[str, int], decl
         return
     types = tuple([symbols.types.resolve(parameter.types, parameter.types_at) for parameter in parameters])
     index[name] = len(declared)
-    declared.append(Predicate(name, types, tuple([symbols.types.domain(t) for t in types]), node))
+    declared.append(Predicate(name, types, tuple([symbols.types.domain(type_number) for type_number in types]), node))

@@ -76,8 +76,8 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
     constraints = _read_constraints(symbols, (domain, problem))
     metric = None
     if ":metric" in problem.single:
-        names = {p.name for p in preferences} | {c.preference for c in constraints if c.preference}
-        names |= {p.name for a in symbols.actions.values() for p in a.preferences}
+        names = {preference.name for preference in preferences} | {c.preference for c in constraints if c.preference}
+        names |= {preference.name for action in symbols.actions.values() for preference in action.preferences}
         metric = read_metric(symbols, problem.single[":metric"].node, frozenset(names))
     types = symbols.types
     task = Task(

@@ -181,7 +181,7 @@ class TypeTable:
                 open_path.remove(number)
                 done.add(number)
                 self.ancestors[number] = frozenset((number, 0)).union(
-                    *[self.ancestors[p] for p in self.parents[number]]
+                    *[self.ancestors[parent_type] for parent_type in self.parents[number]]
                 )
 
     def _report_cycle(self, path: list[int]) -> None:
@@ -189,7 +189,7 @@ class TypeTable:
         *_, child, parent = path
         at = self.parents[child][parent] or self.declared_at[child]
         if at is not None:
-            names = " -> ".join([self.names[t] for t in path[path.index(parent) :]])
+            names = " -> ".join([self.names[type_number] for type_number in path[path.index(parent) :]])
             self.context.error(SC.CYCLE, "types form a cycle", at, names)
 
     def resolve(self, names: tuple[str, ...] | None, at: Place | None) -> tuple[int, ...]:
@@ -208,7 +208,7 @@ class TypeTable:
 
     def text(self, alternatives: tuple[int, ...]) -> str:
         """Alternatives as PDDL."""
-        names = [self.names[t] for t in alternatives]
+        names = [self.names[type_number] for type_number in alternatives]
         return names[0] if len(names) == 1 else f"(either {' '.join(names)})"
 
     def related(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
@@ -219,7 +219,7 @@ class TypeTable:
         """Whether an object with ``types`` is of one of the ``target_types``."""
         if 0 in target_types:
             return True
-        return any(w in self.ancestors[t] for t in types for w in target_types)
+        return any(wider_type in self.ancestors[type_number] for type_number in types for wider_type in target_types)
 
     def variable_fits(self, types: tuple[int, ...], target_types: tuple[int, ...]) -> bool:
         """Whether each type of a variable is a subtype or supertype of a type in ``target_types``."""
@@ -255,8 +255,8 @@ class TypeTable:
         else:
             fits: dict[tuple[int, ...], bool] = {}
             for types in set(self._object_types):
-                fits[types] = any([w in self.ancestors[t] for t in types for w in alternatives])
-            members = tuple([o for o, types in enumerate(self._object_types) if fits[types]])
+                fits[types] = any([w in self.ancestors[type_number] for type_number in types for w in alternatives])
+            members = tuple([number for number, types in enumerate(self._object_types) if fits[types]])
         number = self._domain_index[alternatives] = len(self.domains)
         self._add_domain(members, alternatives)
         return number

@@ -48,8 +48,8 @@ def _join_atoms(atoms: Sequence[Fact], binding: Binding, types: Mapping[str, Obj
         yield binding
         return
     facts = [view.possible_facts.find_matching(atom, binding) for atom in atoms]
-    rarest = min(range(len(atoms)), key=lambda i: len(facts[i])) if len(atoms) > 1 else 0
-    later_atoms = [atom for i, atom in enumerate(atoms) if i != rarest]
+    rarest = min(range(len(atoms)), key=lambda position: len(facts[position])) if len(atoms) > 1 else 0
+    later_atoms = [atom for position, atom in enumerate(atoms) if position != rarest]
     new = [(term, types[term]) for term in atoms[rarest] if term in types and term not in binding]
     view.work.spend(1 + len(facts[rarest]))
     for fact in facts[rarest]:

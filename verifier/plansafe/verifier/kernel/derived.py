@@ -142,8 +142,8 @@ def _iterate_new_candidates(axiom: Axiom, new: Mapping[Fact, list[Fact]], state:
                 (binding, False) for binding in iterate_candidate_bindings((support,), axiom.domains, {}, state)
             )
             continue
-        for i, atom in enumerate(support.atoms):
-            remaining = support.atoms[:i] + support.atoms[i + 1 :]
+        for position, atom in enumerate(support.atoms):
+            remaining = support.atoms[:position] + support.atoms[position + 1 :]
             for fact in new.get(atom[:1], ()):
                 partial = unify(atom, fact, {})
                 if partial is not None:

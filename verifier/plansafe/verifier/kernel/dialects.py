@@ -74,7 +74,7 @@ def _declare_supertypes(section: Section) -> Section:
     supertypes = [t for before, kind in pairwise(items) if before == "-" for t in type_alternatives(kind)]
     declared = {item for before, item in zip(["", *items], items, strict=False) if before != "-"}
     missing = [t for t in dict.fromkeys(supertypes) if t not in declared and t != "object"]
-    return ":types", *(part for t in missing for part in (t, "-", "object")), *items
+    return ":types", *(part for type_name in missing for part in (type_name, "-", "object")), *items
 
 
 def _unwrap_private(section: Section, factored: bool) -> Section:
@@ -152,7 +152,7 @@ def _bind_local_variables(section: Section) -> Section:
         return section
     condition, effect = fields.get(":precondition", ()), fields.get(":effect", ())
     items = _end_typed_list(variables)
-    names = [v for v, before in zip(items, ["", *items], strict=False) if "-" not in (v, before)]
+    names = [item for item, before in zip(items, ["", *items], strict=False) if "-" not in (item, before)]
     copies = {v: f"{v}(2)" for v in names}
     effect_variables = [v for v in names if v in tokens_in(effect)]
     conditions = [("exists", tuple(items), condition)]
@@ -225,7 +225,7 @@ def _drop_unread_values(domain: Text, problem: Text) -> Text:
     )
 
     def drop(section: Section) -> Section:
-        return tuple(x for x in section if section[0] != ":init" or _find_assigned_function(x) not in unread)
+        return tuple(part for part in section if section[0] != ":init" or _find_assigned_function(part) not in unread)
 
     return map_sections(problem, drop)
 
@@ -233,7 +233,7 @@ def _drop_unread_values(domain: Text, problem: Text) -> Text:
 def _set_free_cost(domain: Text, problem: Text) -> Text:
     """Set ``(total-cost)`` to 0 if it has no value, and only increases and the metric name it."""
     sections = sections_of(domain) + sections_of(problem)
-    declared = any((COST,) in s for s in sections_of(domain) if s[:1] == (":functions",))
+    declared = any((COST,) in section for section in sections_of(domain) if section[:1] == (":functions",))
     if not declared or any(_names_cost(s) for s in sections if s[:1] not in ((":functions",), (":metric",))):
         return problem
     value = ("=", (COST,), "0")

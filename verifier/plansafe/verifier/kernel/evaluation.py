@@ -167,16 +167,16 @@ def _extreme(signals: Iterable[Signal], deciding: int, pick: Callable[..., int])
 
 def _sweep(signals: Sequence[Signal], constant: int, pick: Callable[..., int]) -> Signal:
     """Pick the extreme value letter by letter, from the numbers of signals that are false, undefined and true."""
-    events = sorted([(letter, i, value) for i, signal in enumerate(signals) for letter, value in signal])
+    events = sorted([(letter, position, value) for position, signal in enumerate(signals) for letter, value in signal])
     counts = [0, 0, 0]
     counts[constant] += 1
     current_values = list[int | None]([None] * len(signals))
     changes = list[tuple[int, int]]()
-    for letter, i, value in events:
-        before = current_values[i]
+    for letter, number, value in events:
+        before = current_values[number]
         if before is not None:
             counts[before] -= 1
-        current_values[i] = value
+        current_values[number] = value
         counts[value] += 1
         changes.append((letter, pick([v for v in (0, 1, 2) if counts[v]])))
     return normalize(changes)

@@ -109,7 +109,7 @@ class FormulaReader:
                 part_level = level if op == "forall" else operand_level
                 return self.quantify(op, variables, scope, lambda inner: self.read_formula(part, inner, part_level))
             case ("preference", *names, part) if level in ("goal", "constraint", "timed"):
-                if all(isinstance(x, str) for x in names):
+                if all(isinstance(name, str) for name in names):
                     timed = isinstance(part, tuple) and " ".join(map(str, part[:2])) in PHASES
                     require(len(names) < 2 and (level != "timed" or timed), "not a preference")
                     return Preference("".join(names) or "preference", self.read_formula(part, scope, operand_level))

@@ -307,8 +307,8 @@ def collect_operators(formula: Node) -> set[str]:
 
 def _signed_parts(formula: Node, negative: bool) -> Iterator[tuple[Node, bool]]:
     """Yield the children of a node, and whether each is below an odd number of negations."""
-    for i, part in enumerate(formula.parts()):
-        yield part, negative != (formula.operator == "not" or (formula.operator == "imply" and i == 0))
+    for position, part in enumerate(formula.parts()):
+        yield part, negative != (formula.operator == "not" or (formula.operator == "imply" and position == 0))
 
 
 def ground_reads(formula: Node, binding: Binding, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
@@ -317,8 +317,8 @@ def ground_reads(formula: Node, binding: Binding, negative: bool = False) -> Ite
         case Atom(terms) | Fluent(terms):
             yield ground(terms, binding), negative
         case Quantified():
-            for o in formula.objects:
-                yield from ground_reads(formula.part, {**binding, formula.variable: o}, negative)
+            for object_ in formula.objects:
+                yield from ground_reads(formula.part, {**binding, formula.variable: object_}, negative)
         case Assign():
             yield from ground_reads(formula.value, binding)
         case Preference():

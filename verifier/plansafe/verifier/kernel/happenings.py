@@ -76,8 +76,8 @@ def bind_preferences(formula: Node, binding: Binding) -> Iterator[tuple[Preferen
             for part in members:
                 yield from bind_preferences(part, binding)
         case Quantified("forall", variable, objects, part):
-            for o in objects:
-                yield from bind_preferences(part, {**binding, variable: o})
+            for object_ in objects:
+                yield from bind_preferences(part, {**binding, variable: object_})
         case Preference():
             yield formula, binding
 
@@ -212,7 +212,7 @@ class Execution:
         able = [attempt for attempt in attempts if attempt.footprint is not None and (attempt.allowed or force)]
         mutex = {max(x.step.number, y.step.number) for x, y in _find_interfering_pairs(able, able) if x is not y}
         recent = [attempt for _, attempt in self.recent_attempts]
-        mutex |= {x.step.number or y.step.number for x, y in _find_interfering_pairs(able, recent)}
+        mutex |= {first.step.number or second.step.number for first, second in _find_interfering_pairs(able, recent)}
         return mutex - {0}
 
     # The effects of a happening are united
@@ -232,8 +232,8 @@ class Execution:
     def _change_state(self, changes: Iterable[Change], numbers: dict[Fact, Fraction]) -> StateChange:
         """Change the state; a fact that is both deleted and added is true afterwards."""
         state, changes = self.state, list(changes)
-        added = dict.fromkeys([f for kind, f, _ in changes if kind == "add"])
-        deleted = dict.fromkeys([f for kind, f, _ in changes if kind == "delete" and f not in added])
+        added = dict.fromkeys([fact for kind, fact, _ in changes if kind == "add"])
+        deleted = dict.fromkeys([fact for kind, fact, _ in changes if kind == "delete" and fact not in added])
         before = {f: state.numbers.get(f) for f, value in numbers.items() if state.numbers.get(f) != value}
         new, lost = [f for f in added if f not in state.facts], [f for f in deleted if f in state.facts]
         for fact in lost:
@@ -331,12 +331,12 @@ def _find_interfering_pairs(attempts: list[Attempt], earlier: list[Attempt]) -> 
     if not earlier or (len(earlier) == 1 and attempts is earlier):
         return
     by_fact = defaultdict[Fact, list[int]](list)
-    for i, candidate in enumerate(earlier):
+    for position, candidate in enumerate(earlier):
         for fact in candidate.footprint.touched_facts() if candidate.footprint else ():
-            by_fact[fact].append(i)
+            by_fact[fact].append(position)
     for attempt in attempts:
         touched = attempt.footprint.touched_facts() if attempt.footprint else ()
-        for i in sorted({i for fact in touched for i in by_fact.get(fact, ())}):
-            candidate = earlier[i]
+        for position in sorted({position for fact in touched for position in by_fact.get(fact, ())}):
+            candidate = earlier[position]
             if attempt.footprint and candidate.footprint and interfere(attempt.footprint, candidate.footprint):
                 yield attempt, candidate

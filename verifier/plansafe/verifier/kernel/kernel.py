@@ -177,7 +177,7 @@ class Kernel:
         self, findings: frozenset[Finding], undecided: frozenset[InstanceKey], has_ill_formed: bool
     ) -> _Safety:
         """Decide whether the plan is safe from the findings of the reading *halt*."""
-        blames = {f.blame for f in findings if "halt" in f.readings and self._can_decide(f)}
+        blames = {finding.blame for finding in findings if "halt" in finding.readings and self._can_decide(finding)}
         certain = blames & {"introduced", "worsened"} if self._only_introduced else blames
         blame_known = not (self._only_introduced and not certain and None in blames)
         unknown = has_ill_formed or not blame_known or any(rule in self._deciding_rules for rule, _ in undecided)
@@ -232,10 +232,10 @@ class Kernel:
         halt_findings, undecided = find_violations(self._rules, halt.trace)
         merged = dict[tuple[str, BoundObjects, int], Finding]()
         for reading, run in runs.items():
-            for f in halt_findings if run is halt else find_violations(self._rules, run.trace)[0]:
-                old = merged.setdefault(f[:3], f._replace(readings=frozenset()))
-                exact = old.exact_step and f.exact_step
-                merged[f[:3]] = old._replace(readings=old.readings | {reading}, exact_step=exact)
+            for finding in halt_findings if run is halt else find_violations(self._rules, run.trace)[0]:
+                old = merged.setdefault(finding[:3], finding._replace(readings=frozenset()))
+                exact = old.exact_step and finding.exact_step
+                merged[finding[:3]] = old._replace(readings=old.readings | {reading}, exact_step=exact)
         return frozenset(merged.values()), undecided
 
     def _count_unmet_preferences(self, halt: Run) -> dict[str, int]:
@@ -266,7 +266,7 @@ class Kernel:
         """Whether the rule has this finding on the halt trace. Evaluates the instances that agree with the binding."""
         trace, expected = self._halt_trace(plan, world), dict(binding)
         instances = [x for r in self._rules if r.name == rule for x in evaluate_instances(r, trace, binding)]
-        return any(dict(f.binding) == expected and f.step == step for x in instances for f in x.findings)
+        return any(dict(f.binding) == expected and f.step == step for instance in instances for f in instance.findings)
 
     # Traces given as states
 

@@ -57,7 +57,7 @@ def parse_plan(text: str) -> tuple[list[PlanLine], Ordering | None]:
     """Parse the steps, and the ordering of a partially ordered plan."""
     expressions = read_expressions(text.replace("[", " [ ").replace("]", " ] "))
     is_single = len(expressions) == 1 and expressions[0][:1] == ("define",)
-    if is_single and not all(isinstance(x, str) for x in expressions[0]):
+    if is_single and not all(isinstance(token, str) for token in expressions[0]):
         return _parse_definition(expressions)
     return _parse_lines(expressions), None
 
@@ -75,7 +75,7 @@ def _parse_lines(expressions: tuple[Sexp, ...]) -> list[PlanLine]:
     require(len(fields) == len(gaps) and not fields[0][0] and not fields[-1][2], "not a plan")
     lines = list[PlanLine]()
     for (_, _, at), step, (lasts, plus_minus, _) in zip(fields, steps, fields[1:], strict=False):
-        time, duration, tolerance = (parse_number(x) if x else None for x in (at, lasts, plus_minus))
+        time, duration, tolerance = (parse_number(token) if token else None for token in (at, lasts, plus_minus))
         lines.append(PlanLine(time, duration, tolerance, step, _count_decimals(at, lasts)))
     return lines
 
@@ -84,18 +84,18 @@ def _parse_definition(expressions: tuple[Sexp, ...]) -> tuple[list[PlanLine], Or
     """Parse ``(define (plan name) ..)``."""
     body = read_definition(expressions, "plan", ":domain :problem :steps :ordering", "")
     labels, lines = dict[str, int](), list[PlanLine]()
-    for i, expr in enumerate(body.get(":steps", [()])[0], 1):
+    for position, expr in enumerate(body.get(":steps", [()])[0], 1):
         is_labelled = isinstance(expr, tuple) and len(expr) == 2 and isinstance(expr[1], tuple)
-        label, step = expr if is_labelled else (str(i), expr)
+        label, step = expr if is_labelled else (str(position), expr)
         require(isinstance(label, str) and label not in labels, "not a new label")
-        labels[label] = i
+        labels[label] = position
         lines.append(_parse_step(step))
     if ":ordering" not in body:
         return lines, None
     order = body[":ordering"][0]
     require(all(isinstance(c, tuple) and c[:1] == ("<",) and {*c[1:]} <= {*labels} for c in order), "an unknown label")
     require(all(line.time is None for line in lines), "an order of steps with times")
-    return lines, {(labels[x], labels[y]) for chain in order for x, y in pairwise(chain[1:])}
+    return lines, {(labels[first], labels[second]) for chain in order for first, second in pairwise(chain[1:])}
 
 
 def _parse_step(expr: Sexp) -> PlanLine:
@@ -137,7 +137,7 @@ def _order_steps(order: list[tuple[int, PlanLine]], pairs: Ordering, world: Worl
     """Put the steps of a partially ordered plan into the order of the world."""
     require(sorted(world.order) == [number for number, _ in order], "not an order of the steps")
     place = {number: at for at, number in enumerate(world.order)}
-    require(all(place[x] < place[y] for x, y in pairs), "an order that is not allowed")
+    require(all(place[first] < place[second] for first, second in pairs), "an order that is not allowed")
     return [order[number - 1] for number in world.order]
 
 

@@ -97,7 +97,7 @@ def read_definition(expressions: tuple[Sexp, ...], kind: str, single: str, repea
 def read_keywords(body: tuple[Sexp, ...], allowed: str) -> dict[str, Sexp]:
     """Read ``:key value`` pairs, each key once."""
     keys = body[::2]
-    require(len(body) % 2 == 0 and all(k in allowed.split() for k in keys), "an unknown keyword, or no value")
+    require(len(body) % 2 == 0 and all(key in allowed.split() for key in keys), "an unknown keyword, or no value")
     require(len({*keys}) == len(keys), "a keyword repeated")
     return dict(zip(keys, body[1::2], strict=True))
 
@@ -111,7 +111,7 @@ def read_typed_list(items: Sexp, pattern: Pattern[str]) -> list[tuple[str, tuple
     for token in tokens:
         if token == "-" and untyped:
             types = type_alternatives(next(tokens, ()))
-            require(types and all(isinstance(t, str) for t in types), "not a type")
+            require(types and all(isinstance(type_name, str) for type_name in types), "not a type")
             typed += [(name, types) for name in untyped]
             untyped = []
         else:
@@ -146,8 +146,8 @@ def parse_number(token: Sexp) -> Fraction:
     integer, _, decimals = token.lstrip("+-").partition(".")
     digits, value = integer + decimals, 0
     require(len(digits) <= MAX_BITS, "a number too long", KernelLimit)
-    for i in range(0, len(digits), DIGITS_AT_ONCE):
-        chunk = digits[i : i + DIGITS_AT_ONCE]
+    for start in range(0, len(digits), DIGITS_AT_ONCE):
+        chunk = digits[start : start + DIGITS_AT_ONCE]
         value = value * 10 ** len(chunk) + int(chunk)
     number = Fraction(-value if token[0] == "-" else value, 10 ** len(decimals))
     check_length(number)

@@ -78,7 +78,7 @@ def find_matches(rule: Rule, trace: Trace) -> list[tuple[dict[str, str], Matched
         for fact in trace.possible_facts.find_matching(pattern, {}):
             binding = unify(pattern, fact, {})
             trace.work.spend()
-            if binding is not None and all(o in domains[v] for v, o in binding.items()):
+            if binding is not None and all(object_ in domains[name] for name, object_ in binding.items()):
                 _, matched_steps = by_objects.setdefault(_sort_binding(binding), (binding, []))
                 for interval in trace.step_intervals[fact]:
                     matched_steps += [(letter, interval.step) for letter in range(interval.first, interval.last + 1)]
@@ -119,7 +119,7 @@ def evaluate_instances(rule: Rule, trace: Trace, restriction: Mapping[str, str])
     Satisfied instances may be left out, because only bindings that can violate a part are tried.
     """
     for base, matched_steps in find_matches(rule, trace) if rule.patterns else [({}, [])]:
-        if any(restriction.get(v, o) != o for v, o in base.items()):
+        if any(restriction.get(name, object_) != object_ for name, object_ in base.items()):
             continue
         for part in rule.parts:
             params = tuple([(v, {restriction[v]: None} if v in restriction else objects) for v, objects in part.params])

@@ -212,7 +212,7 @@ def _read_trajectory(task: Task, name: str, keys: dict[str, Sexp], scope: Params
 
 def _read_obligation(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
     """``(sometime-after when then)``, or with ``:within t`` ``(always-within t when then)``."""
-    both = tuple([task.formulas.read_formula(keys.get(k, ""), scope, "past") for k in (":when", ":then")])
+    both = tuple([task.formulas.read_formula(keys.get(key, ""), scope, "past") for key in (":when", ":then")])
     if ":within" in keys:
         formula = Temporal("always-within", (parse_number(keys[":within"]),), both)
     else:
@@ -227,17 +227,17 @@ def _read_termination(task: Task, name: str, keys: dict[str, Sexp], scope: Param
 
 
 def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
-    triggers = [(STEP_KEYS[k], keys[k]) for k in keys if k in STEP_KEYS]
+    triggers = [(STEP_KEYS[key], keys[key]) for key in keys if key in STEP_KEYS]
     require(len(triggers) < 2, "expected one of :on, :at-end and :during")
     patterns = list[Fact]()
     for mode, step in triggers:
         require(isinstance(step, tuple), "not a step")
-        is_choice = step[:1] == ("or",) and any(isinstance(x, tuple) for x in step[1:])
+        is_choice = step[:1] == ("or",) and any(isinstance(argument, tuple) for argument in step[1:])
         steps = step[1:] if is_choice else (step,)
         patterns += [(STEP_PREDICATES[mode], *terms) for terms in _read_steps(task, steps, scope)]
     has_next_letter = triggers and triggers[0][0] != "action-during"
     require(
-        has_next_letter or not any(k.endswith("after") for k in keys),
+        has_next_letter or not any(key.endswith("after") for key in keys),
         ":forbid-after and :require-after need a step of :on or :at-end",
     )
     domains = task.vocabulary.domains(scope)
@@ -248,13 +248,13 @@ def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -
 def _read_steps(task: Task, steps: tuple[Sexp, ...], scope: Params) -> list[Fact]:
     """Read the STEPs of a rule. Undeclared variables become parameters with any of the actions' types."""
     declared, table = {*scope}, task.formulas.actions
-    require(all(isinstance(s, tuple) and s and isinstance(s[0], str) for s in steps), "not a step")
-    for s in steps:
-        for x, types in zip(s[1:], table.get(s[0], {}).values(), strict=False):
-            if x[:1] == "?" and x not in declared:
-                scope[x] = scope.get(x, ()) + types
-    declared_types = {x: types if x in declared else () for x, types in scope.items()}
-    return [task.vocabulary.read_step(s, table, declared_types) for s in steps]
+    require(all(isinstance(step, tuple) and step and isinstance(step[0], str) for step in steps), "not a step")
+    for step in steps:
+        for term, types in zip(step[1:], table.get(step[0], {}).values(), strict=False):
+            if term[:1] == "?" and term not in declared:
+                scope[term] = scope.get(term, ()) + types
+    declared_types = {term: types if term in declared else () for term, types in scope.items()}
+    return [task.vocabulary.read_step(step, table, declared_types) for step in steps]
 
 
 def _read_demands(
@@ -262,7 +262,7 @@ def _read_demands(
 ) -> list[Part]:
     """``:when g`` implies ``:require r`` and not ``:forbid f``; the same one letter later for ``-after``."""
     when = formulas.read_formula(keys[":when"], scope, "past") if ":when" in keys else EMPTY_AND
-    demands = [k for k in keys if k.startswith((":forbid", ":require"))]
+    demands = [key for key in keys if key.startswith((":forbid", ":require"))]
     require(demands, "a rule without :forbid or :require")
     parts = list[Part]()
     for key in demands:

@@ -158,7 +158,7 @@ class Task:
         keys = read_keywords(body, ":parameters :condition :effect :duration")
         params = self.vocabulary.read_parameters(keys.get(":parameters", ()))
         scope = params | DURATION
-        parts = [self.formulas.read_formula(keys.get(k, ()), scope, "timed") for k in (":condition", ":duration")]
+        parts = [self.formulas.read_formula(keys.get(key, ()), scope, "timed") for key in (":condition", ":duration")]
         condition = Connective("and", tuple(parts))
         effect = self.formulas.read_action_effect(keys.get(":effect", ()), scope, True)
         start, end = (Phase(select_phase(condition, phase), select_phase(effect, phase)) for phase in (START, END))

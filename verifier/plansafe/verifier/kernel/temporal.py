@@ -99,7 +99,7 @@ def _greatest_value(signal: Signal, first: int, last: int) -> int:
 def _triggers(signal: Signal, last: int) -> list[tuple[int, int]]:
     """Return the letters at which a formula is not false, with its values."""
     stretches = [stretch for stretch in constant_stretches(signal, 0, last) if stretch[2]]
-    return [(i, value) for first, end, value in stretches for i in range(first, end + 1)]
+    return [(letter, value) for first, end, value in stretches for letter in range(first, end + 1)]
 
 
 def _at_most_once(signal: Signal, last: int) -> int:
@@ -152,4 +152,4 @@ def is_permanently_violated(
     if op != "always-within":
         return op not in ("within", "hold-during", "hold-after") or has_passed(bounds[0])
     due = [i for i, value in _triggers(signals[0], last) if value == 2 and has_passed(times[i][0] + bounds[0])]
-    return any(answer_value(signals[1], i, bounds[0], times) == 0 for i in due)
+    return any(answer_value(signals[1], letter, bounds[0], times) == 0 for letter in due)

@@ -260,11 +260,11 @@ def value_at(signal: Signal, letter: int) -> Any:
 def constant_stretches(signal: Signal, first: int, last: int) -> Iterator[tuple[int, int, Any]]:
     """Yield the stretches (first letter, last letter, value) without changes between two letters."""
     start = bisect_right(signal, first, key=lambda change: change[0]) - 1
-    for i in range(start, len(signal)):
-        letter, value = signal[i]
+    for position in range(start, len(signal)):
+        letter, value = signal[position]
         if letter > last:
             return
-        end = signal[i + 1][0] - 1 if i + 1 < len(signal) else last
+        end = signal[position + 1][0] - 1 if position + 1 < len(signal) else last
         yield max(first, letter), min(end, last), value
 
 
@@ -284,11 +284,11 @@ def merge_signals(signals: Sequence[Signal]) -> Iterator[tuple[int, list[Any]]]:
 
     All letters share one list of values, so the caller must copy a list that it keeps.
     """
-    events = sorted([(letter, i) for i, signal in enumerate(signals) for letter, _ in signal])
+    events = sorted([(letter, position) for position, signal in enumerate(signals) for letter, _ in signal])
     values: list[Any] = [None] * len(signals)
     place = [0] * len(signals)
-    for (letter, i), (next_letter, _) in pairwise([*events, (-1, 0)]):
-        values[i] = signals[i][place[i]][1]
-        place[i] += 1
+    for (letter, number), (next_letter, _) in pairwise([*events, (-1, 0)]):
+        values[number] = signals[number][place[number]][1]
+        place[number] += 1
         if next_letter != letter:
             yield letter, values

@@ -29,7 +29,7 @@ class Vocabulary:
             self._add_supertypes(name)
         typed_constants = self._read_objects(constants)
         typed_objects = self._read_objects(objects)
-        agree = all(typed_constants.get(o, types) == types for o, types in typed_objects.items())
+        agree = all(typed_constants.get(object_, types) == types for object_, types in typed_objects.items())
         require(agree, "a constant again, of another type")
         self.objects = typed_constants | typed_objects
         self.predicates: dict[str, Params] = {}
@@ -40,15 +40,15 @@ class Vocabulary:
 
     def _find_object_supertypes(self) -> list[set[str]]:
         """Return the types of each object with their supertypes."""
-        return [{name for t in types for name in self.supertypes[t]} for types in self.objects.values()]
+        return [{name for type_name in types for name in self.supertypes[type_name]} for types in self.objects.values()]
 
     def add_kinds(self, kinds: Mapping[str, Collection[str]]) -> None:
         """Add types that some objects also have. An object of such a type may also have any other type."""
         for kind, objects in kinds.items():
             self.parents[kind], self.supertypes[kind] = set(), {kind, "object"}
             self.kinds.add(kind)
-            for o in objects:
-                self.objects[o] += (kind,)
+            for object_ in objects:
+                self.objects[object_] += (kind,)
         self._object_supertypes = self._find_object_supertypes()
 
     def _add_supertypes(self, start: str) -> None:
@@ -76,16 +76,16 @@ class Vocabulary:
         typed = read_typed_list(items, VARIABLE)
         require(len(dict(typed)) == len(typed), "a name declared twice")
         for _, types in typed:
-            for t in types:
-                self._add_supertypes(t)
+            for type_name in types:
+                self._add_supertypes(type_name)
         return dict(typed)
 
     def _read_objects(self, items: Sexp) -> Params:
         """Read a typed list of objects. An object declared again with a related type has both types."""
         objects: Params = {}
         for name, types in read_typed_list(items, OBJECT):
-            for t in types:
-                self._add_supertypes(t)
+            for type_name in types:
+                self._add_supertypes(type_name)
             before = objects.get(name, ())
             related = all((self.supertypes[x] & self.supertypes[y]) - {"object"} for x in before for y in types)
             require(not before or (related and {*before} != {*types}), "an object declared twice")
@@ -119,7 +119,7 @@ class Vocabulary:
 
     def _has_type(self, o: str, types: Types) -> bool:
         """Whether a type of the object is a subtype of one of the alternatives."""
-        return any(t in self.supertypes[declared] for declared in self.objects[o] for t in types)
+        return any(type_name in self.supertypes[declared] for declared in self.objects[o] for type_name in types)
 
     def _fits(self, term: str, types: Types, scope: Params) -> bool:
         """Whether an object has the type; for a variable, whether each of its types is a sub- or supertype of one."""
@@ -140,16 +140,16 @@ class Vocabulary:
     def read_atom(self, expr: Sexp, table: Mapping[str, Params], scope: Params) -> Fact:
         """Read ``(name term ..)``, and check its name, arity and types."""
         arguments = self._arguments(expr, table)
-        self._require_declared([x for x, _ in arguments], scope)
-        well_typed = self.lenient or all(self._fits(x, types, scope) for x, types in arguments)
+        self._require_declared([term for term, _ in arguments], scope)
+        well_typed = self.lenient or all(self._fits(term, types, scope) for term, types in arguments)
         require(well_typed, "an argument of a wrong type")
         return tuple(expr)
 
     def read_step(self, expr: Sexp, table: Mapping[str, Params], scope: Params) -> Fact:
         """Read ``(action term ..)`` of a rule; ``_`` fits any object, a variable any object that may match."""
-        arguments = [(x, types) for x, types in self._arguments(expr, table) if x != "_"]
-        self._require_declared([x for x, _ in arguments], scope)
-        well_typed = self.lenient or all(self._may_match(x, types, scope) for x, types in arguments)
+        arguments = [(term, types) for term, types in self._arguments(expr, table) if term != "_"]
+        self._require_declared([term for term, _ in arguments], scope)
+        well_typed = self.lenient or all(self._may_match(term, types, scope) for term, types in arguments)
         require(well_typed, "an argument of a wrong type")
         return tuple(expr)
 
@@ -162,18 +162,18 @@ class Vocabulary:
         return True
 
     def _arguments(self, expr: Sexp, table: Mapping[str, Params]) -> list[tuple[str, Types]]:
-        is_atom = isinstance(expr, tuple) and expr and all(isinstance(x, str) for x in expr)
+        is_atom = isinstance(expr, tuple) and expr and all(isinstance(token, str) for token in expr)
         require(is_atom and expr[0] in table, "an unknown name")
         require(len(expr) == 1 + len(table[expr[0]]), "a wrong number of arguments")
         return list(zip(expr[1:], table[expr[0]].values(), strict=True))
 
     def _require_declared(self, terms: list[str], scope: Params) -> None:
-        require(all(x in scope or x in self.objects for x in terms), "an unknown variable or object")
+        require(all(term in scope or term in self.objects for term in terms), "an unknown variable or object")
 
     def read_open_atom(self, expr: Sexp, scope: Params, additional: list[tuple[str, Types]]) -> tuple[Domains, Fact]:
         """Read an atom whose free variables range over the objects of the predicate's and the ``additional`` types."""
-        require(isinstance(expr, tuple) and all(isinstance(x, str) for x in expr), "not an atom")
-        free: Params = {x: () for x in expr[1:] if x[:1] == "?" and x not in scope}
+        require(isinstance(expr, tuple) and all(isinstance(token, str) for token in expr), "not an atom")
+        free: Params = {name: () for name in expr[1:] if name[:1] == "?" and name not in scope}
         atom = self.read_atom(expr, self.predicates, scope | free)
         declared = zip(atom[1:], self.predicates[atom[0]].values(), strict=True)
-        return self.domains({}, [*additional, *((x, types) for x, types in declared if x in free)]), atom
+        return self.domains({}, [*additional, *((name, types) for name, types in declared if name in free)]), atom

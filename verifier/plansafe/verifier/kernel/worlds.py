@@ -29,17 +29,17 @@ class Worlds:
         self._changes_at_zero = [change for time, change in early if time is not None]
         initial = {fact for _, fact, _ in self._untimed_changes}
         mentioned = dict[str, set[Fact]]()  # by the operator of the statement
-        for s in task.open_statements:
-            mentioned.setdefault(s.operator, set()).update(f for f, _ in ground_reads(s, {}))
+        for statement in task.open_statements:
+            mentioned.setdefault(statement.operator, set()).update(fact for fact, _ in ground_reads(statement, {}))
         require(not initial & mentioned.get("unknown", set()), "unknown, but given")
         in_oneof = mentioned.pop("oneof", set())
         elsewhere = {*declared_open}.union(*mentioned.values())
         all_open = sorted((in_oneof | elsewhere) - initial)
         self._oneof_only = in_oneof - elsewhere
         """Facts that are false unless a true alternative has them."""
-        self.facts = tuple([f for f in all_open if f[0] != "#"])
-        limits = [c for s in task.open_statements if s.operator == "and" for c in s.parts()]
-        self.fluents = {f[1:]: _read_bounds(f, limits) for f in all_open if f[0] == "#"}
+        self.facts = tuple([fact for fact in all_open if fact[0] != "#"])
+        limits = [c for statement in task.open_statements if statement.operator == "and" for c in statement.parts()]
+        self.fluents = {fact[1:]: _read_bounds(fact, limits) for fact in all_open if fact[0] == "#"}
 
     def initial_state(self, facts: Collection[Fact], numbers: Mapping[Fact, Any], work: Work) -> State | None:
         """Return S0 if exactly these open facts are true; ``None`` if the completion is not allowed.
@@ -48,14 +48,14 @@ class Worlds:
         """
         if not {*facts} <= {*self.facts} or numbers.keys() != self.fluents.keys():
             return None
-        values = {("#", *f): Fraction(value) for f, value in numbers.items()}
+        values = {("#", *fluent): Fraction(value) for fluent, value in numbers.items()}
         state = State([*facts], values, work, self.literal)
         self._apply(state, self._untimed_changes)
         if not self._satisfies_statements(state, {*facts}):
             return None
         self._apply(state, self._changes_at_zero)
         self.task.axioms.derive_all(state)
-        return state if all(holds(f, {}, state) for f in self.invariants) else None
+        return state if all(holds(invariant, {}, state) for invariant in self.invariants) else None
 
     def initial_numbers(self) -> dict[Fact, Fraction]:
         """Return the initial values of the fluents that are not open."""
@@ -74,20 +74,20 @@ class Worlds:
     def _satisfies_statements(self, state: State, facts: set[Fact]) -> bool:
         """Whether all statements of ``:init`` are true."""
         supported = set[Fact]()
-        for s in self.task.open_statements:
-            if s.operator == "oneof":
-                true = [part for part in s.parts() if holds(part, {}, state)]
+        for statement in self.task.open_statements:
+            if statement.operator == "oneof":
+                true = [part for part in statement.parts() if holds(part, {}, state)]
                 if len(true) != 1:
                     return False
-                supported |= {f for f, negative in ground_reads(true[0], {}) if not negative}
-            elif s.operator in ("and", "or") and not holds(s, {}, state):
+                supported |= {fact for fact, negative in ground_reads(true[0], {}) if not negative}
+            elif statement.operator in ("and", "or") and not holds(statement, {}, state):
                 return False
         return not facts & self._oneof_only - supported
 
     def completions(self) -> Iterator[Completion]:
         """Enumerate the allowed completions (exponential). Raises ``KernelLimit`` if there may be infinitely many."""
         alternatives = [part for s in self.task.open_statements if s.operator == "oneof" for part in s.parts()]
-        values = [_collect_oneof_values(("#", *f), alternatives) for f in self.fluents]
+        values = [_collect_oneof_values(("#", *fluent), alternatives) for fluent in self.fluents]
         require(all(values), "a fluent that may have infinitely many values", KernelLimit)
         for true, chosen in product(product((False, True), repeat=len(self.facts)), product(*values)):
             facts = frozenset(compress(self.facts, true))

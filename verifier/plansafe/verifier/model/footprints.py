@@ -169,8 +169,8 @@ class FootprintFinder:
     def add_writes(self, effect: Effect, binding: Binding, footprint: Footprint) -> None:
         """Add what a ground effect may write."""
         code_of = self.task.code_of
-        footprint.adds.update([(a.predicate, code_of(a.arguments, binding)) for a in effect.adds])
-        footprint.deletes.update([(a.predicate, code_of(a.arguments, binding)) for a in effect.deletes])
+        footprint.adds.update([(atom.predicate, code_of(atom.arguments, binding)) for atom in effect.adds])
+        footprint.deletes.update([(atom.predicate, code_of(atom.arguments, binding)) for atom in effect.deletes])
         for assignment in effect.assignments:
             code = code_of(assignment.arguments, binding)
             self.add_assignment(assignment.function, code, assignment.operator, footprint)

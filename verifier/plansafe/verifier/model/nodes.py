@@ -172,7 +172,7 @@ def bind(variables: Sequence[Variable], objects: Sequence[int]) -> Binding:
 
 def ground(arguments: Sequence[int], binding: Mapping[int, int]) -> ArgumentTuple:
     """The objects of arguments under a binding; raises ``KeyError`` if a variable is not bound."""
-    return tuple([a if a >= 0 else binding[-1 - a] for a in arguments])
+    return tuple([argument if argument >= 0 else binding[-1 - argument] for argument in arguments])
 
 
 # ---- effects and actions --------------------------------------------------------------------------------------------
@@ -486,4 +486,4 @@ class Task(NamedTuple):
 
     def names(self, arguments: ArgumentTuple) -> list[str]:
         """The names of objects."""
-        return [self.objects[a] for a in arguments]
+        return [self.objects[argument] for argument in arguments]

@@ -278,9 +278,9 @@ def fold_formula(
 
 def variable_slots(formula: Formula) -> frozenset[int]:
     """The slots of all variables that occur in atoms, fluents and equalities."""
-    arguments = [a for read in atoms_and_fluents(formula) for a in read.arguments]
-    arguments += [a for part in subformulas(formula) if isinstance(part, Equal) for a in part]
-    return frozenset([-1 - a for a in arguments if a < 0])
+    arguments = [argument for read in atoms_and_fluents(formula) for argument in read.arguments]
+    arguments += [argument for part in subformulas(formula) if isinstance(part, Equal) for argument in part]
+    return frozenset([-1 - argument for argument in arguments if argument < 0])
 
 
 def bound_variables(formula: Formula) -> list[Variable]:
@@ -302,9 +302,9 @@ def free_slots(formula: Formula) -> frozenset[int]:
         part = stack.pop()
         match part:
             case Atom():
-                slots.update([-1 - a for a in part.arguments if a < 0])
+                slots.update([-1 - argument for argument in part.arguments if argument < 0])
             case Equal():
-                slots.update([-1 - a for a in part if a < 0])
+                slots.update([-1 - argument for argument in part if argument < 0])
             case Compare():
                 slots |= variable_slots(part)
             case _:
@@ -360,7 +360,7 @@ def substitute_in_expression(
 
 
 def _arguments(arguments: Sequence[int], values: Mapping[int, int]) -> tuple[int, ...]:
-    return tuple([values.get(-1 - a, a) if a < 0 else a for a in arguments])
+    return tuple([values.get(-1 - argument, argument) if argument < 0 else argument for argument in arguments])
 
 
 def replace_domains(formula: Formula, domains: Mapping[int, int]) -> Formula:

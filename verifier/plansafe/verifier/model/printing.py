@@ -97,7 +97,7 @@ class Printer:
 
     def terms(self, arguments: Iterable[int]) -> list[str]:
         """Objects and variables."""
-        return [self.term(a) for a in arguments]
+        return [self.term(argument) for argument in arguments]
 
     def expression(self, expression: Expression) -> str:
         """A number."""
@@ -184,7 +184,7 @@ class Printer:
 
 def alternatives(task: Task, types: Sequence[int]) -> str:
     """Type alternatives as PDDL."""
-    names = [task.type_names[t] for t in types]
+    names = [task.type_names[type_number] for type_number in types]
     return names[0] if len(names) == 1 else f"(either {' '.join(names)})"
 
 

@@ -250,7 +250,7 @@ class _StateEstimator:
             penalty = PENALTY if (action.name, objects) in self.estimator.penalized_steps else 0
             learned = self.estimator.learned_conditions.get((action.name, objects), ())
             required = self._estimate_conjunction(
-                [(f, True, slots) for f, slots in learned], cost_left - condition.cost - penalty
+                [(formula, True, slots) for formula, slots in learned], cost_left - condition.cost - penalty
             )
             cost = condition.cost + required.cost + penalty
             if cost <= cost_left:
@@ -283,7 +283,7 @@ class _StateEstimator:
         open_variables, parts, binding = flattened
         open_slots, free_slots_of = {v.slot for v in open_variables}, self.estimator.free_slots
         closed_estimate = self._estimate_conjunction(
-            [(f, truth, binding) for f, truth in parts if not free_slots_of(f) & open_slots], bound
+            [(formula, truth, binding) for formula, truth in parts if not free_slots_of(formula) & open_slots], bound
         )
         if closed_estimate.cost > bound or not open_slots:
             return closed_estimate, binding

@@ -130,7 +130,7 @@ class _RuleCompiler:
         observe = None if phases is None else _find_free_name(OBSERVE, taken_names)
         task = remove_unused_functions(self._task(phases, observe, _find_free_name(FINISH, taken_names)))
         bookkeeping = frozenset(task.actions.keys() - draft.source.actions.keys())
-        cost = next((f for f, declared in enumerate(task.functions) if declared.name == TOTAL_COST), None)
+        cost = next((function for function, declared in enumerate(task.functions) if declared.name == TOTAL_COST), None)
         return CompiledRules(task, bookkeeping, observe, phases and phases[1], draft.safe, cost)
 
     def _add_phases(self) -> tuple[int, int]:
@@ -199,7 +199,7 @@ class _RuleCompiler:
             goal_nodes=(None,) * len(goal),
             goal_preferences=(),
             metric=metric,
-            static=[p not in changed for p in range(len(draft.predicates))],
+            static=[predicate not in changed for predicate in range(len(draft.predicates))],
         )
 
 

@@ -70,8 +70,8 @@ class DeleteRelaxation:
                 check_time()
             binding = bind(schema.parameters, objects)
             code_of = self.task.code_of
-            added = [(a.predicate, code_of(a.arguments, binding)) for a in schema.adds]
-            deleted = [(a.predicate, code_of(a.arguments, binding)) for a in schema.deletes]
+            added = [(atom.predicate, code_of(atom.arguments, binding)) for atom in schema.adds]
+            deleted = [(atom.predicate, code_of(atom.arguments, binding)) for atom in schema.deletes]
             facts = [(*fact, True) for fact in added]
             facts += [(*fact, False) for fact in deleted if fact not in added]  # deleted and added facts are true
             label = -1
@@ -131,10 +131,10 @@ class RulePreconditions:
         self.network = conditions.network
         self._invariants: dict[tuple[int, tuple[int, ...]], Conjunction | None] = {}
         self._violated = {
-            (m.part, binding)
-            for m in (runtime.monitors if runtime is not None else ())
-            if isinstance(m, InvariantMonitor)
-            for binding in m.episodes
+            (monitor.part, binding)
+            for monitor in (runtime.monitors if runtime is not None else ())
+            if isinstance(monitor, InvariantMonitor)
+            for binding in monitor.episodes
         }
 
     def compile_for_step(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:

@@ -91,7 +91,7 @@ class CompilationCache:
             printed = print_task(task, state.facts, state.fluents)
         except Unprintable as problem:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail=str(problem))
-        has_numbers = any([f.node is not None for f in task.functions])
+        has_numbers = any([function.node is not None for function in task.functions])
         return PrintedQuery(
             printed,
             compiled.bookkeeping,
@@ -108,7 +108,7 @@ def with_existential_conditions(task: Task) -> Task:
         effects = []
         for effect in action.start.effects:
             atoms = [*effect.adds, *effect.deletes]
-            slots = {-1 - a for atom in atoms for a in atom.arguments if a < 0}
+            slots = {-1 - argument for atom in atoms for argument in atom.arguments if argument < 0}
             only_in_condition = tuple([v for v in effect.variables if v.slot not in slots])
             if only_in_condition and not effect.assignments:
                 variables = tuple([v for v in effect.variables if v.slot in slots])

@@ -84,7 +84,7 @@ class LiftedRelaxation:
         """Index the rules by the actions that they are about, and the invariants by the changes that may break them."""
         rules = self.engine.rule_set
         deciding_parts = {
-            n for n, part in enumerate(rules.parts) if self.criteria.can_be_decisive(rules.rules[part.rule])
+            number for number, part in enumerate(rules.parts) if self.criteria.can_be_decisive(rules.rules[part.rule])
         }
         predicates = self.engine.action_predicates
         names = {predicate: name for (kind, name), predicate in predicates.items() if kind == "start"}
@@ -147,8 +147,8 @@ class LiftedRelaxation:
             case And() | Or():
                 parts = [self._make_necessary_condition(part, positive) for part in formula.parts]
                 is_and = isinstance(formula, And) == positive
-                parts = [p for p in parts if not (isinstance(p, Truth) and p.value == is_and)]
-                if any([isinstance(p, Truth) for p in parts]):
+                parts = [part for part in parts if not (isinstance(part, Truth) and part.value == is_and)]
+                if any([isinstance(part, Truth) for part in parts]):
                     return FALSE if is_and else TRUE
                 return And(tuple(parts)) if is_and else Or(tuple(parts))
             case Quantified():
@@ -163,7 +163,7 @@ class LiftedRelaxation:
 
     def find_reachable_bindings(self, state: State) -> Iterator[tuple[OperatorSchema, tuple[int, ...]]]:
         """Find the bindings of each schema that are reachable from a state if nothing is deleted, each once."""
-        facts = [set(f) for f in state.facts]
+        facts = [set(codes) for codes in state.facts]
         task = self.engine.task
         self.engine.emitter.requested_indexes = self._requested_indexes
         indexes = FactIndexes(self.engine.emitter, self._requested_indexes)

@@ -24,7 +24,7 @@ class ObjectSymmetry:
 
     def __init__(self, engine: Engine) -> None:
         self.task = engine.task
-        self.predicates = [p for p in engine.changeable_indexes if p < len(self.task.predicates)]
+        self.predicates = [index for index in engine.changeable_indexes if index < len(self.task.predicates)]
         self.classes = find_interchangeable(engine)
         self._class_of = {number: index for index, members in enumerate(self.classes) for number in members}
         self._decoded: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -42,13 +42,22 @@ class ObjectSymmetry:
             signatures = {number: self._describe(number, by_object.get(number, ()), names) for number in members}
             ordered = sorted(members, key=signatures.__getitem__)
             names.update(zip(ordered, members, strict=True))
-        return tuple(sorted([(p, tuple([names.get(number, number) for number in objects])) for p, objects in facts]))
+        return tuple(
+            sorted(
+                [(predicate, tuple([names.get(number, number) for number in objects])) for predicate, objects in facts]
+            )
+        )
 
     def _describe(self, number: int, facts: Iterable[Fact], names: dict[int, int]) -> list[Fact]:
         """The facts of an object. Objects of classes that have no names yet are replaced by their class."""
         return sorted(
             [
-                (predicate, tuple([-1 if o == number else names.get(o, self._mark(o)) for o in objects]))
+                (
+                    predicate,
+                    tuple(
+                        [-1 if object_ == number else names.get(object_, self._mark(object_)) for object_ in objects]
+                    ),
+                )
                 for predicate, objects in facts
             ]
         )
@@ -72,7 +81,7 @@ def find_interchangeable(engine: Engine) -> list[tuple[int, ...]]:
     if task.functions:
         return []
     named = set(_list_named_objects(task))
-    static = [p for p, is_static in enumerate(task.static) if is_static]
+    static = [predicate for predicate, is_static in enumerate(task.static) if is_static]
     fixed: set[Fact] = set()
     for predicate in static:
         arity = len(task.predicates[predicate].types)
@@ -95,12 +104,14 @@ def find_interchangeable(engine: Engine) -> list[tuple[int, ...]]:
     return [tuple(members) for members in classes if len(members) > 1]
 
 
-def _may_exchange(task: Task, a: int, b: int, facts_of: dict[int, set[Fact]]) -> bool:
-    if any([(a in domain) != (b in domain) for domain in task.domain_sets]):
+def _may_exchange(task: Task, first: int, second: int, facts_of: dict[int, set[Fact]]) -> bool:
+    if any([(first in domain) != (second in domain) for domain in task.domain_sets]):
         return False
-    swap = {a: b, b: a}
-    facts = facts_of.get(a, set()) | facts_of.get(b, set())
-    return {(p, tuple([swap.get(number, number) for number in objects])) for p, objects in facts} == facts
+    swap = {first: second, second: first}
+    facts = facts_of.get(first, set()) | facts_of.get(second, set())
+    return {
+        (predicate, tuple([swap.get(number, number) for number in objects])) for predicate, objects in facts
+    } == facts
 
 
 def _list_named_objects(task: Task) -> Iterator[int]:

@@ -60,7 +60,7 @@ def _find_in_components(
     program: Program, skeleton: BooleanExpression, components: tuple[ComponentState, ...]
 ) -> list[Formula]:
     if skeleton.kind == "and":
-        return [f for part in skeleton.parts for f in _find_in_components(program, part, components)]
+        return [formula for part in skeleton.parts for formula in _find_in_components(program, part, components)]
     if skeleton.kind != "component":
         return []
     component, state = program.components[skeleton.number], components[skeleton.number]
@@ -87,7 +87,7 @@ def _find_in_residual(program: Program, number: int) -> list[Formula]:
     node = program.progression.nodes[number]
     match node.kind:
         case "and":
-            return [f for part in node.parts for f in _find_in_residual(program, part)]
+            return [formula for part in node.parts for formula in _find_in_residual(program, part)]
         case "sometime":
             return [_make_necessary_at_letter(program, node.operands[0])]
         case "until":

@@ -87,9 +87,9 @@ class _Printer:
         # Functions first, because planners fix the names of costs and measures.
         self.function_names = [
             TOTAL_COST
-            if f.name == TOTAL_COST and not f.types
-            else self.names.make_unique(f.name + ("_" * (f.name == TOTAL_COST)))
-            for f in task.functions
+            if function.name == TOTAL_COST and not function.types
+            else self.names.make_unique(function.name + ("_" * (function.name == TOTAL_COST)))
+            for function in task.functions
         ]
         self.names.make_unique(TOTAL_COST)
         self.action_names = [self.names.make_unique(action.name) for action in self.actions]
@@ -104,8 +104,8 @@ class _Printer:
         """By slot: the members of its variable's type."""
         self.variables: dict[int, str] = {}
         self.constants: set[int] = set()
-        self.uses: list[list[set[int]]] = [[set() for _ in p.types] for p in task.predicates]
-        self.function_uses: list[list[set[int]]] = [[set() for _ in f.types] for f in task.functions]
+        self.uses: list[list[set[int]]] = [[set() for _ in predicate.types] for predicate in task.predicates]
+        self.function_uses: list[list[set[int]]] = [[set() for _ in function.types] for function in task.functions]
         self.needs_never_true = False
 
     def _simplify_effects(self, effects: Iterable[Effect]) -> Iterator[Effect]:
@@ -169,7 +169,7 @@ class _Printer:
         return PrintedTask(
             "\n".join(lines) + "\n",
             "\n".join(problem) + "\n",
-            dict(zip(self.action_names, [a.name for a in self.actions], strict=True)),
+            dict(zip(self.action_names, [action.name for action in self.actions], strict=True)),
             dict(zip(self.object_names, task.objects, strict=True)),
         )
 
@@ -195,7 +195,7 @@ class _Printer:
 
     def _print_declaration(self, name: str, uses: list[set[int]]) -> str:
         types = [self.types.names[self.types.find_narrowest(frozenset(objects))] for objects in uses]
-        return f"({' '.join([name, *[f'?x{i} - {t}' for i, t in enumerate(types)]])})"
+        return f"({' '.join([name, *[f'?x{position} - {type_name}' for position, type_name in enumerate(types)]])})"
 
     def _print_initial_state(self) -> list[str]:
         task, names = self.task, self.object_names
@@ -208,17 +208,17 @@ class _Printer:
                 objects = task.decode(code, arity)
                 for place, number in enumerate(objects):
                     self.uses[predicate][place].add(number)
-                lines.append(f"    ({' '.join([name, *[names[o] for o in objects]])})")
+                lines.append(f"    ({' '.join([name, *[names[object_] for object_ in objects]])})")
         for function, values in enumerate(self.fluents):
             arity = len(task.functions[function].types)
             for code, value in sorted(values.items()):
                 objects = task.decode(code, arity)
                 for place, number in enumerate(objects):
                     self.function_uses[function][place].add(number)
-                term = " ".join([self.function_names[function], *[names[o] for o in objects]])
+                term = " ".join([self.function_names[function], *[names[object_] for object_ in objects]])
                 lines.append(f"    (= ({term}) {decimal_text(value)})")
         for members, name in self.types.guards.items():
-            lines += [f"    ({name} {names[o]})" for o in sorted(members)]
+            lines += [f"    ({name} {names[member]})" for member in sorted(members)]
         return lines
 
     def _print_action(self, number: int) -> str:
@@ -271,9 +271,9 @@ class _Printer:
         quantified = self._print_variables(effect.variables)
         parts = [self._print_atom(atom) for atom in effect.adds]
         parts += [f"(not {self._print_atom(atom)})" for atom in effect.deletes]
-        for a in effect.assignments:
-            target = self._print_fluent(model.Fluent(a.function, a.arguments))
-            parts.append(f"({a.operator} {target} {self._print_expression(a.value)})")
+        for assignment in effect.assignments:
+            target = self._print_fluent(model.Fluent(assignment.function, assignment.arguments))
+            parts.append(f"({assignment.operator} {target} {self._print_expression(assignment.value)})")
         text = parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})"
         is_unconditional = isinstance(effect.condition, Truth)
         # Planners that synthesize invariants (kairos 1.0.6, Fast Downward) ignore the types of variables bound in an
@@ -303,11 +303,13 @@ class _Printer:
 
     def _print_atom(self, atom: Atom) -> str:
         self._record_use(self.uses[atom.predicate], atom.arguments)
-        return f"({' '.join([self.predicate_names[atom.predicate], *[self._print_term(a) for a in atom.arguments]])})"
+        terms = [self._print_term(argument) for argument in atom.arguments]
+        return f"({' '.join([self.predicate_names[atom.predicate], *terms])})"
 
     def _print_fluent(self, fluent: model.Fluent) -> str:
         self._record_use(self.function_uses[fluent.function], fluent.arguments)
-        return f"({' '.join([self.function_names[fluent.function], *[self._print_term(a) for a in fluent.arguments]])})"
+        terms = [self._print_term(argument) for argument in fluent.arguments]
+        return f"({' '.join([self.function_names[fluent.function], *terms])})"
 
     def _print_formula(self, formula: Formula) -> str:
         match formula:

@@ -84,12 +84,12 @@ class Reachability:
         """Return the fact with this text. Raises ``ValueError`` if it is not a fact of the task."""
         name, *objects = text.strip().strip("()").split()
         names = [predicate.name for predicate in self.task.predicates[: len(self.task.static)]]
-        if name not in names or not all([o in self.task.object_index for o in objects]):
+        if name not in names or not all([object_ in self.task.object_index for object_ in objects]):
             raise ValueError(f"`{text}` is not a fact of the task")
         number = names.index(name)
         if len(objects) != len(self.task.predicates[number].domains):
             raise ValueError(f"`{text}` has the wrong number of arguments")
-        return number, self.task.encode(tuple([self.task.object_index[o] for o in objects]))
+        return number, self.task.encode(tuple([self.task.object_index[object_] for object_ in objects]))
 
     def parse_step(self, text: str) -> GroundAction:
         """Return the step with this text. Raises ``ValueError`` if it is not a step of the task."""
@@ -127,8 +127,8 @@ class Reachability:
         fact = self.parse_fact(text)
         if self.unsupported_reason:
             return self._make_unsupported()
-        for visited, plan in self._goal_plans:
-            if fact not in visited:
+        for visited_facts, plan in self._goal_plans:
+            if fact not in visited_facts:
                 return PlanningResult(PlanningStatus.SOLVED, plan, planner=self.search.name)
         result = self._solve(self._make_avoiding_checker(fact), rules=True)
         if result.status is PlanningStatus.SOLVED:

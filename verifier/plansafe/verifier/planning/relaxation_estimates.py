@@ -93,7 +93,7 @@ def estimate_by_relaxed_plan(
     """Estimate by a relaxed plan with additive costs (Keyder and Geffner 2008). Linear in the ground task."""
     network = relaxation.network
     reached = _compute_levels(relaxation, true_propositions, [1] * len(relaxation.steps), True)
-    if goal is None or any([reached.levels[p] < 0 for p in goal]):
+    if goal is None or any([reached.levels[proposition] < 0 for proposition in goal]):
         return RelaxationEstimate(None, [], reached.applicable)
     used_labels: set[int] = set()
     stack, needed_propositions = list(goal), set(goal)
@@ -127,7 +127,7 @@ def estimate_by_landmark_cut(
     costs = [1] * len(relaxation.steps)
     reached = _compute_levels(relaxation, true_propositions, costs, False)
     levels, costliest = reached.levels, reached.costliest
-    if goal is None or any([levels[p] < 0 for p in goal]):
+    if goal is None or any([levels[proposition] < 0 for proposition in goal]):
         return RelaxationEstimate(None, [], reached.applicable)
     producers: list[list[int]] = [[] for _ in range(network.size)]
     operators_of_step: list[list[int]] = [[] for _ in costs]

@@ -50,8 +50,8 @@ def remove_unused_functions(task: Task) -> Task:
     needed = {read.function for read in reads if isinstance(read, Fluent)}
     if task.metric is not None:
         needed |= {fluent.function for fluent in expression_fluents(task.metric.expression)}
-    total = {f for f in range(len(task.functions)) if is_total(task, f)}
-    written = {a.function for a in assignments}
+    total = {function for function in range(len(task.functions)) if is_total(task, function)}
+    written = {assignment.function for assignment in assignments}
     additive = {f for f in written if all([_is_additive(a) for a in assignments if a.function == f])}
     size = -1
     while size < len(needed):
@@ -115,12 +115,12 @@ class _FunctionRemover:
         effects = []
         for effect in action.start.effects:
             assignments = []
-            for a in effect.assignments:
-                if a.function in self.number:
-                    value = substitute_in_expression(a.value, {}, self.number)
-                    assignments.append(a._replace(function=self.number[a.function], value=value))
+            for assignment in effect.assignments:
+                if assignment.function in self.number:
+                    value = substitute_in_expression(assignment.value, {}, self.number)
+                    assignments.append(assignment._replace(function=self.number[assignment.function], value=value))
                 else:
-                    condition += self._require_defined(a)
+                    condition += self._require_defined(assignment)
             if assignments or effect.adds or effect.deletes:
                 effect_condition = self._formula(effect.condition)
                 effects.append(effect._replace(condition=effect_condition, assignments=tuple(assignments)))
@@ -160,17 +160,17 @@ def is_literal(formula: Formula) -> bool:
 
 def is_conjunction(formula: Formula) -> bool:
     """Whether a formula is a conjunction of literals."""
-    return all([is_literal(p) for p in formula.parts]) if isinstance(formula, And) else is_literal(formula)
+    return all([is_literal(part) for part in formula.parts]) if isinstance(formula, And) else is_literal(formula)
 
 
 def is_simple_precondition(formula: Formula) -> bool:
     """Whether a precondition is a conjunction of literals and of short clauses."""
     parts = formula.parts if isinstance(formula, And) else (formula,)
-    clauses = [p for p in parts if isinstance(p, Or)]
+    clauses = [part for part in parts if isinstance(part, Or)]
     return (
-        all([is_literal(p) for p in parts if not isinstance(p, Or)])
+        all([is_literal(part) for part in parts if not isinstance(part, Or)])
         and len(clauses) <= 1
-        and all([len(c.parts) <= 3 and all([is_literal(p) for p in c.parts]) for c in clauses])
+        and all([len(clause.parts) <= 3 and all([is_literal(part) for part in clause.parts]) for clause in clauses])
     )
 
 

@@ -90,8 +90,8 @@ class EstimateCache:
             goal = self._find_goal_propositions(relaxation, execution)  # first: it may add propositions
             true = relaxation.true_propositions(execution.state, execution.runtime)
             estimate = (estimate_by_landmark_cut if lower_bound else estimate_by_relaxed_plan)(relaxation, true, goal)
-            preferred = [relaxation.steps[n] for n in estimate.preferred]
-            applicable = [relaxation.steps[n] for n in estimate.applicable]
+            preferred = [relaxation.steps[number] for number in estimate.preferred]
+            applicable = [relaxation.steps[number] for number in estimate.applicable]
             cached = StateEstimate(estimate.distance, preferred, applicable, true)
             if self._remember:
                 if len(self._estimates) >= MAX_CACHED_STATES:
@@ -152,4 +152,4 @@ def _find_violated_invariants(runtime: Runtime | None) -> set[tuple[int, tuple[i
     if runtime is None:
         return set()
     invariants = [m for m in runtime.monitors if isinstance(m, InvariantMonitor) and not m.final]
-    return {(m.part, binding) for m in invariants for binding in m.episodes}
+    return {(invariant.part, binding) for invariant in invariants for binding in invariant.episodes}

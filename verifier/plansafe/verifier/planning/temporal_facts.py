@@ -89,9 +89,9 @@ def _add_automaton(draft: TaskDraft, automaton: TraceAutomaton, is_required: boo
         literals = [leaves[leaf] if value else Not(leaves[leaf]) for leaf, value in cube]
         transitions.append((state, target, And((phase, *literals))))
     dead_states = {s for s in automaton.states if is_required and automaton.verdict(s) == PERMANENTLY_VIOLATED}
-    states = [s for s in automaton.states if s != start and s not in dead_states]
-    facts = {s: Atom(draft.add_predicate(automaton.name, variables), arguments) for s in states}
-    accepting = {s for s in automaton.states if automaton.verdict(s) >= PRESENTLY_SATISFIED}
+    states = [state for state in automaton.states if state != start and state not in dead_states]
+    facts = {state: Atom(draft.add_predicate(automaton.name, variables), arguments) for state in states}
+    accepting = {state for state in automaton.states if automaton.verdict(state) >= PRESENTLY_SATISFIED}
     left_start: Atom | None = None
     if len(states) > 3:
         left_start = Atom(draft.add_predicate("left-" + automaton.name, variables), arguments)
@@ -115,8 +115,8 @@ def _add_automaton(draft: TaskDraft, automaton: TraceAutomaton, is_required: boo
     if accept_fact is not None:
         return accept_fact
     if start in accepting:
-        return And(tuple([Not(facts[s]) for s in states if s not in accepting]))
-    return Or(tuple([facts[s] for s in states if s in accepting]))
+        return And(tuple([Not(facts[state]) for state in states if state not in accepting]))
+    return Or(tuple([facts[state] for state in states if state in accepting]))
 
 
 def compile_value_at_letter(draft: TaskDraft, formula: Formula, reading: FormulaReading) -> Formula:

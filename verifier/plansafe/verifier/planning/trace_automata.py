@@ -199,7 +199,7 @@ class OperatorAutomaton(TraceAutomaton):
             BoundComparisons(letter <= low, letter + 1 <= low, letter < high, letter + 1 < high)
             for letter in range(last + 1)
         ]
-        starts = [n for n in range(last + 1) if n == 0 or comparisons[n] != comparisons[n - 1]]
+        starts = [number for number in range(last + 1) if number == 0 or comparisons[number] != comparisons[number - 1]]
         self._comparisons = [comparisons[letter] for letter in starts]
         out: list[Formula] = []
         for place, first in enumerate(starts):

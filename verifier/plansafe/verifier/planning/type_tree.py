@@ -17,9 +17,9 @@ class TypeTree:
     def __init__(self, task: Task, used_domains: set[int], guarded_domains: set[int], names: PddlNames) -> None:
         self.task = task
         everything = frozenset(range(len(task.objects)))
-        sets = {frozenset(task.domains[d]) for d in used_domains} - {everything, frozenset()}
+        sets = {frozenset(task.domains[domain]) for domain in used_domains} - {everything, frozenset()}
         nested_sets: list[frozenset[int]] = []
-        for candidate in sorted(sets, key=lambda s: (-len(s), sorted(s))):
+        for candidate in sorted(sets, key=lambda members: (-len(members), sorted(members))):
             if all([candidate <= larger or not candidate & larger for larger in nested_sets]):
                 nested_sets.append(candidate)
         declared_names = self._declared_names(sets)
@@ -27,8 +27,8 @@ class TypeTree:
         self.guards: dict[frozenset[int], str] = {}
         for members in nested_sets:
             self.names[members] = names.make_unique(declared_names.get(members, "kind"))
-        guard_sets = sets & {frozenset(task.domains[d]) for d in guarded_domains} | sets - set(nested_sets)
-        for members in sorted(guard_sets, key=lambda s: (-len(s), sorted(s))):
+        guard_sets = sets & {frozenset(task.domains[domain]) for domain in guarded_domains} | sets - set(nested_sets)
+        for members in sorted(guard_sets, key=lambda objects: (-len(objects), sorted(objects))):
             self.guards[members] = names.make_unique("is-" + declared_names.get(members, "kind"))
         # Smallest first, so that the first type that contains a set is the narrowest.
         self.types_by_size = [*reversed(nested_sets), everything]
@@ -55,7 +55,7 @@ class TypeTree:
 
     def find_narrowest(self, members: frozenset[int]) -> frozenset[int]:
         """Return the smallest type that contains all ``members``."""
-        return next(t for t in self.types_by_size if members <= t)
+        return next(objects for objects in self.types_by_size if members <= objects)
 
     def type_of_domain(self, domain: int) -> frozenset[int]:
         """Return the type of a variable over a domain."""
@@ -73,6 +73,6 @@ class TypeTree:
         """Print the ``:types`` section, without its parentheses."""
         declarations = []
         for place, members in enumerate(self.types_by_size[:-1]):
-            parent = next(t for t in self.types_by_size[place + 1 :] if members <= t)
+            parent = next(objects for objects in self.types_by_size[place + 1 :] if members <= objects)
             declarations.append(f"{self.names[members]} - {self.names[parent]}")
         return " ".join(reversed(declarations))

@@ -87,7 +87,7 @@ class UnifiedPlanner:
             result = planner.solve(problem, timeout=query.time_limit_s)
         if result.plan is not None:
             plan = [
-                (step.action.name, *[str(p.object().name) for p in step.actual_parameters])
+                (step.action.name, *[str(parameter.object().name) for parameter in step.actual_parameters])
                 for step in result.plan.actions
             ]
             proved = query.shortest and (optimal or result.status is Status.SOLVED_OPTIMALLY)

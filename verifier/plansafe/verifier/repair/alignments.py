@@ -50,7 +50,7 @@ class Alignment(NamedTuple):
 
     def steps_without(self, positions: frozenset[int]) -> tuple[GroundAction, ...]:
         """The steps without those at some positions."""
-        return tuple([step for p, step in enumerate(self.steps) if p not in positions])
+        return tuple([step for position, step in enumerate(self.steps) if position not in positions])
 
 
 def enumerate_alignments(

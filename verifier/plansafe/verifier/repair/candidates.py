@@ -47,12 +47,12 @@ class Candidates:
                 effects = index.effects_of(step)
                 conditional = effects.conditional_effects(demand.subject, self.task.pattern_of(demand))
                 helpful = [
-                    e
-                    for e in conditional
-                    if e.value is None or (_has_demanded_value(e, demand) and index.can_happen(e))
+                    effect
+                    for effect in conditional
+                    if effect.value is None or (_has_demanded_value(effect, demand) and index.can_happen(effect))
                 ]
-                compiled = [(e, *index.compile_condition(e)) for e in helpful]
-                contested = demand.value is not True and any([e.value for e in conditional])
+                compiled = [(effect, *index.compile_condition(effect)) for effect in helpful]
+                contested = demand.value is not True and any([effect.value for effect in conditional])
                 candidates.append(Candidate(step, effects, literals, not other_parts, compiled, contested))
         return candidates
 
@@ -92,8 +92,8 @@ class Candidates:
         if code is None:
             task = self.task.engine.task
             changes = [
-                (c in true_codes) is not value and demand.is_about(task, p, c)
-                for (p, c), value in effects.certain_facts.items()
+                (fact_code in true_codes) is not value and demand.is_about(task, predicate, fact_code)
+                for (predicate, fact_code), value in effects.certain_facts.items()
             ]
             if any(changes):
                 return True

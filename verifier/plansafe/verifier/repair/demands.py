@@ -106,7 +106,7 @@ class DemandFinder:
         subjects = {p for p in range(self.base) if p >= len(self.task.static) or not self.task.static[p]}
         for action in self.task.actions.values():
             for effect in action.start.effects:
-                subjects |= {self.base + a.function for a in effect.assignments}
+                subjects |= {self.base + assignment.function for assignment in effect.assignments}
         return frozenset(subjects)
 
     def _count_actions(self) -> dict[tuple[int, bool | None], int]:
@@ -224,7 +224,7 @@ class DemandFinder:
     def _rank(self, demands: Demands) -> tuple[int, int]:
         """The number of actions that can meet demands: of several parts, the one with the fewest is demanded."""
         counts = self._action_counts
-        return sum([max(1, counts.get((d.subject, d.value), 0)) for d in demands]), len(demands)
+        return sum([max(1, counts.get((demand.subject, demand.value), 0)) for demand in demands]), len(demands)
 
     # -- many objects -------------------------------------------------------------------------------------------------
 
@@ -329,8 +329,8 @@ class DemandFinder:
                 subject, arguments = read.predicate, read.arguments
             else:
                 subject, arguments, value = self.base + read.function, read.arguments, None
-            objects = tuple([a if a >= 0 else binding.get(-1 - a, OPEN) for a in arguments])
-            pattern = objects if OPEN in objects and any([o != OPEN for o in objects]) else ()
+            objects = tuple([argument if argument >= 0 else binding.get(-1 - argument, OPEN) for argument in arguments])
+            pattern = objects if OPEN in objects and any([object_ != OPEN for object_ in objects]) else ()
             code = None if OPEN in objects else self.task.encode(objects)
             demand = Demand(subject, code, value, pattern, ever)
             demands |= {demand} if value is not None else self._both_values(demand)

@@ -163,7 +163,7 @@ class EffectIndex:
         slots = sorted({-1 - a for i, a in enumerate(arguments) if a < 0 and is_given is not None and is_given[i]})
         outputs = [v.slot for v in action.parameters]
         wide = {v.slot for v in lifted.variables if len(self.task.domains[v.domain]) > MAX_ENUMERATED_OBJECTS}
-        if disjuncts is None or any([len(wide - find_bound_slots(d, slots)) > 1 for d in disjuncts]):
+        if disjuncts is None or any([len(wide - find_bound_slots(disjunct, slots)) > 1 for disjunct in disjuncts]):
             return None
         inner = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
         lines: list[str] = []
@@ -228,8 +228,8 @@ class EffectIndex:
         bound: set[int] = set()
         for variable in order:
             bound.add(variable.slot)
-            due.append([f for slots, f in statics if variable.slot in slots and slots <= bound])
-        if any([evaluator.holds(f, {}) is False for slots, f in statics if not slots]):
+            due.append([formula for slots, formula in statics if variable.slot in slots and slots <= bound])
+        if any([evaluator.holds(formula, {}) is False for slots, formula in statics if not slots]):
             return
         partial_bindings: list[dict[int, int]] = [{}]
         for variable, conditions in zip(order, due, strict=True):
@@ -243,7 +243,7 @@ class EffectIndex:
             for partial in partial_bindings:
                 for object_ in domain:
                     extended = {**partial, variable.slot: object_}
-                    if all([evaluator.holds(f, extended) is not False for f in conditions]):
+                    if all([evaluator.holds(condition, extended) is not False for condition in conditions]):
                         extended_bindings.append(extended)
                 if len(extended_bindings) > MAX_INSTANCES:
                     self.is_cut = True

@@ -63,7 +63,7 @@ class FlawDemands:
 
         Each demand comes with its node, and the cost from there to ``node``.
         """
-        instance = min(broken, key=lambda b: self.task.scopes[b.part].kind)
+        instance = min(broken, key=lambda instance_at_risk: self.task.scopes[instance_at_risk.part].kind)
         part = self.task.engine.rule_set.parts[instance.part]
         kind, letters = self.task.scopes[instance.part]
         binding = dict(zip([v.slot for v in part.parameters], instance.binding, strict=False))

@@ -164,7 +164,7 @@ class GroundEffects:
         base = len(self._task.predicates)
         changes: list[tuple[int, tuple[int, ...], bool | None]] = []
         if effect.condition is not TRUE:
-            changes += [(a.predicate, a.arguments, False) for a in effect.deletes]
-            changes += [(a.predicate, a.arguments, True) for a in effect.adds]
-        changes += [(base + a.function, a.arguments, None) for a in effect.assignments]
+            changes += [(atom.predicate, atom.arguments, False) for atom in effect.deletes]
+            changes += [(atom.predicate, atom.arguments, True) for atom in effect.adds]
+        changes += [(base + assignment.function, assignment.arguments, None) for assignment in effect.assignments]
         return changes

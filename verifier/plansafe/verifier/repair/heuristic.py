@@ -55,7 +55,7 @@ class FaultHeuristic:
     def __init__(self, task: RepairTask) -> None:
         self.task = task
         self._faults = self._find_faults()[:MAX_FAULTS]
-        self._are_pairs_joint = [[self._are_joint(a, b) for b in self._faults] for a in self._faults]
+        self._are_pairs_joint = [[self._are_joint(first, second) for second in self._faults] for first in self._faults]
         self._repairable_at = [self._find_steps_to_substitute(fault) for fault in self._faults]
         self._bounds = {faults: self._compute_bound(faults) for faults in range(1 << len(self._faults))}
 
@@ -227,7 +227,7 @@ class FaultHeuristic:
         members = [number for number in range(len(self._faults)) if faults >> number & 1]
         for size in range(len(members), 0, -1):
             for subset in combinations(members, size):
-                if not any([self._are_pairs_joint[a][b] for a, b in combinations(subset, 2)]):
+                if not any([self._are_pairs_joint[first][second] for first, second in combinations(subset, 2)]):
                     return size * self.task.min_weight
         return 0
 
@@ -235,19 +235,20 @@ class FaultHeuristic:
         """Whether one edit may repair two faults."""
         if first.removable & second.removable:
             return True
-        for a, b in ((first, second), (second, first)):
-            for literal in a.literals:
+        for fault, other in ((first, second), (second, first)):
+            for literal in fault.literals:
                 achievable = self.task.achievers(literal.demand)
-                for number in b.removable:
+                for number in other.removable:
                     # The step is replaced by an action that achieves the literal, or is such an action and is moved.
-                    if literal.falsifier <= number <= a.before and achievable:
+                    if literal.falsifier <= number <= fault.before and achievable:
                         return True
                     effects = self.task.step_effects[number - 1]
                     if effects is not None and self.task.may_meet(effects, literal.demand):
                         return True
-        pairs = [(a, b) for a in first.literals for b in second.literals]
+        pairs = [(left, right) for left in first.literals for right in second.literals]
         in_time = min(first.before, second.before)
-        return any([max(a.falsifier, b.falsifier) < in_time and self._have_common_achiever(a, b) for a, b in pairs])
+        in_time_pairs = [(left, right) for left, right in pairs if max(left.falsifier, right.falsifier) < in_time]
+        return any([self._have_common_achiever(left, right) for left, right in in_time_pairs])
 
     def _have_common_achiever(self, first: _Literal, second: _Literal) -> bool:
         """Whether one inserted (or moved) action may achieve two literals."""

@@ -179,7 +179,7 @@ def _add_similar_steps(steps: Steps, names: Sequence[str], number: int) -> froze
     def kind(step: GroundAction | IllFormed) -> object:
         if isinstance(step, IllFormed):
             return None
-        return step.action.name, *[tuple(name_words(names[o])) for o in step.objects]
+        return step.action.name, *[tuple(name_words(names[object_])) for object_ in step.objects]
 
     step_kind = kind(steps[number - 1])
     return frozenset([n for n, step in enumerate(steps, 1) if n == number or (step_kind and kind(step) == step_kind)])

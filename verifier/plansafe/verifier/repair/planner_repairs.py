@@ -97,16 +97,16 @@ def align_plan(
     """Align a plan with the original so that many steps are kept; ``None`` if a protected step is lost."""
     width, height = len(original), len(steps)
     longest_common = [[0] * (height + 1) for _ in range(width + 1)]
-    for i in range(width - 1, -1, -1):
-        for j in range(height - 1, -1, -1):
-            if _is_same(original[i], steps[j]):
-                longest_common[i][j] = longest_common[i + 1][j + 1] + 1 + (i + 1 in protected) * width
+    for row in range(width - 1, -1, -1):
+        for column in range(height - 1, -1, -1):
+            if _is_same(original[row], steps[column]):
+                longest_common[row][column] = longest_common[row + 1][column + 1] + 1 + (row + 1 in protected) * width
             else:
-                longest_common[i][j] = max(longest_common[i + 1][j], longest_common[i][j + 1])
+                longest_common[row][column] = max(longest_common[row + 1][column], longest_common[row][column + 1])
     origin = [0] * height
     substituted: set[int] = set()
     deleted: list[int] = []
-    i = j = 0
+    row = column = 0
     removed_numbers: list[int] = []
     new_places: list[int] = []
 
@@ -119,19 +119,19 @@ def align_plan(
         removed_numbers.clear()
         new_places.clear()
 
-    while i < width or j < height:
-        if i < width and j < height and _is_same(original[i], steps[j]):
+    while row < width or column < height:
+        if row < width and column < height and _is_same(original[row], steps[column]):
             pair_changes()
-            origin[j] = i + 1
-            i, j = i + 1, j + 1
-        elif j == height or (i < width and longest_common[i + 1][j] >= longest_common[i][j + 1]):
-            removed_numbers.append(i + 1)
-            i += 1
+            origin[column] = row + 1
+            row, column = row + 1, column + 1
+        elif column == height or (row < width and longest_common[row + 1][column] >= longest_common[row][column + 1]):
+            removed_numbers.append(row + 1)
+            row += 1
         else:
-            new_places.append(j)
-            j += 1
+            new_places.append(column)
+            column += 1
     pair_changes()
-    if protected & ({*deleted} | {origin[p] for p in substituted}):
+    if protected & ({*deleted} | {origin[position] for position in substituted}):
         return None
     return Alignment(steps, tuple(origin), frozenset(), frozenset(substituted), tuple(deleted))
 

@@ -79,7 +79,7 @@ class RepairRanking:
         assert replacement is not None
         names = self.engine.task.objects
         is_other_class = name_words(names[replacement.old]) != name_words(names[replacement.new])
-        changed_count = sum([replacement.changes(n, step) for n, step in enumerate(self.steps, 1)])
+        changed_count = sum([replacement.changes(number, step) for number, step in enumerate(self.steps, 1)])
         return len(alignment.kinds), is_other_class, -changed_count, self._make_rank_key(alignment)
 
     def _make_rank_key(self, alignment: Alignment) -> _RankKey:
@@ -98,7 +98,7 @@ class RepairRanking:
             changed_facts += sum([numbers.get(code) != before.get(code) for code in codes])
         kinds = tuple(sorted([_KINDS.index(kind) for kind in alignment.kinds], reverse=True))
         # Negated, so that the repair whose insertions are later comes first.
-        insertion_places = tuple([-p for p, origin in enumerate(alignment.origin) if not origin])
+        insertion_places = tuple([-position for position, origin in enumerate(alignment.origin) if not origin])
         text = " ".join([step_text(step, self.engine.task.objects) for step in alignment.steps])
         undoing, distance = frozenset[int](), 0
         if self.has_purpose:

@@ -141,10 +141,10 @@ class RepairTask:
         monitors = () if runtime is None else runtime.monitors
         return frozenset(
             [
-                m.part
-                for m in monitors
-                if (isinstance(m, Automaton) and m.violation_log.tracks_initial)
-                or (isinstance(m, InvariantMonitor) and m.episodes)
+                monitor.part
+                for monitor in monitors
+                if (isinstance(monitor, Automaton) and monitor.violation_log.tracks_initial)
+                or (isinstance(monitor, InvariantMonitor) and monitor.episodes)
             ]
         )
 
@@ -180,9 +180,9 @@ def rule_scope(part: RulePart, action_predicates: frozenset[int]) -> RuleScope:
     if mentions(part.body, action_predicates):
         signs = _signs_of_steps(part.body, action_predicates)
         counts_steps = part.after or (part.mode == "whole" and signs) or (part.mode == "always" and True in signs)
-        if counts_steps or not all([_ignores_other_steps(f, action_predicates) for f in operators]):
+        if counts_steps or not all([_ignores_other_steps(operator, action_predicates) for operator in operators]):
             return RuleScope(ScopeKind.STEP_COUNT)
-    bounds = [f.bounds[0] for f in operators if f.operator in _DEADLINE_OPERATORS]
+    bounds = [operator.bounds[0] for operator in operators if operator.operator in _DEADLINE_OPERATORS]
     if bounds:
         return RuleScope(ScopeKind.DEADLINE, int(max(bounds)) + 3)
     return RuleScope(ScopeKind.TRACE if operators or part.mode == "whole" else ScopeKind.STATE)
@@ -236,9 +236,9 @@ def _ignores_other_steps(formula: Temporal, action_predicates: frozenset[int]) -
         state_operand, (_, step_signs) = formula.operands[::order][0], signs_by_operand[::order]
         return not step_signs or all(
             [
-                isinstance(f, Truth | Equal | Not | And | Or | Quantified)
-                or (isinstance(f, Atom) and f.predicate in action_predicates)
-                for f in subformulas(state_operand)
+                isinstance(part, Truth | Equal | Not | And | Or | Quantified)
+                or (isinstance(part, Atom) and part.predicate in action_predicates)
+                for part in subformulas(state_operand)
             ]
         )
     return True

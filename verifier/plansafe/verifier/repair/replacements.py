@@ -24,7 +24,7 @@ class Replacement(NamedTuple):
 
     def applied(self, steps: Sequence[GroundAction | IllFormed]) -> list[GroundAction | IllFormed]:
         """The plan with the new object."""
-        return [self._replaced(step) if self.changes(n, step) else step for n, step in enumerate(steps, 1)]
+        return [self._replaced(step) if self.changes(number, step) else step for number, step in enumerate(steps, 1)]
 
     def _replaced(self, step: GroundAction | IllFormed) -> GroundAction:
         assert isinstance(step, GroundAction)
@@ -48,7 +48,7 @@ def enumerate_replacements(
         if isinstance(step, GroundAction):
             for object_ in dict.fromkeys(step.objects):
                 numbers.setdefault(object_, []).append(number)
-    agents = {o for o, mentioned in numbers.items() if len(mentioned) == len(steps) > 1}
+    agents = {object_ for object_, mentioned in numbers.items() if len(mentioned) == len(steps) > 1}
     codes = {name: code for code, name in enumerate(task.objects)}
     fixed: set[int] = set()
     for number in purpose:

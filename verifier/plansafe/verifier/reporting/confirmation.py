@@ -69,7 +69,7 @@ class Confirmer:
                     tolerance=options.tolerance,
                     judge=options.judge,
                     min_severity=options.min_severity,
-                    exemptions=[(e.rules, e.objects) for e in options.exemptions],
+                    exemptions=[(exemption.rules, exemption.objects) for exemption in options.exemptions],
                     kinds=list_objects_by_kind_type(compiled.symbols),
                 )
         except KernelRejects:
@@ -87,7 +87,7 @@ class Confirmer:
         exempted = tuple(
             [e._replace(findings=_with_replayed(e.findings, verdict)) for e in report.verdict_basis.exempted]
         )
-        for finding in (*findings, *[f for e in exempted for f in e.findings]):
+        for finding in (*findings, *[finding for exemption in exempted for finding in exemption.findings]):
             if finding.replayed is False:
                 return self._find_disagreement(plan, report, finding.message, finding.span)
         is_capped = NO_KNOWN_KIND in report.limits and verdict.headline in ("SAFE", "VALID")

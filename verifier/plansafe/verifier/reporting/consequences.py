@@ -75,9 +75,9 @@ class Consequences:
         self._first_step_without_effect = min(
             _list_failed_steps(forced) - _find_failed_steps_with_effects(forced), default=0
         )
-        for v in violations:
-            if HALT not in v.readings or v.violation.at_end:
-                self.readings_of_instances.setdefault((v.rule.name, v.binding), set()).update(v.readings)
+        for merged in violations:
+            if HALT not in merged.readings or merged.violation.at_end:
+                self.readings_of_instances.setdefault((merged.rule.name, merged.binding), set()).update(merged.readings)
         failed_in_both = _list_failed_steps(by_reading[SKIP]) & _list_failed_steps(forced)
         ill_formed = {failure.step for failure, _ in failures if failure.ill_formed is not None}
         independent = [step for step in failed_in_both if self._is_independent(step)]
@@ -96,14 +96,14 @@ class Consequences:
         """Return the causes of a failed step."""
         return self._find_causes_before(failure.step) if self.is_consequence(failure) else ()
 
-    def find_causes_of_violation(self, v: MergedViolation) -> tuple[int, ...]:
+    def find_causes_of_violation(self, merged: MergedViolation) -> tuple[int, ...]:
         """Return the causes of a violation."""
-        if not self._is_stopped or (HALT in v.readings and not v.violation.at_end):
+        if not self._is_stopped or (HALT in merged.readings and not merged.violation.at_end):
             return ()
-        is_independent = self._is_independent(v.violation.step)
-        if is_independent and self.readings_of_instances[v.rule.name, v.binding] >= _CONTINUING:
-            return () if _CONTINUING & {*v.readings} else self._halting_steps
-        return self._halting_steps if HALT in v.readings else self._find_causes_before(v.violation.step)
+        is_independent = self._is_independent(merged.violation.step)
+        if is_independent and self.readings_of_instances[merged.rule.name, merged.binding] >= _CONTINUING:
+            return () if _CONTINUING & {*merged.readings} else self._halting_steps
+        return self._halting_steps if HALT in merged.readings else self._find_causes_before(merged.violation.step)
 
     def find_causes_of_unmet_goal(self) -> tuple[int, ...]:
         """Return the causes of the unmet goal."""

@@ -125,7 +125,7 @@ def _missing_fact_help(context: FindingContext, reasons: FailureReasons, step: i
         if isinstance(literal.formula, model.Atom) and literal.required_value and len(reasons.literals) <= 3:
             actions = changing_actions.get((literal.formula.predicate, True), ())
             if actions:
-                return f"actions that can make it true: {', '.join(['`' + a + '`' for a in actions[:5]])}"
+                return f"actions that can make it true: {', '.join(['`' + action + '`' for action in actions[:5]])}"
     return None
 
 

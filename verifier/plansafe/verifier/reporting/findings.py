@@ -52,14 +52,14 @@ def write_findings(executed: ExecutedPlan, violations: list[MergedViolation]) ->
     consequences = Consequences(executed.outcomes, failures, violations)
     context = FindingContext(executed, consequences)
     violations = sorted(violations, key=_rank_violation)
-    ranked = [(consequences.is_consequence(failure), False, 0, n) for n, (failure, _) in enumerate(failures)]
+    ranked = [(consequences.is_consequence(failure), False, 0, number) for number, (failure, _) in enumerate(failures)]
     seen: set[tuple[bool, str]] = set()
     for n, v in enumerate(violations):
         rule = bool(consequences.find_causes_of_violation(v)), v.rule.name
         ranked.append((rule[0], rule in seen, 1, n))
         seen.add(rule)
-    chosen = {(kind, n) for *_, kind, n in sorted(ranked)[:max_findings]}
-    chosen_failures = [failure for n, failure in enumerate(failures) if (0, n) in chosen]
+    chosen = {(kind, number) for *_, kind, number in sorted(ranked)[:max_findings]}
+    chosen_failures = [failure for number, failure in enumerate(failures) if (0, number) in chosen]
     findings = _write_findings(context, chosen_failures, [v for n, v in enumerate(violations) if (1, n) in chosen])
     findings += _write_undecided_findings(context)
     findings.sort(key=lambda f: (bool(f.follows), "halt" not in f.readings, f.at_end, f.step))
@@ -73,7 +73,7 @@ def _rank_violation(v: MergedViolation) -> tuple[object, ...]:
 def write_exempt_findings(executed: ExecutedPlan, violations: list[MergedViolation]) -> tuple[Finding, ...]:
     """Return the findings for exempt violations by step, at most ``max_findings``."""
     consequences = Consequences(executed.outcomes, _merge_failures(executed.outcomes), violations)
-    by_step = sorted(violations, key=lambda v: (v.violation.step, v.rule.name, v.binding))
+    by_step = sorted(violations, key=lambda merged: (merged.violation.step, merged.rule.name, merged.binding))
     listed = by_step[: executed.compiled.options.max_findings]
     findings = _write_findings(FindingContext(executed, consequences), [], listed)
     return tuple([finding for finding in findings if finding.rule is not None])
@@ -99,8 +99,8 @@ def _write_findings(
     """
     halt, history = context.outcomes["halt"], context.histories["halt"]
     failure_reasons = {
-        n: history.add_facts(literals)
-        for n, (failure, readings) in enumerate(failures)
+        number: history.add_facts(literals)
+        for number, (failure, readings) in enumerate(failures)
         if (literals := context.outcomes[readings[0]].unmet_literals.get(failure.step)) is not None
     }
     goal_reasons: FailureReasons | None = None
@@ -111,28 +111,28 @@ def _write_findings(
     violation_reasons: dict[int, FailureReasons] = {}
     past: dict[str, PastFacts] = {}
     for reading, reading_history in context.histories.items():
-        numbers = [n for n, v in enumerate(violations) if v.readings[0] == reading]
+        numbers = [number for number, violation in enumerate(violations) if violation.readings[0] == reading]
         if numbers:
-            queries = [_make_reason_query(violations[n]) for n in numbers]
+            queries = [_make_reason_query(violations[number]) for number in numbers]
             violation_reasons.update(zip(numbers, reading_history.answer_queries(queries), strict=True))
-        explained = [violation_reasons[n] for n in numbers]
+        explained = [violation_reasons[number] for number in numbers]
         explained += [
             reasons
-            for n, reasons in failure_reasons.items()
-            if explained_by[n] == reading and "halt" in failures[n].readings
+            for number, reasons in failure_reasons.items()
+            if explained_by[number] == reading and "halt" in failures[number].readings
         ]
         if reading == "halt" and goal_reasons is not None:
             explained.append(goal_reasons)
         facts = {fact for reasons in explained for fact in reasons.facts}
         past[reading] = reading_history.find_fact_changes(facts) if facts else {}
     findings = [
-        make_failed_step_finding(context, merged, failure_reasons.get(n), past[explained_by[n]])
-        for n, merged in enumerate(failures)
+        make_failed_step_finding(context, merged, failure_reasons.get(number), past[explained_by[number]])
+        for number, merged in enumerate(failures)
     ]
     if state_text := history.state_text(halt.state):
         findings = [f._replace(state=state_text) if "halt" in f.readings else f for f in findings]
-    for n, v in enumerate(violations):
-        findings.append(_write_violation(context, v, violation_reasons[n], past[v.readings[0]]))
+    for number, v in enumerate(violations):
+        findings.append(_write_violation(context, v, violation_reasons[number], past[v.readings[0]]))
     if goal_reasons is not None:
         findings.append(make_unmet_goal_finding(context, goal_reasons, past["halt"]))
     return findings
@@ -150,12 +150,12 @@ def _find_explaining_reading(merged: MergedFailure) -> str:
 # -- violated rules ---------------------------------------------------------------------------------------------------
 
 
-def _make_reason_query(v: MergedViolation) -> ReasonQuery:
-    formula = v.part.body
-    if v.part.mode == "each" and v.part.guard is not None:
-        formula = model.Or((model.Not(v.part.guard), formula))
-    binding = bind(v.part.parameters, v.violation.binding)
-    return ReasonQuery(v.violation.letter, formula, binding, is_temporal(formula) or v.part.mode == "whole")
+def _make_reason_query(merged: MergedViolation) -> ReasonQuery:
+    formula = merged.part.body
+    if merged.part.mode == "each" and merged.part.guard is not None:
+        formula = model.Or((model.Not(merged.part.guard), formula))
+    binding = bind(merged.part.parameters, merged.violation.binding)
+    return ReasonQuery(merged.violation.letter, formula, binding, is_temporal(formula) or merged.part.mode == "whole")
 
 
 def _write_violation(context: FindingContext, v: MergedViolation, reasons: FailureReasons, past: PastFacts) -> Finding:
@@ -204,35 +204,35 @@ def _write_violation(context: FindingContext, v: MergedViolation, reasons: Failu
     )
 
 
-def _describe_place(context: FindingContext, v: MergedViolation) -> str:
+def _describe_place(context: FindingContext, merged: MergedViolation) -> str:
     """Return where a rule is violated. A happening of timed literals alone has no step."""
-    step, letter = v.violation.step, v.violation.letter
-    if context.consequences.is_cut_off(v):
+    step, letter = merged.violation.step, merged.violation.letter
+    if context.consequences.is_cut_off(merged):
         return f"where the plan stops, {context.describe_stop()}"
-    if v.violation.at_end:
+    if merged.violation.at_end:
         return "at the end of the plan"
     cause = context.histories[v.readings[0]].outcome.causes.get(letter)
     if cause is not None and v.part.mode != "each":
         return f"{cause.time}, {f'after step {step}' if step else 'before step 1'}"
     if not step:
         return "before step 1" if letter else "in the initial state"
-    is_after = v.part.mode != "each" and not context.histories[v.readings[0]].steps_at(letter)
+    is_after = merged.part.mode != "each" and not context.histories[merged.readings[0]].steps_at(letter)
     return f"after step {step}" if is_after else f"at step {step}"
 
 
-def _label_earlier_steps(context: FindingContext, v: MergedViolation) -> list[Label]:
+def _label_earlier_steps(context: FindingContext, merged: MergedViolation) -> list[Label]:
     """Return labels at the last steps before the violation that match the action atoms of the formula."""
     action_predicates = {predicate: key for key, predicate in context.compiled.engine.action_predicates.items()}
-    values = bind(v.part.parameters, v.violation.binding)
-    history = context.histories[v.readings[0]]
-    violating_step = v.violation.step if v.part.mode == "each" else 0
+    values = bind(merged.part.parameters, merged.violation.binding)
+    history = context.histories[merged.readings[0]]
+    violating_step = merged.violation.step if merged.part.mode == "each" else 0
     labels: dict[int, Label] = {}
-    for atom in atoms_in(v.part.body):
+    for atom in atoms_in(merged.part.body):
         if atom.predicate not in action_predicates:
             continue
         kind, name = action_predicates[atom.predicate]
-        objects = [a if a >= 0 else values.get(-1 - a) for a in atom.arguments]
-        last = v.violation.letter + 1
+        objects = [argument if argument >= 0 else values.get(-1 - argument) for argument in atom.arguments]
+        last = merged.violation.letter + 1
         for letter in range(last, max(last - MAX_SEARCHED_LETTERS, 0), -1):
             matching = [
                 step
@@ -283,7 +283,7 @@ def _write_undecided_findings(context: FindingContext) -> list[Finding]:
             f"rule `{rule.name}` could not be decided: it {why}",
             halt.executed_count,
             rule.name,
-            tuple([(v.name, context.task.objects[o]) for v, o in names]),
+            tuple([(v.name, context.task.objects[object_]) for v, object_ in names]),
             True,
             related=(_label_rule(context, rule, "the rule"),),
             source=context.plan.name,

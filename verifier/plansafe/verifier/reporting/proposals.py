@@ -32,7 +32,7 @@ _MAX_SHOWN = 3
 def select_additional_findings(report: Report, assumed: Report, with_proposed: CompiledTask) -> tuple[Finding, ...]:
     """Return the violations of ``assumed``, the report with proposed kinds, that ``report`` does not have."""
     reported = {_key(finding) for finding in report.findings}
-    exempted = {_key(f) for used in report.verdict_basis.exempted for f in used.findings}
+    exempted = {_key(finding) for used in report.verdict_basis.exempted for finding in used.findings}
     rules = {rule.name: rule for rule in with_proposed.rules}
     return tuple(
         [
@@ -69,7 +69,7 @@ def add_findings(report: Report, assumed: Report, additional: Sequence[Finding],
         headline=headline,
         safe=safe,
         findings=tuple(findings),
-        rules=_count_again(report.rules, assumed.rules, {finding.rule for finding in in_verdict}),
+        rules=_count_with_proposed_kinds(report.rules, assumed.rules, {finding.rule for finding in in_verdict}),
         suppressed=report.suppressed + len(additional) - len(listed),
         verdict_basis=report.verdict_basis._replace(minor=report.verdict_basis.minor + len(in_verdict) - len(deciding)),
         worlds=worlds,
@@ -81,7 +81,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.rule, finding.binding, finding.step, finding.at_end
 
 
-def _count_again(
+def _count_with_proposed_kinds(
     counts: tuple[RuleCount, ...], assumed: tuple[RuleCount, ...], rules: set[str | None]
 ) -> tuple[RuleCount, ...]:
     """Return counts in which ``rules`` are counted under the proposed kinds."""
@@ -101,7 +101,7 @@ def _mark(finding: Finding, rule: Rule, with_proposed: CompiledTask) -> Finding:
     proposals = tuple(
         [ProposedKindOfObject(p.object, p.kind, p.evidence) for p in _find_proposals(finding, rule, with_proposed)]
     )
-    conditions = [f"`{p.object}` is `{p.kind}`" for p in proposals[:_MAX_SHOWN]]
+    conditions = [f"`{proposal.object}` is `{proposal.kind}`" for proposal in proposals[:_MAX_SHOWN]]
     more = ", .." if len(proposals) > _MAX_SHOWN else ""
     notes = [f"nobody has confirmed that `{p.object}` is `{p.kind}`: {p.evidence}" for p in proposals[:_MAX_SHOWN]]
     return finding._replace(

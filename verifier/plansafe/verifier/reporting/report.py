@@ -283,8 +283,8 @@ class Report(NamedTuple):
     def rests_on_proposals(self) -> bool:
         """Whether the plan is UNSAFE only if objects have kinds that nobody has confirmed."""
         criteria = self.verdict_basis.criteria
-        deciding = [f for f in self.findings if "halt" in f.readings and f.decides(criteria)]
-        return self.headline is Headline.UNSAFE and bool(deciding) and all([f.proposals for f in deciding])
+        deciding = [finding for finding in self.findings if "halt" in finding.readings and finding.decides(criteria)]
+        return self.headline is Headline.UNSAFE and bool(deciding) and all([finding.proposals for finding in deciding])
 
     @property
     def rules_checked(self) -> int:
@@ -318,12 +318,12 @@ class Report(NamedTuple):
 
         An ill-formed step gives 1 if the plan was read in an answer. 2 also means that required rules were not checked.
         """
-        errors = {d.code for d in self.diagnostics if d.severity is Severity.ERROR}
+        errors = {diagnostic.code for diagnostic in self.diagnostics if diagnostic.severity is Severity.ERROR}
         if any(code.startswith("SC9") for code in errors):
             return 4
         if self.headline is None or _NOTHING_CHECKED & errors:
             return 2
-        if not self.answer and any(f.finding_class is FindingClass.ILL_FORMED for f in self.findings):
+        if not self.answer and any(finding.finding_class is FindingClass.ILL_FORMED for finding in self.findings):
             return 2
         return {"INVALID": 1, "UNSAFE": 1, "UNKNOWN": 3, "SAFE": 0, "VALID": 0}[self.headline.value]
 

@@ -52,7 +52,7 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
     deciding = [v for v in not_exempt if criteria.counts_unless_exempt(v.rule, v.blame)]
     counts = _count_rules(compiled, halt, violations)
     checked = any(
-        c.instances and criteria.can_be_decisive(rule) for c, rule in zip(counts, compiled.rules, strict=True)
+        count.instances and criteria.can_be_decisive(rule) for count, rule in zip(counts, compiled.rules, strict=True)
     )
     executable = Worlds.NONE if halt.failures else Worlds.ALL if halt.limit is None else Worlds.UNKNOWN
     goal, safe = _evaluate_goal_and_safety(compiled, halt, deciding)
@@ -167,7 +167,7 @@ def report_timeout(compiled: CompiledTask, plan: Source) -> Report:
 def mark_ill_formed_unknown(report: Report) -> Report:
     """Set ``safe`` to UNKNOWN if a step is ill-formed and a rule applies (docs/language.md, section 6)."""
     if not report.has_applicable_rules or not any(
-        [f.finding_class is FindingClass.ILL_FORMED for f in report.findings]
+        [finding.finding_class is FindingClass.ILL_FORMED for finding in report.findings]
     ):
         return report
     unsafe_or_unknown = (Worlds.NONE, Worlds.UNKNOWN)
@@ -359,7 +359,7 @@ def _compute_metric(compiled: CompiledTask, halt: Outcome, violated_preferences:
                     raise UndefinedNumber("a fluent of the metric has no value")
                 return halt.state.fluents[expression.function][code]
             case model.Arithmetic():
-                return apply_operator(expression.operator, [value(o) for o in expression.operands])
+                return apply_operator(expression.operator, [value(operand) for operand in expression.operands])
             case model.TotalTime():
                 return halt.end
             case model.IsViolated():

@@ -147,7 +147,8 @@ def record_timeline(compiled: CompiledTask, resolved: ResolvedPlan, deadline: fl
     if is_complete:
         recorder.record_end(run.letter)
     failures = [
-        StepFailure(f.step, f.code, f.detail, f.interfering_step, run.times.get(n)) for n, f in enumerate(run.failures)
+        StepFailure(failure.step, failure.code, failure.detail, failure.interfering_step, run.times.get(number))
+        for number, failure in enumerate(run.failures)
     ]
     return Timeline(
         tuple(_list_steps(resolved)),

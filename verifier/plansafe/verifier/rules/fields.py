@@ -79,7 +79,7 @@ def read_metadata(context: Context, fields: dict[str, Place]) -> RuleMetadata:
     targets: tuple[str, ...] = ()
     if ":target" in fields:
         value = fields[":target"].subtree
-        targets = tuple([token_text(t) for t in (value if isinstance(value, list) else [value])])
+        targets = tuple([token_text(token) for token in (value if isinstance(value, list) else [value])])
         for target in targets:
             if target not in TARGETS:
                 expected, help = f"one of {', '.join(TARGETS)}", did_you_mean(target, TARGETS)

@@ -280,7 +280,7 @@ def change_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> list[Node
     node = rule.node
     for change in changes:
         if change.rule == token_text(node[1]) and change.after != OFF:
-            places = [n for n, child in enumerate(node) if child == ":severity"]
+            places = [number for number, child in enumerate(node) if child == ":severity"]
             node = [*node, ":severity", change.after] if not places else list(node)
             for place in places:
                 node[place + 1] = change.after

@@ -123,12 +123,12 @@ def find_classes(symbols: Symbols, kinds: Kinds) -> dict[str, tuple[int, ...]]:
     by_class: dict[str, list[int]] = {}
     names = symbols.types.names
     general_types = {
-        t
-        for t, name in enumerate(names)
-        if name in EVERYTHING or t in kinds.types.get(name, ()) or name.startswith(_KIND_TYPE_PREFIX)
+        type_number
+        for type_number, name in enumerate(names)
+        if name in EVERYTHING or type_number in kinds.types.get(name, ()) or name.startswith(_KIND_TYPE_PREFIX)
     }
     for number, (name, types) in enumerate(zip(symbols.objects, symbols.object_types, strict=True)):
-        specific_types = [names[t] for t in types if t not in general_types]
+        specific_types = [names[type_number] for type_number in types if type_number not in general_types]
         for name_of_class in specific_types or [_NUMBER.sub("", name)]:
             by_class.setdefault(name_of_class, []).append(number)
     return {name: tuple(objects) for name, objects in by_class.items()}

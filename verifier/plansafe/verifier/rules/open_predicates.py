@@ -45,7 +45,7 @@ def elaborate_open_predicate(symbols: Symbols, declaration: OpenDeclaration) -> 
     for argument, domain in zip(atom.arguments, symbols.predicates[atom.predicate].domains, strict=True):
         numbers.setdefault(argument, len(numbers))
         objects = frozenset((argument,)) if argument >= 0 else frozenset(allowed[-1 - argument])
-        domains.append(types.subset(tuple([o for o in types.domains[domain] if o in objects])))
+        domains.append(types.subset(tuple([object_ for object_ in types.domains[domain] if object_ in objects])))
     arguments = tuple([numbers[argument] for argument in atom.arguments])
     return OpenPredicate(atom.predicate, arguments, tuple(domains), Place(declaration.atom))
 
@@ -120,6 +120,6 @@ def _bind_free_variables(symbols: Symbols, scope: Scope, atom: list[Node]) -> li
         domain = declared.domains[first]
         for position in repeated:
             objects = types.domain_sets[domain] & types.domain_sets[declared.domains[position]]
-            domain = types.subset(tuple([o for o in types.domains[domain] if o in objects]))
+            domain = types.subset(tuple([object_ for object_ in types.domains[domain] if object_ in objects]))
         variables.append(scope.bind(TypedName(name, Place(atom, first + 1), None, None), declared.types[first], domain))
     return variables

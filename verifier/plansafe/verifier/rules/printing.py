@@ -31,7 +31,7 @@ def rule_text(task: Task, rule: Rule) -> str:
 def match_texts(task: Task, rule: Rule) -> Iterator[str]:
     """Print the step patterns by which a rule about steps counts its instances."""
     for pattern in rule.step_patterns:
-        wildcards = {-1 - a: "_" for a in pattern.atom.arguments if a < 0}
+        wildcards = {-1 - argument: "_" for argument in pattern.atom.arguments if argument < 0}
         printer = Printer(task, wildcards).inside(rule.declared_parameters)
         count = f", {pattern.bindings_per_match} bindings each" if pattern.bindings_per_match != 1 else ""
         yield f"matches {printer.formula(pattern.atom)}{count}"

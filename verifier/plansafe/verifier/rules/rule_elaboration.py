@@ -10,14 +10,14 @@ from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.conditions import ConditionReader
-from plansafe.verifier.elaborate.context import Place, is_variable, token_text
+from plansafe.verifier.elaborate.context import Context, Place, is_variable, token_text
 from plansafe.verifier.elaborate.sections import read_fields
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.task import TaskConstraint
 from plansafe.verifier.elaborate.types import TypedName
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Or, Quantified, Temporal, Variable
-from plansafe.verifier.model.operations import negate
+from plansafe.verifier.model.operations import PAST_OPERATORS, TRACE_OPERATORS, children, negate
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, OpenDeclaration, PlainRule, step_connective
 from plansafe.verifier.rules.fields import FIELDS, check_complete, check_text_variables, field_words, read_metadata
 from plansafe.verifier.rules.impossible_steps import find_impossible_step, is_vacuous, remove_impossible_steps
@@ -27,7 +27,6 @@ from plansafe.verifier.rules.model import PartMode, Rule, RuleKind, RulePart, St
 from plansafe.verifier.rules.open_predicates import elaborate_invariant, elaborate_open_predicate
 from plansafe.verifier.rules.optional_words import find_optional_words, remove_words
 from plansafe.verifier.rules.rule_conjuncts import make_trajectory_part, required_conjuncts
-from plansafe.verifier.rules.temporal_checks import check_past_operands, check_trace_operators
 from plansafe.verifier.rules.vocabulary import (
     find_missing_words,
     find_names_in_formula,
@@ -35,6 +34,8 @@ from plansafe.verifier.rules.vocabulary import (
     find_names_in_types,
     warn_if_missing,
 )
+
+MAX_TEMPORAL_DEPTH = 200
 
 MISFIT = "its vocabulary does not fit the types of this domain"
 VACUOUS = "it cannot be violated: this domain has no objects or steps that could violate it"
@@ -342,3 +343,46 @@ def _required(require: Formula | None, forbid: Formula | None) -> Formula:
     """Return the conjunction of a requirement and a negated prohibition."""
     parts = [part for part in (require, None if forbid is None else negate(forbid)) if part is not None]
     return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def check_past_operands(context: Context, formula: Formula, at: Place, *, only_past: bool) -> bool:
+    """Report a future operator inside a past operator; with ``only_past``, report any future operator.
+
+    Return whether the formula is correct. ``only_past`` is for the kinds of rules that are checked letter by letter.
+    """
+    stack: list[tuple[Formula, bool, int]] = [(formula, only_past, 0)]
+    while stack:
+        part, must_be_past, depth = stack.pop()
+        if depth > MAX_TEMPORAL_DEPTH:
+            message = f"temporal operators nested deeper than {MAX_TEMPORAL_DEPTH}"
+            context.error(SC.UNSUPPORTED, message, at, "too deep", help="split the formula into several rules")
+            return False
+        if isinstance(part, Temporal):
+            if must_be_past and part.operator not in PAST_OPERATORS:
+                code = SC.MISPLACED_OPERATOR if only_past else SC.FUTURE_IN_PAST
+                where = "in this kind of rule" if only_past else "inside a past operator"
+                message = f"the future operator `{part.operator}` is not allowed {where}"
+                help = "use a `:trajectory` rule" if only_past else None
+                context.error(code, message, at, "state and past formulas only", help=help)
+                return False
+            must_be_past = must_be_past or part.operator in PAST_OPERATORS or part.operator in TRACE_OPERATORS
+            depth += 1
+        stack += [(operand, must_be_past, depth) for operand in children(part)]
+    return True
+
+
+def check_trace_operators(context: Context, formula: Formula, at: Place) -> bool:
+    """Report an operator about the whole trace inside a temporal operator; return whether there is none."""
+    stack: list[tuple[Formula, bool]] = [(formula, False)]
+    while stack:
+        part, is_inside = stack.pop()
+        if isinstance(part, Temporal):
+            if part.operator in TRACE_OPERATORS and is_inside:
+                name = part.operator.replace("at-end", "at end")
+                message = f"`{name}` is about the whole trace and is not allowed inside a temporal operator"
+                label, help = f"`{name}` is too deep in this formula", "move it to the top of the formula"
+                context.error(SC.MISPLACED_OPERATOR, message, at, label, help=help)
+                return False
+            is_inside = True
+        stack += [(operand, is_inside) for operand in children(part)]
+    return True

@@ -69,7 +69,7 @@ class VerdictCriteria(NamedTuple):
 
     def exempts_rule(self, rule: str) -> bool:
         """Whether all violations of a rule are exempt."""
-        return any([e.objects is None and rule in e.rules for e in self.exemptions])
+        return any([exemption.objects is None and rule in exemption.rules for exemption in self.exemptions])
 
     @property
     def has_partial_exemptions(self) -> bool:
@@ -81,7 +81,7 @@ class VerdictCriteria(NamedTuple):
         if not self.exemptions:
             return None
         names = tuple(objects)
-        return next((e for e in self.exemptions if e.covers(rule, names)), None)
+        return next((exemption for exemption in self.exemptions if exemption.covers(rule, names)), None)
 
     def counts_unless_exempt(self, rule: Rule, blame: str) -> bool:
         """Whether a violation of a rule decides unless it is exempt. A violation of unknown blame does not decide."""

@@ -197,7 +197,7 @@ def find_names_in_types(typed: Node, visited_lists: set[int] | None = None) -> s
 def _find_names_in_step(step: Node) -> set[WordName]:
     if not isinstance(step, list) or not step:
         return set()
-    return {("action", token_text(step[0])), *[("constant", token_text(t)) for t in step[1:]]}
+    return {("action", token_text(step[0])), *[("constant", token_text(token)) for token in step[1:]]}
 
 
 def find_names_in_formula(formula: Node) -> set[WordName]:
@@ -217,7 +217,7 @@ def find_names_in_formula(formula: Node) -> set[WordName]:
             names |= _find_names_in_step(tree[1])
         else:
             names.add(("function" if is_number else "predicate", head))
-            names.update([("constant", t) for t in tree[1:] if isinstance(t, str)])
+            names.update([("constant", token) for token in tree[1:] if isinstance(token, str)])
             has_numbers = head in COMPARISONS or head in ARITHMETIC
             stack += [(child, has_numbers) for child in tree[1:]]
     return names

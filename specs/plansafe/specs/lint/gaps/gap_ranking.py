@@ -69,7 +69,7 @@ class GapRanking:
         ranked = {e.proposal.text: e for e in rank_varied(exploited_proposals, self.options.min_score)[:MAX_PROPOSALS]}
         if not ranked:
             return []
-        self.checker, proposals = self.compile([e.proposal for e in ranked.values()])
+        self.checker, proposals = self.compile([exploited.proposal for exploited in ranked.values()])
         violated_by_harmless = set().union(*[self._find_violated(path) for path in self.harmless])
         self._pool = [(path, self._find_violated(path)) for path in self.safe_paths]
         confirmed: list[_ConfirmedProposal] = []
@@ -148,9 +148,9 @@ class GapRanking:
             plan = Source("<gap>", self.plans.text(exploit))
             report = satisfying_checker.check(plan)
             findings = [f for f in violating_checker.check(plan).findings if f.rule == f"gap-{number}"]
-            findings = [f for f in findings if f.blame is not Blame.PRE_EXISTING]
+            findings = [finding for finding in findings if finding.blame is not Blame.PRE_EXISTING]
             if report.headline not in SAFE_HEADLINES or not findings:
-                if any([d.code == SC.KERNEL_DISAGREES for d in report.diagnostics]):
+                if any([diagnostic.code == SC.KERNEL_DISAGREES for diagnostic in report.diagnostics]):
                     raise AssertionError("the kernel does not confirm a plan that exploits a gap: a bug in plansafe")
                 continue
             kernel_is_safe = satisfying_checker.confirmer.is_safe(plan, len(exploit))
@@ -161,8 +161,8 @@ class GapRanking:
                     proposal.score,
                     problem,
                     self.plans.steps(exploit),
-                    tuple(sorted({f.step for f in findings})),
-                    tuple([f.binding for f in findings[:MAX_BINDINGS]]),
+                    tuple(sorted({finding.step for finding in findings})),
+                    tuple([finding.binding for finding in findings[:MAX_BINDINGS]]),
                     proposal.reasons,
                     proposal.text,
                     self.plans.steps(instead),
@@ -176,7 +176,7 @@ def rank_varied(exploited_proposals: Sequence[ExploitedProposal], min_score: flo
     """The proposals with enough score, the most suspicious first, in turns of patterns and of holes."""
     ranked = sorted(exploited_proposals, key=lambda e: (-e.proposal.score, len(e.proposal.text), e.proposal.text))
     ranked = interleave_groups([e for e in ranked if e.proposal.score >= min_score], lambda e: e.proposal.hole)
-    return interleave_groups(ranked, lambda e: e.proposal.kind)
+    return interleave_groups(ranked, lambda exploited: exploited.proposal.kind)
 
 
 def interleave_groups(

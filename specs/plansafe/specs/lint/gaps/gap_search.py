@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import NamedTuple
 
@@ -15,12 +15,17 @@ from plansafe.specs.lint.gaps.gap_ranking import GapRanking
 from plansafe.specs.lint.gaps.model import Gap, GapOptions, GapsResult
 from plansafe.specs.lint.gaps.proposals import NAME, Proposal, make_proposal
 from plansafe.specs.lint.gaps.safe_plans import SafePlans, StepPath, with_actions_of
-from plansafe.specs.lint.gaps.sibling_rules import sibling_rules
 from plansafe.specs.lint.gaps.state_graph import TaskGraph
-from plansafe.specs.lint.gaps.suspicion import Suspicion, SuspicionWeights
+from plansafe.specs.lint.gaps.suspicion import Suspicion, SuspicionWeights, node_words
 from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.elaborate.types import TypeTable
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions
+
+MAX_SIBLING_RULES = 60
+SIBLING_WEIGHT = 1.0
+"""The weight of a sibling of a rule; doubled if other rules contain both words."""
+_TEXT_FIELDS = frozenset((":hazard", ":target", ":severity", ":message", ":rationale", ":source", ":fix"))
 
 PROPOSED = "<proposed>"
 LIBRARY_WEIGHT = 5.0
@@ -58,7 +63,7 @@ def find_gaps(
     best: dict[str, Gap] = {}
     for _, gap in sorted(ranked_gaps, key=lambda ranked: ranked[0]):
         best.setdefault(gap.rule, gap)
-    gaps = [gap._replace(rule=gap.rule.replace(NAME, f"gap-{n}")) for n, gap in enumerate(best.values(), 1)]
+    gaps = [gap._replace(rule=gap.rule.replace(NAME, f"gap-{number}")) for number, gap in enumerate(best.values(), 1)]
     return GapsResult(tuple(gaps[: options.max_gaps]), tuple(diagnostics), explored, candidates)
 
 
@@ -122,7 +127,7 @@ class _ProblemGapSearch:
         """The specification together with proposed rules, named ``gap-0``, ``gap-1``, .."""
         specs = list(self.inputs.specs)
         if proposals:
-            rules = "\n".join([p.text.replace(NAME, f"gap-{n}") for n, p in enumerate(proposals)])
+            rules = "\n".join([p.text.replace(NAME, f"gap-{number}") for number, p in enumerate(proposals)])
             specs.append(Source(PROPOSED, f"(define (safety proposed)\n{rules})"))
         options = Options(replay=replay, judge=self.options.judge)
         return Checker(self.inputs.domain, self.inputs.problem, specs, options, self.inputs.resolve)
@@ -136,7 +141,7 @@ class _ProblemGapSearch:
             wrong = {text.count("\n", 0, place) - 1 for place in places}
             if not wrong:
                 return self._checker([], replay), []
-            proposals = [p for n, p in enumerate(proposals) if n not in wrong]
+            proposals = [proposal for number, proposal in enumerate(proposals) if number not in wrong]
             checker = self._checker(proposals, replay)
         return checker, proposals
 
@@ -146,7 +151,7 @@ class _ProblemGapSearch:
             return []
         options = Options(replay="never")
         library = Checker(self.inputs.domain, self.inputs.problem, self.inputs.library, options, self.inputs.resolve)
-        self.diagnostics += [d for d in library.diagnostics if d.severity is Severity.ERROR]
+        self.diagnostics += [diagnostic for diagnostic in library.diagnostics if diagnostic.severity is Severity.ERROR]
         if not library.ok:
             return []
         existing = {_unnamed_text(rule.node) for rule in checker.compiled.expanded.rules}
@@ -174,8 +179,8 @@ class _ProblemGapSearch:
                 harmless_paths.append(path)
             else:
                 repairs = repair(plans.checker, example, _REPAIR_OPTIONS).repairs[:2]
-                paths = [plans.parse(Source("<repair>", r.text)) for r in repairs]
-                start_paths += [p for p in paths if p is not None]
+                paths = [plans.parse(Source("<repair>", repair.text)) for repair in repairs]
+                start_paths += [path for path in paths if path is not None]
         limit_s = self.options.time_limit_s
         first_path = plans.find(limit_s=SEARCH_SHARE * limit_s)
         shortest_path: StepPath | None = None
@@ -185,7 +190,7 @@ class _ProblemGapSearch:
             first_path = plans.find_with_planners(SEARCH_SHARE * limit_s)
         if first_path is not None and shortest_path is None:
             shortest_path = plans.shorten(first_path, plans.is_safe)
-        start_paths += [p for p in (shortest_path, first_path) if p is not None]
+        start_paths += [path for path in (shortest_path, first_path) if path is not None]
         unique_paths: dict[tuple[str, ...], StepPath] = {plans.steps(p): p for p in [*harmless_paths, *start_paths]}
         return harmless_paths, list(unique_paths.values())[:MAX_REFERENCES]
 
@@ -197,3 +202,63 @@ class _ProblemGapSearch:
 def _unnamed_text(node: list[Node]) -> str:
     """The text of a rule with :data:`NAME` for its name."""
     return format_node([node[0], NAME, *node[2:]])
+
+
+def sibling_rules(weights: SuspicionWeights, nodes: Sequence[list[Node]], table: TypeTable) -> list[Proposal]:
+    """Each rule with one word replaced by a sibling, unless that is a rule already; the most suspicious ones."""
+    stripped_rules = [_strip_texts(node) for node in nodes]
+    existing = {format_node(rule) for rule in stripped_rules}
+    words_of_rules = [set(node_words(rule)) for rule in stripped_rules]
+    proposals: dict[str, Proposal] = {}
+    for word, sibling, suspicion in _find_siblings(weights, table):
+        candidates = [
+            (node, format_node(_replace_word(rule, word, sibling)))
+            for node, rule, rule_words in zip(nodes, stripped_rules, words_of_rules, strict=True)
+            if word in rule_words and sibling not in rule_words
+        ]
+        are_alike = any([{word, sibling} <= rule_words for rule_words in words_of_rules])
+        are_alike = are_alike or any([text in existing for _, text in candidates])
+        for node, text in candidates:
+            if text not in existing:
+                reason = f"`{node[1]}` is about `{word}`, a sibling of `{sibling}`"
+                suspicions = [suspicion, Suspicion(SIBLING_WEIGHT * (1 + are_alike), reason)]
+                proposals.setdefault(text, make_proposal("sibling", text, suspicions, SC.GAP_SIBLING))
+    return sorted(proposals.values(), key=lambda proposal: -proposal.score)[:MAX_SIBLING_RULES]
+
+
+def _find_siblings(weights: SuspicionWeights, table: TypeTable) -> Iterator[tuple[str, str, Suspicion]]:
+    """Pairs of words that are possible in the same places, and the suspicion against the second."""
+    task = weights.task
+    declared_types = sorted({type_number for types in task.object_types for type_number in types})
+    for type_number, name in enumerate(table.names):
+        for sibling in declared_types:
+            if type_number != sibling and set(table.parents[type_number]) & set(table.parents[sibling]):
+                yield name, table.names[sibling], weights.types[sibling]
+    predicates = list(enumerate(task.predicates[: len(weights.facts)]))
+    for index, first in predicates:
+        for other_index, second in predicates:
+            is_like = (
+                index != other_index and first.types == second.types and task.static[index] == task.static[other_index]
+            )
+            if is_like and weights.facts[other_index].weight:
+                yield first.name, second.name, weights.facts[other_index]
+    for action in task.actions.values():
+        domains = [v.domain for v in action.parameters]
+        for twin in task.actions.values():
+            if twin is not action and [v.domain for v in twin.parameters] == domains:
+                yield action.name, twin.name, weights.actions[twin.name]
+
+
+def _strip_texts(node: list[Node]) -> list[Node]:
+    """A rule without its name, and without fields that only people read."""
+    stripped: list[Node] = [node[0], NAME]
+    for place in range(2, len(node) - 1, 2):
+        if node[place] not in _TEXT_FIELDS:
+            stripped += node[place : place + 2]
+    return stripped
+
+
+def _replace_word(node: Node, old: str, new: str) -> Node:
+    if isinstance(node, str):
+        return new if node == old else node
+    return [_replace_word(child, old, new) for child in node]

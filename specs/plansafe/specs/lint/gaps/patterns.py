@@ -42,13 +42,13 @@ class ProposalPatterns:
 
     def _list_suspicions(self, facts: tuple[GroundFact, ...], objects: set[int]) -> list[Suspicion]:
         weights = self.weights
-        types = [weights.types[weights.find_most_suspicious_type(o)] for o in objects]
-        return [weights.facts[f.predicate] for f in facts] + types
+        types = [weights.types[weights.find_most_suspicious_type(object_)] for object_ in objects]
+        return [weights.facts[fact.predicate] for fact in facts] + types
 
     def _join_facts(self, chain: tuple[GroundFact, ...] | None, *items: SuspiciousItem) -> tuple[GroundFact, ...]:
         """The facts of a chain and of items, the most suspicious first."""
         facts = {*(chain or ()), *[item.fact for item in items if item.fact is not None]}
-        return tuple(sorted(facts, key=lambda f: (-self.weights.facts[f.predicate].weight, f)))
+        return tuple(sorted(facts, key=lambda fact: (-self.weights.facts[fact.predicate].weight, fact)))
 
     # -- together -----------------------------------------------------------------------------------------------------
 
@@ -66,7 +66,7 @@ class ProposalPatterns:
         names = LiftedNames(self.weights)
         body = names.facts(facts)
         text = f"(:process {NAME} :parameters ({names.parameters()}) :forbid {body})"
-        suspicions = self._list_suspicions(facts, {o for f in facts for o in f.objects})
+        suspicions = self._list_suspicions(facts, {object_ for fact in facts for object_ in fact.objects})
         return make_proposal("together", text, suspicions, links=graph.link_count(chain))
 
     # -- steps --------------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ class ProposalPatterns:
 
     def _propose_step(self, step: GroundAction, facts: tuple[GroundFact, ...], links: int) -> Proposal:
         weights = self.weights
-        objects = {o for f in facts for o in f.objects}
+        objects = {object_ for fact in facts for object_ in fact.objects}
         objects |= {o for o in step.objects if weights.types[weights.find_most_suspicious_type(o)].weight}
         names = LiftedNames(weights)
         pattern = names.step(step, objects)
@@ -119,7 +119,7 @@ class ProposalPatterns:
 
     def propose_facts_left_at_goal(self, end: StateGraph) -> Iterator[Proposal]:
         """Facts that are true when the goal is reached, were false in S0, and are not in the goal."""
-        object_facts = [i.fact for i in self.task_graph.items if i.fact is not None and len(i.objects) == 1]
+        object_facts = [item.fact for item in self.task_graph.items if item.fact is not None and len(item.objects) == 1]
         for fact in end.changing_facts:
             if self.task_graph.is_new(fact) and fact not in self._goal_facts:
                 for object_fact in (None, *[m for m in object_facts if m.objects[0] in fact.objects]):
@@ -148,8 +148,8 @@ class ProposalPatterns:
 
     def _propose_limit(self, changing: int, limit: int, code: int) -> Proposal:
         task, names = self.task, LiftedNames(self.weights)
-        arguments = [names.variable(o) for o in task.decode(code, len(task.functions[changing].types))]
-        small, large = [f"({' '.join([task.functions[f].name, *arguments])})" for f in (changing, limit)]
+        arguments = [names.variable(object_) for object_ in task.decode(code, len(task.functions[changing].types))]
+        small, large = [f"({' '.join([task.functions[function].name, *arguments])})" for function in (changing, limit)]
         text = f"(:process {NAME} :parameters ({names.parameters()}) :require (<= {small} {large}))"
         unread = Suspicion(UNREAD_WEIGHT, f"no rule and no action reads the limit `{large}`")
         return make_proposal("beyond", text, [unread])

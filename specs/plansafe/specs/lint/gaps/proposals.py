@@ -72,7 +72,7 @@ class LiftedNames:
 
     def step(self, step: GroundAction, named_objects: set[int]) -> str:
         """The pattern of a step, with ``_`` for objects that are not in ``named_objects``."""
-        words = [self.variable(o) if o in named_objects else "_" for o in step.objects]
+        words = [self.variable(object_) if object_ in named_objects else "_" for object_ in step.objects]
         return f"({' '.join([step.action.name, *words])})"
 
     def parameters(self) -> str:

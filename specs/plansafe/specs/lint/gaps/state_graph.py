@@ -31,9 +31,9 @@ class TaskGraph:
         self.engine = engine
         self.task = task = weights.task
         self.initial = engine.make_initial_state()
-        basic = [p for p in range(len(task.static)) if p not in weights.derived]
-        self.changing_predicates = [p for p in basic if not task.static[p]]
-        static_facts = self.facts(self.initial, [p for p in basic if task.static[p]])
+        basic = [index for index in range(len(task.static)) if index not in weights.derived]
+        self.changing_predicates = [predicate for predicate in basic if not task.static[predicate]]
+        static_facts = self.facts(self.initial, [predicate for predicate in basic if task.static[predicate]])
         self.initial_facts = self.facts(self.initial, self.changing_predicates)
         self.edges = incident_facts(static_facts)
         self.items = self.suspicious_items(static_facts)
@@ -46,18 +46,18 @@ class TaskGraph:
         """The true facts of some predicates."""
         task = self.task
         return [
-            GroundFact(p, task.decode(code, len(task.predicates[p].types)))
-            for p in predicates
-            for code in sorted(state.facts[p])
+            GroundFact(predicate, task.decode(code, len(task.predicates[predicate].types)))
+            for predicate in predicates
+            for code in sorted(state.facts[predicate])
         ]
 
     def suspicious_items(self, facts: list[GroundFact]) -> list[SuspiciousItem]:
         """The suspicious facts among these."""
         suspicions = self.weights.facts
         return [
-            SuspiciousItem(suspicions[f.predicate].weight, f, f.objects)
-            for f in facts
-            if suspicions[f.predicate].weight
+            SuspiciousItem(suspicions[fact.predicate].weight, fact, fact.objects)
+            for fact in facts
+            if suspicions[fact.predicate].weight
         ]
 
     def is_new(self, fact: GroundFact) -> bool:
@@ -82,7 +82,7 @@ class StateGraph:
         """The facts that connect an object with others, suspicious ones first."""
         facts = [*self._edges.get(object_number, ()), *self.task_graph.edges.get(object_number, ())]
         suspicions = self.task_graph.weights.facts
-        return sorted(facts, key=lambda f: -suspicions[f.predicate].weight) if len(facts) <= MAX_DEGREE else []
+        return sorted(facts, key=lambda fact: -suspicions[fact.predicate].weight) if len(facts) <= MAX_DEGREE else []
 
     def _chains_from(self, start: tuple[int, ...]) -> dict[int, tuple[GroundFact, ...]]:
         """The objects within :data:`MAX_DISTANCE` facts of some objects, each with a shortest chain of facts."""

@@ -53,7 +53,7 @@ class SuspicionWeights:
             dangerous |= {predicate for part in rule.parts for predicate in _find_dangerous_predicates(part)}
         read = read_by_rules | _read_by_actions(task)
         all_effects = [effect for action in task.actions.values() for effect in effects(action)]
-        changing = {a.function for effect in all_effects for a in effect.assignments}
+        changing = {assignment.function for effect in all_effects for assignment in effect.assignments}
         unread_static = [f for f in range(len(task.functions)) if f not in changing and -1 - f not in read]
         self.limits = [
             (f, g) for f in changing for g in unread_static if task.functions[f].types == task.functions[g].types
@@ -73,8 +73,8 @@ class SuspicionWeights:
         common = _find_common_words(
             [{atom.predicate for atom in _collect_precondition_atoms(action)} for action in actions]
         )
-        ending_actions = [action for action in actions if not any([e.adds for e in effects(action)])]
-        ended = {a.predicate for action in ending_actions for e in effects(action) for a in e.deletes}
+        ending_actions = [action for action in actions if not any([effect.adds for effect in effects(action)])]
+        ended = {atom.predicate for action in ending_actions for effect in effects(action) for atom in effect.deletes}
         return [
             NO_SUSPICION if predicate in common else self._make_fact_suspicion(predicate, read, dangerous, ended)
             for predicate in range(len(self.task.static))
@@ -99,15 +99,15 @@ class SuspicionWeights:
         in_domain = set().union(*action_words)
         for declared in (*task.predicates, *task.functions):
             in_domain |= {task.type_names[t] for types in declared.types for t in types} if declared.node else set()
-        declared_types = {t for types in task.object_types for t in types if t}
+        declared_types = {type_number for types in task.object_types for type_number in types if type_number}
         return [
-            _make_type_suspicion(name, in_rules, in_domain) if t in declared_types else NO_SUSPICION
-            for t, name in enumerate(task.type_names)
+            _make_type_suspicion(name, in_rules, in_domain) if type_number in declared_types else NO_SUSPICION
+            for type_number, name in enumerate(task.type_names)
         ]
 
     def find_most_suspicious_type(self, object_number: int) -> int:
         """The most suspicious of the declared types of an object."""
-        return max(self.task.object_types[object_number], key=lambda t: self.types[t].weight)
+        return max(self.task.object_types[object_number], key=lambda type_number: self.types[type_number].weight)
 
 
 def _make_type_suspicion(name: str, in_rules: set[str], in_domain: set[str]) -> Suspicion:
@@ -145,7 +145,7 @@ def _read_by_actions(task: Task) -> set[int]:
         formulas += [*action.start.condition, *action.over_all, *(action.end.condition if action.end else ())]
         for effect in effects(action):
             formulas += [effect.condition, effect.at_start]
-            functions |= {-1 - f.function for a in effect.assignments for f in expression_fluents(a.value)}
+            functions |= {-1 - fluent.function for a in effect.assignments for fluent in expression_fluents(a.value)}
     return functions | symbols_read(*formulas)
 
 

@@ -37,23 +37,23 @@ class Circuit:
             literal = self._inputs[typed_key] = 2 * node
         return literal
 
-    def both(self, a: Literal, b: Literal) -> Literal:
+    def both(self, first: Literal, second: Literal) -> Literal:
         """Conjunction of two literals."""
-        if a == b or b == TRUE:
-            return a
-        if a == TRUE:
-            return b
-        if a == FALSE or b == FALSE or a ^ b == 1:
+        if first == second or second == TRUE:
+            return first
+        if first == TRUE:
+            return second
+        if first == FALSE or second == FALSE or first ^ second == 1:
             return FALSE
-        key = (a, b) if a < b else (b, a)
+        key = (first, second) if first < second else (second, first)
         literal = self._conjunctions.get(key)
         if literal is None:
             literal = self._conjunctions[key] = self._conjunction(key)
         return literal
 
-    def either(self, a: Literal, b: Literal) -> Literal:
+    def either(self, first: Literal, second: Literal) -> Literal:
         """Disjunction of two literals."""
-        return self.both(a ^ 1, b ^ 1) ^ 1
+        return self.both(first ^ 1, second ^ 1) ^ 1
 
     def conjunction(self, parts: Iterable[Literal]) -> Literal:
         """Conjunction of any number of literals; empty is true."""
@@ -125,9 +125,9 @@ class Circuit:
             return then
         return self.either(self.both(condition, then), self.both(condition ^ 1, otherwise))
 
-    def equal(self, a: Literal, b: Literal) -> Literal:
+    def equal(self, first: Literal, second: Literal) -> Literal:
         """Whether two literals have the same value."""
-        return self.choose(a, b, b ^ 1)
+        return self.choose(first, second, second ^ 1)
 
     def at_most_one(self, parts: Iterable[Literal]) -> Literal:
         """At most one of the literals is true. Size linear in their number, depth logarithmic.
@@ -144,7 +144,7 @@ class Circuit:
         """Whether some literal is true, and whether at most one is. Two halves clash if each has a true literal."""
         clashes: list[Literal] = []
         if len(layer) <= MAX_PAIRWISE:
-            clashes = [self.both(a, b) for number, a in enumerate(layer) for b in layer[:number]]
+            clashes = [self.both(first, second) for number, first in enumerate(layer) for second in layer[:number]]
             layer = [self.disjunction(layer)]
         while len(layer) > 1:
             next_layer = []

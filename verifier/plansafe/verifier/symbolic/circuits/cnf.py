@@ -253,10 +253,10 @@ def _encode_addition(circuit: Circuit, weights: list[tuple[int, Literal]], const
     for place in range(max(sum([weight for weight, _ in weights]), constraint.bound).bit_length()):
         column = columns[place]
         while len(column) > 1:
-            a, b, c = column.pop(), column.pop(), column.pop() if column else FALSE
-            half_sum = circuit.equal(a, b) ^ 1
-            column.insert(0, circuit.equal(half_sum, c) ^ 1)
-            columns[place + 1].append(circuit.either(circuit.both(a, b), circuit.both(half_sum, c)))
+            first, second, third = column.pop(), column.pop(), column.pop() if column else FALSE
+            half_sum = circuit.equal(first, second) ^ 1
+            column.insert(0, circuit.equal(half_sum, third) ^ 1)
+            columns[place + 1].append(circuit.either(circuit.both(first, second), circuit.both(half_sum, third)))
         bit = column[0] if column else FALSE
         if constraint.bound >> place & 1:
             at_most, equal = circuit.either(bit ^ 1, at_most), circuit.both(bit, equal)

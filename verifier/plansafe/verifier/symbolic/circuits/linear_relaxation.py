@@ -175,8 +175,8 @@ class _Relaxation:
         exclusive: dict[Literal, dict[Literal, Origins]] = defaultdict(dict)
         for clause, origins in constraints.clauses.items():
             if len(clause) == 2:
-                a, b = clause[0] ^ 1, clause[1] ^ 1
-                exclusive[a][b] = exclusive[b][a] = origins
+                first, second = clause[0] ^ 1, clause[1] ^ 1
+                exclusive[first][second] = exclusive[second][first] = origins
             else:
                 self.rows.append((f"(>= {self._total(clause)} 1.0)", origins))
         for members, origins in cover_by_cliques(exclusive):
@@ -256,19 +256,19 @@ class _Relaxation:
 def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[tuple[list[Literal], Origins]]:
     """Cliques that cover all edges, each with the origins of its edges. Greedy: not the fewest."""
     covered: set[tuple[Literal, Literal]] = set()
-    for a in sorted(edges):
-        for b in sorted(edges[a]):
-            if b < a or (a, b) in covered:
+    for node in sorted(edges):
+        for adjacent in sorted(edges[node]):
+            if adjacent < node or (node, adjacent) in covered:
                 continue
-            members, origins = [a, b], edges[a][b]
-            common = edges[a].keys() & edges[b].keys()
+            members, origins = [node, adjacent], edges[node][adjacent]
+            common = edges[node].keys() & edges[adjacent].keys()
             while common:
                 neighbour = min(common)
                 origins = origins.union(*[edges[member][neighbour] for member in members])
                 members.append(neighbour)
                 common &= edges[neighbour].keys()
             members.sort()
-            covered.update([(first, second) for k, second in enumerate(members) for first in members[:k]])
+            covered.update([(first, second) for position, second in enumerate(members) for first in members[:position]])
             yield members, origins
 
 

@@ -80,13 +80,13 @@ def variable(function: int, code: int) -> Sum:
     return Sum(0, ((("value", function, code), 1),))
 
 
-def add(a: Sum, b: Sum, factor: Number = 1) -> Sum:
+def add(left: Sum, right: Sum, factor: Number = 1) -> Sum:
     """``a + factor * b``."""
-    total = check_number(normal_number(a.constant + factor * b.constant))
-    if not b.weighted_atoms:
-        return Sum(total, a.weighted_atoms)
-    coefficients = dict(a.weighted_atoms)
-    for atom, coefficient in b.weighted_atoms:
+    total = check_number(normal_number(left.constant + factor * right.constant))
+    if not right.weighted_atoms:
+        return Sum(total, left.weighted_atoms)
+    coefficients = dict(left.weighted_atoms)
+    for atom, coefficient in right.weighted_atoms:
         coefficients[atom] = check_number(normal_number(coefficients.get(atom, 0) + factor * coefficient))
     return Sum(total, tuple(sorted([weighted for weighted in coefficients.items() if weighted[1]], key=_sort_key)))
 
@@ -95,21 +95,21 @@ def _sort_key(weighted_atom: tuple[Atom, Number]) -> str:
     return repr(weighted_atom[0])
 
 
-def multiply(a: Sum, b: Sum) -> Sum:
+def multiply(left: Sum, right: Sum) -> Sum:
     """``a * b``."""
-    if not b.weighted_atoms:
-        a, b = b, a
-    if a.weighted_atoms:
-        first, second = sorted((a, b), key=repr)
+    if not right.weighted_atoms:
+        left, right = right, left
+    if left.weighted_atoms:
+        first, second = sorted((left, right), key=repr)
         return Sum(0, ((_intern("product", first, second), 1),))
-    return add(Sum(0), b, a.constant)
+    return add(Sum(0), right, left.constant)
 
 
-def divide(a: Sum, b: Sum) -> Sum:
+def divide(left: Sum, right: Sum) -> Sum:
     """``a / b``. Where ``b`` is zero the quotient is undefined; the caller encodes that separately."""
-    if b.weighted_atoms:
-        return Sum(0, ((_intern("quotient", a, b), 1),))
-    return _divide_by_constant(a, b.constant) if b.constant else Sum(0)
+    if right.weighted_atoms:
+        return Sum(0, ((_intern("quotient", left, right), 1),))
+    return _divide_by_constant(left, right.constant) if right.constant else Sum(0)
 
 
 def select(condition: Literal, then: Sum, otherwise: Sum) -> Sum:
@@ -131,18 +131,18 @@ def is_satisfied(value: Number, operator: str) -> bool:
     return value == 0 if operator == "=" else value < 0 or (value == 0 and operator == "<=")
 
 
-def compare(circuit: Circuit, operator: str, a: Sum, b: Sum) -> Literal:
+def compare(circuit: Circuit, operator: str, left: Sum, right: Sum) -> Literal:
     """Whether ``a operator b``, with operator ``= < > <= >=``."""
     if operator in (">", ">="):
-        a, b, operator = b, a, {">": "<", ">=": "<="}[operator]
-    difference = add(a, b, -1)
+        left, right, operator = right, left, {">": "<", ">=": "<="}[operator]
+    difference = add(left, right, -1)
     if not difference.weighted_atoms:
         return TRUE if is_satisfied(difference.constant, operator) else FALSE
     atom, coefficient = difference.weighted_atoms[0]
     if len(difference.weighted_atoms) == 1 and atom[0] == "indicator":
         literal = atom[1]
         assert isinstance(literal, int)
-        on, off = [compare(circuit, operator, Sum(difference.constant + c), Sum(0)) for c in (coefficient, 0)]
+        on, off = [compare(circuit, operator, Sum(difference.constant + offset), Sum(0)) for offset in (coefficient, 0)]
         return circuit.choose(literal, on, off)
     scaled = _divide_by_constant(difference, coefficient)
     if coefficient < 0 and operator in ("<", "<="):  # -s < 0 is not s <= 0

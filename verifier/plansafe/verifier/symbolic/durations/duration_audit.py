@@ -213,14 +213,16 @@ class DurationAudit:
             if check.kind is not CheckKind.GOAL:
                 soft = self.explored.is_preference(check)
                 holding_cells.append([f.cell for f in findings if f.holds or (soft and f.holds is False)])
-                undecided_cells.append([f.cell for f in findings if f.holds is None])
+                undecided_cells.append([finding.cell for finding in findings if finding.holds is None])
         if self.explored.always_violated or not self.explored.checks:
             return
         if (SAFE, True) not in self.examples and not self.explored.always_undecided:
             self._run_combination(holding_cells)
         if (SAFE, None) not in self.examples and any(undecided_cells):
             some_undecided = [cell for cells in undecided_cells for cell in cells]
-            not_violated = [a + b for a, b in zip(holding_cells, undecided_cells, strict=True)]
+            not_violated = [
+                holding + undecided for holding, undecided in zip(holding_cells, undecided_cells, strict=True)
+            ]
             self._run_combination([*not_violated, some_undecided])
 
     def _run_combination(self, choices: list[list[Cell]]) -> None:

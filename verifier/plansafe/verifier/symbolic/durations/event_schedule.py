@@ -57,14 +57,19 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
         checks = [*event_checks, *over_all_checks, builder.make_goal_check(), *rule_checks]
         sees_all = frozenset([check.number for check in rule_checks if check.kind is CheckKind.EVERYTHING])
     partners: list[set[int]] = [set() for _ in events]
-    for i, j in {pair for check in checks for pair in check.pairs}:
-        partners[i].add(j)
-        partners[j].add(i)
+    for first, second in {pair for check in checks for pair in check.pairs}:
+        partners[first].add(second)
+        partners[second].add(first)
     open_pairs = []
-    for i, j in [(i, j) for i, own_partners in enumerate(partners) for j in sorted(own_partners) if i < j]:
-        least, greatest = time_difference(times[j], times[i], box)
-        if least <= 0 <= greatest and (isinstance(times[i], Affine) or isinstance(times[j], Affine)):
-            open_pairs.append((i, j))
+    for first, second in [
+        (first, second)
+        for first, own_partners in enumerate(partners)
+        for second in sorted(own_partners)
+        if first < second
+    ]:
+        least, greatest = time_difference(times[second], times[first], box)
+        if least <= 0 <= greatest and (isinstance(times[first], Affine) or isinstance(times[second], Affine)):
+            open_pairs.append((first, second))
     over_all_events, initial = builder.over_all_events, engine.make_initial_state()
     return Schedule(
         steps, events, times, checks, partners, open_pairs, clashing, over_all_events, sees_all, exact, initial

@@ -108,7 +108,7 @@ class ExploredCells:
         violated = set(self.always_violated)
         undecided = self.always_undecided
         for check, findings in zip(self.checks, self.findings, strict=True):
-            finding = next((f for f in findings if contains_world(f.cell, values)), None)
+            finding = next((explored for explored in findings if contains_world(explored.cell, values)), None)
             if finding is None:
                 return None
             if check.kind is CheckKind.GOAL:

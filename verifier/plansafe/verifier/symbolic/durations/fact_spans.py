@@ -77,7 +77,10 @@ def _join_forms(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conju
     """
     joined: set[Conjunction] = {frozenset()} if all_parts else set()
     for part in parts:
-        joined = {a | b for a in joined for b in part if is_consistent(a | b)} if all_parts else joined | part
+        if all_parts:
+            joined = {union for left in joined for right in part if is_consistent(union := left | right)}
+        else:
+            joined |= part
         if len(joined) > MAX_CONJUNCTIONS:
             raise NoDisjunctiveForm
     if len(joined) >= 100:
@@ -160,8 +163,9 @@ class FactSpans:
                 choices.insert(0, [within])
             overlapping = self._find_overlapping(choices, [], orders)
             if overlapping is not None:
-                pairs = [(a.start, end) for a in overlapping for b in overlapping if a is not b for end in b.ends]
-                return SpanReason(False, [(start, end) for start, end in pairs if start is not None])
+                pairs = [(span, other) for span in overlapping for other in overlapping if span is not other]
+                starts = [(span.start, end) for span, other in pairs for end in other.ends]
+                return SpanReason(False, [(start, end) for start, end in starts if start is not None])
         return SpanReason(True, orders)
 
     def _find_overlapping(
@@ -188,9 +192,9 @@ class FactSpans:
 
     def _separating_order(self, first: Span, second: Span) -> Order | None:
         """The start of one span and an end of the other that is not after it."""
-        for a, b in ((first, second), (second, first)):
-            if a.start is not None:
-                for end in b.ends[:1]:
-                    if self._event_times[end] <= self._event_times[a.start]:
-                        return a.start, end
+        for earlier, later in ((first, second), (second, first)):
+            if earlier.start is not None:
+                for end in later.ends[:1]:
+                    if self._event_times[end] <= self._event_times[earlier.start]:
+                        return earlier.start, end
         return None

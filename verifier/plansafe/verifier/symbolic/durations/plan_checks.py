@@ -114,8 +114,8 @@ class PlanCheckBuilder:
         self.over_all_events: dict[int, frozenset[int]] = {}
         """By the number of a step, the events that its condition over all depends on."""
         self.clashing = [
-            {j for j in near[i] if find_interference(footprint, self._event_footprints[j]) is not None}
-            for i, footprint in enumerate(self._event_footprints)
+            {other for other in near[number] if find_interference(footprint, self._event_footprints[other]) is not None}
+            for number, footprint in enumerate(self._event_footprints)
         ]
 
     # -- dependencies -------------------------------------------------------------------------------------------------
@@ -123,7 +123,9 @@ class PlanCheckBuilder:
     def _find_near_pairs(self, events: Iterable[int]) -> Iterator[Pair]:
         """All pairs of these events (smaller first) that are near each other."""
         members = {*events}
-        return ((i, j) for i in members for j in self.near[i] if i < j and j in members)
+        return (
+            (first, second) for first in members for second in self.near[first] if first < second and second in members
+        )
 
     def _find_writers(self, footprint: Footprint) -> set[int]:
         """The events that may change the facts and fluents that are read."""
@@ -157,7 +159,9 @@ class PlanCheckBuilder:
     ) -> PlanCheck:
         """A check that depends on the effects of ``events`` and on the order of ``pairs``."""
         closure = self._with_dependencies(events)
-        clashes = [(i, j) for i in closure for j in self.clashing[i] if i < j and j in closure]
+        clashes = [
+            (event, other) for event in closure for other in self.clashing[event] if event < other and other in closure
+        ]
         return PlanCheck(kind, number, closure, frozenset([*clashes, *pairs]), frozenset(touching), instances)
 
     # -- checks -------------------------------------------------------------------------------------------------------
@@ -213,9 +217,9 @@ class PlanCheckBuilder:
                 ]
                 touching = [event for event, event_touches in enumerate(class_touches) if event_touches]
                 pairs = [
-                    (i, j)
-                    for i, j in self._find_near_pairs(touching)
-                    if part_reads.depends_on_order(class_touches[i], class_touches[j])
+                    (first, second)
+                    for first, second in self._find_near_pairs(touching)
+                    if part_reads.depends_on_order(class_touches[first], class_touches[second])
                 ]
                 check = self._check(CheckKind.RULE, number, touching, pairs, touching, instances)
                 if part.mode == "always" and classes and pairs:
@@ -248,9 +252,18 @@ class PlanCheckBuilder:
         adds = {event: self._event_footprints[event].adds & facts for event in check.events}
         deletes = {event: self._event_footprints[event].deletes & facts for event in check.events}
         near_pairs = self._find_near_pairs(sorted(check.events))
-        opposing = [(i, j) for i, j in near_pairs if adds[i] & deletes[j] or deletes[i] & adds[j]]
+        opposing = [
+            (event, other)
+            for event, other in near_pairs
+            if adds[event] & deletes[other] or deletes[event] & adds[other]
+        ]
         if not check.events <= {*changing, *(check.within or ())}:  # effects that depend on other events
-            opposing += [(i, j) for i in check.events for j in self.clashing[i] if i < j and j in check.events]
+            opposing += [
+                (event, other)
+                for event in check.events
+                for other in self.clashing[event]
+                if event < other and other in check.events
+            ]
         return check._replace(forbidden=frozenset(forbidden), opposing=frozenset(opposing))
 
     def _forbidden(

@@ -201,7 +201,7 @@ class GroupProofs:
                 binding = atom.bind(change.arguments)
                 for member in atoms:
                     arguments = _make_instance(member, binding)
-                    any_object = dict.fromkeys([a for a in arguments if a <= _FIRST_COUNTED])
+                    any_object = dict.fromkeys([argument for argument in arguments if argument <= _FIRST_COUNTED])
                     before.add_denial(make_denial(any_object, (LiftedLiteral(True, member.predicate, arguments),)))
                 if not before.refute():
                     yield atom, change
@@ -228,13 +228,13 @@ def _make_instance(atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:
 
 
 def _make_law(atoms: GroupAtoms, binding: list[int]) -> MutexLaw:
-    parts = [(a.predicate, tuple([None if n == COUNTED else binding[n] for n in a.arguments])) for a in atoms]
+    parts = [(atom.predicate, tuple([None if n == COUNTED else binding[n] for n in atom.arguments])) for atom in atoms]
     return MutexLaw(tuple(parts))
 
 
-def _add_distinctness(state: PartialState, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+def _add_distinctness(state: PartialState, first: tuple[int, ...], second: tuple[int, ...]) -> None:
     """Add that two facts of one predicate are different."""
-    literals = [LiftedLiteral(False, EQUALITY, pair) for pair in zip(a, b, strict=True)]
+    literals = [LiftedLiteral(False, EQUALITY, pair) for pair in zip(first, second, strict=True)]
     state.add(Knowledge(splits=(tuple([Knowledge(literals=(literal,)) for literal in literals]),)))
 
 

@@ -175,7 +175,7 @@ def ground_declared(
     if not counting:
         return []
     derived = {axiom.predicate for stratum in task.axioms for axiom in stratum}
-    possible: dict[int, set[int]] = {p: set(codes) for p, codes in enumerate(task.initial_facts)}
+    possible: dict[int, set[int]] = {predicate: set(codes) for predicate, codes in enumerate(task.initial_facts)}
     for literal in task.timed_literals:
         if literal.time == 0 and not literal.fluent:
             possible[literal.predicate].add(task.encode(literal.arguments))
@@ -211,17 +211,17 @@ def _ground_declaration(
         facts = tuple(dict.fromkeys(repeated_facts))
         if exactly_one or len(facts) > 1:
             yield FactGroup(facts, exactly_one)
-    if exactly_one and len(groups) < prod([len(members[p]) for p in parameters]):
+    if exactly_one and len(groups) < prod([len(members[parameter]) for parameter in parameters]):
         yield FactGroup((), True)
 
 
 def _list_instance_codes(task: Task, arguments: tuple[int, ...], members: dict[int, frozenset[int]]) -> list[int]:
-    variables = sorted({a for a in arguments if a < 0})
+    variables = sorted({argument for argument in arguments if argument < 0})
     domains = [sorted(members[v]) for v in variables]
     if prod([len(domain) for domain in domains]) > MAX_OPEN_FACTS:
         raise LimitReached(LimitKind.OPEN_FACTS)
     bindings = [dict(zip(variables, objects, strict=True)) for objects in product(*domains)]
-    return [task.encode(tuple([binding.get(a, a) for a in arguments])) for binding in bindings]
+    return [task.encode(tuple([binding.get(argument, argument) for argument in arguments])) for binding in bindings]
 
 
 def _match_arguments(
@@ -299,7 +299,7 @@ def _parameter_types(task: Task, invariant: InferredInvariant) -> list[str]:
 
 
 def _type_text(task: Task, atom: GroupAtom, place: int) -> str:
-    return " or ".join([task.type_names[t] for t in task.predicates[atom.predicate].types[place]])
+    return " or ".join([task.type_names[type_number] for type_number in task.predicates[atom.predicate].types[place]])
 
 
 def describe_declared(task: Task, invariant: WorldInvariant) -> str:

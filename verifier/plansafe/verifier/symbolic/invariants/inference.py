@@ -133,7 +133,7 @@ class _Search:
                 if not _is_allowed(len(arguments), len(arguments) - len(places)):
                     break
                 if [arguments[place] for place in places] == binding:
-                    numbers = [places.index(p) if p in places else COUNTED for p in range(len(arguments))]
+                    numbers = [places.index(place) if place in places else COUNTED for place in range(len(arguments))]
                     atom = GroupAtom(predicate, tuple(numbers))
                     if atom not in atoms:
                         yield atom
@@ -191,6 +191,6 @@ def _make_canonical(atoms: GroupAtoms) -> GroupAtoms:
 def _list_variants(atoms: GroupAtoms) -> list[set[GroupAtom]]:
     """The atoms under each renumbering of the parameters."""
     return [
-        {a._replace(arguments=tuple([n if n == COUNTED else order[n] for n in a.arguments])) for a in atoms}
+        {atom._replace(arguments=tuple([n if n == COUNTED else order[n] for n in atom.arguments])) for atom in atoms}
         for order in permutations(range(_count_parameters(atoms)))
     ]

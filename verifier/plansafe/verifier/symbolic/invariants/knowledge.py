@@ -60,9 +60,9 @@ class DomainRelations:
             disjoint = self._disjoint[a, b] = a != b and self.sets[a].isdisjoint(self.sets[b])
         return disjoint
 
-    def is_contained(self, a: int, b: int) -> bool:
+    def is_contained(self, first: int, second: int) -> bool:
         """Whether every object of ``a`` is in ``b``."""
-        contained = self._contained.get((a, b))
+        contained = self._contained.get((first, second))
         if contained is None:
-            contained = self._contained[a, b] = a == b or self.sets[a] <= self.sets[b]
+            contained = self._contained[first, second] = first == second or self.sets[first] <= self.sets[second]
         return contained

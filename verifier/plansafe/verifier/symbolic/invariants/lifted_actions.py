@@ -51,7 +51,7 @@ class PseudoPredicates:
 
     def outcome(self, choice: model.Choice) -> LiftedLiteral:
         """The literal that a choice has its alternative."""
-        numbers = [self._number(("choice", choice.number, k)) for k in range(choice.alternatives)]
+        numbers = [self._number(("choice", choice.number, alternative)) for alternative in range(choice.alternatives)]
         for number in numbers:
             self.rivals[number] = tuple([rival for rival in numbers if rival != number])
         arguments = tuple([model.variable(v.slot) for v in choice.variables])
@@ -217,8 +217,8 @@ class LiftedSnap:
         for disjunct in convert_to_dnf(formula.body, positive, MAX_DISJUNCTS) or ():
             literals = self._literals(disjunct.literals)
             if literals is not None:
-                bound = (*formula.variables, *disjunct.variables)
-                variables: dict[int, int | None] = {model.variable(v.slot): v.domain for v in bound}
+                bound_variables = (*formula.variables, *disjunct.variables)
+                variables: dict[int, int | None] = {model.variable(v.slot): v.domain for v in bound_variables}
                 yield make_denial(variables, literals)
 
 
@@ -228,14 +228,14 @@ def make_denial(
     """The denial of literals, with a binding of some of the variables. Literals that bind variables well come first."""
     binding = binding or {}
     bound_literals = [
-        LiftedLiteral(positive, predicate, tuple([binding.get(a, a) for a in arguments]))
+        LiftedLiteral(positive, predicate, tuple([binding.get(argument, argument) for argument in arguments]))
         for positive, predicate, arguments in literals
     ]
     unbound = {v: domain for v, domain in variables.items() if v not in binding}
 
     def rank(literal: LiftedLiteral) -> tuple[bool, bool, bool]:
         is_equality = literal.predicate == EQUALITY
-        unbound_count = len([a for a in literal.arguments if a in unbound])
+        unbound_count = len([argument for argument in literal.arguments if argument in unbound])
         return not literal.positive, is_equality and unbound_count > 1, not is_equality
 
     members = tuple([(term, variables[v]) for v, term in binding.items() if v in variables])

@@ -117,8 +117,8 @@ class PartialState:
             if literal.positive:
                 self.merge(*literal.arguments)
             else:
-                a, b = literal.arguments
-                self._unequal_pairs.append((a, b))
+                first, second = literal.arguments
+                self._unequal_pairs.append((first, second))
             return
         atoms = self._true_atoms if literal.positive else self._false_atoms
         atoms.setdefault(literal.predicate, []).append(literal.arguments)
@@ -126,19 +126,19 @@ class PartialState:
             for rival in self.rivals.get(literal.predicate, ()):
                 self.add_literal(LiftedLiteral(False, rival, literal.arguments))
 
-    def merge(self, a: int, b: int) -> None:
+    def merge(self, first: int, second: int) -> None:
         """Make two terms the same object. The state is ``closed`` afterwards if they are known to be different."""
-        a, b = self.find_representative(a), self.find_representative(b)
-        if a == b:
+        first, second = self.find_representative(first), self.find_representative(second)
+        if first == second:
             return
-        if b >= 0:
-            a, b = b, a
-        if self.differ(a, b):
+        if second >= 0:
+            first, second = second, first
+        if self.differ(first, second):
             self.closed = True
             return
-        self._parents[b] = a
-        self._variable_domains[a] = tuple(
-            dict.fromkeys((*self._variable_domains.get(a, ()), *self._variable_domains.get(b, ())))
+        self._parents[second] = first
+        self._variable_domains[first] = tuple(
+            dict.fromkeys((*self._variable_domains.get(first, ()), *self._variable_domains.get(second, ())))
         )
         self._version += 1
 
@@ -151,29 +151,31 @@ class PartialState:
             term = parents[term]
         return term
 
-    def are_equal(self, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    def are_equal(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
         """Whether the terms are known to be equal, one by one."""
         find = self.find_representative
-        return all([x == y or find(x) == find(y) for x, y in zip(a, b, strict=True)])
+        return all([left == right or find(left) == find(right) for left, right in zip(first, second, strict=True)])
 
-    def differ(self, a: int, b: int) -> bool:
+    def differ(self, first: int, second: int) -> bool:
         """Whether two terms are known to be different objects."""
-        a, b = self.find_representative(a), self.find_representative(b)
-        if a == b:
+        first, second = self.find_representative(first), self.find_representative(second)
+        if first == second:
             return False
-        if a >= 0 and b >= 0:
+        if first >= 0 and second >= 0:
             return True
         domains = self.domains
-        for term, variable in ((a, b), (b, a)):
+        for term, variable in ((first, second), (second, first)):
             if term >= 0:
                 outside = any([term not in domains.sets[domain] for domain in self._variable_domains.get(variable, ())])
-                return outside or self._are_unequal(a, b)
-        domains_a, domains_b = self._variable_domains.get(a, ()), self._variable_domains.get(b, ())
-        return any([domains.are_disjoint(x, y) for x in domains_a for y in domains_b]) or self._are_unequal(a, b)
+                return outside or self._are_unequal(first, second)
+        first_domains, second_domains = self._variable_domains.get(first, ()), self._variable_domains.get(second, ())
+        return any(
+            [domains.are_disjoint(left, right) for left in first_domains for right in second_domains]
+        ) or self._are_unequal(first, second)
 
-    def _are_unequal(self, a: int, b: int) -> bool:
+    def _are_unequal(self, first: int, second: int) -> bool:
         find = self.find_representative
-        return any([{find(x), find(y)} == {a, b} for x, y in self._unequal_pairs])
+        return any([{find(left), find(right)} == {first, second} for left, right in self._unequal_pairs])
 
     def is_within(self, term: int, domain: int | None) -> bool:
         """Whether a term is known to be in a domain."""
@@ -190,10 +192,10 @@ class PartialState:
     def value(self, literal: LiftedLiteral) -> bool | None:
         """The truth value of a literal; ``None`` if it is unknown."""
         if literal.predicate == EQUALITY:
-            a, b = literal.arguments
-            if self.find_representative(a) == self.find_representative(b):
+            first, second = literal.arguments
+            if self.find_representative(first) == self.find_representative(second):
                 return literal.positive
-            return not literal.positive if self.differ(a, b) else None
+            return not literal.positive if self.differ(first, second) else None
         for atoms, value in ((self._true_atoms, literal.positive), (self._false_atoms, not literal.positive)):
             for row in atoms.get(literal.predicate, ()):
                 if self.are_equal(row, literal.arguments):
@@ -246,7 +248,8 @@ class PartialState:
 
     def _find_contradictions(self) -> None:
         """Close the state if a pair is both equal and unequal, or an atom both true and false."""
-        if any([self.find_representative(a) == self.find_representative(b) for a, b in self._unequal_pairs]):
+        find = self.find_representative
+        if any([find(left) == find(right) for left, right in self._unequal_pairs]):
             self.closed = True
         for predicate, rows in self._true_atoms.items():
             for false_row in self._false_atoms.get(predicate, ()):
@@ -284,15 +287,15 @@ class PartialState:
             if predicate != instances[0][0]:
                 self.closed = True
                 return
-            for a, b in zip(instances[0][1], row, strict=True):
-                self.merge(a, b)
+            for first, second in zip(instances[0][1], row, strict=True):
+                self.merge(first, second)
 
     def _matches_pattern(self, pattern: tuple[int | None, ...], row: tuple[int, ...]) -> bool:
         """Whether terms equal the terms of a pattern, of which ``None`` equals any term."""
         return all(
             [
-                p is None or self.find_representative(p) == self.find_representative(a)
-                for p, a in zip(pattern, row, strict=True)
+                expected is None or self.find_representative(expected) == self.find_representative(argument)
+                for expected, argument in zip(pattern, row, strict=True)
             ]
         )
 
@@ -310,8 +313,8 @@ class PartialState:
             self._apply_matched_denial(denial, binding, unknown)
             return
         literal = denial.literals[number]
-        arguments = tuple([binding.get(a, a) for a in literal.arguments])
-        unbound = [a for a in arguments if a in denial.variables and a not in binding]
+        arguments = tuple([binding.get(argument, argument) for argument in literal.arguments])
+        unbound = [argument for argument in arguments if argument in denial.variables and argument not in binding]
         literal = literal._replace(arguments=arguments)
         if not unbound:
             value = self.value(literal)
@@ -364,8 +367,8 @@ class PartialState:
         if unknown is None:
             self.closed = True
             return
-        arguments = tuple([binding.get(a, a) for a in unknown.arguments])
-        if not any([a in denial.variables and a not in binding for a in unknown.arguments]):
+        arguments = tuple([binding.get(argument, argument) for argument in unknown.arguments])
+        if not any([argument in denial.variables and argument not in binding for argument in unknown.arguments]):
             self.add_literal(LiftedLiteral(not unknown.positive, unknown.predicate, arguments))
 
     def _reduce_splits(self) -> None:

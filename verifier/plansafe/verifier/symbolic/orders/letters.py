@@ -97,7 +97,7 @@ class Letters(LetterOrder):
         if self.is_merged:
             return self.value_at(formula, self.timeline.start)
         circuit = self.circuit
-        cases = [circuit.both(self.is_first(k), self.value_at(formula, k)) for k in self.letters]
+        cases = [circuit.both(self.is_first(letter), self.value_at(formula, letter)) for letter in self.letters]
         return circuit.disjunction(cases)
 
     def value_at_end(self, formula: Formula) -> Literal:
@@ -130,11 +130,13 @@ class Letters(LetterOrder):
         """Return the literal that, before each letter at which ``formula`` holds, ``earlier`` holds at some letter."""
         circuit = self.circuit
         violating_cases = []
-        for k in self.letters:
-            value = circuit.both(self.exists(k), self.value_at(formula, k))
+        for letter in self.letters:
+            value = circuit.both(self.exists(letter), self.value_at(formula, letter))
             if value != FALSE:
                 none_before = [
-                    circuit.both(self.is_earlier(j, k), self.value_at(earlier, j)) ^ 1 for j in self.letters if j != k
+                    circuit.both(self.is_earlier(before, letter), self.value_at(earlier, before)) ^ 1
+                    for before in self.letters
+                    if before != letter
                 ]
                 violating_cases.append(circuit.conjunction([value, *none_before]))
                 self.timeline.check_limits()
@@ -144,12 +146,12 @@ class Letters(LetterOrder):
         """Return the literal that a formula is not false at a letter between two letters at which it is true."""
         circuit = self.circuit
         violating_cases = []
-        for k in self.letters:
-            value = self.value_at(formula, k) ^ 1
+        for letter in self.letters:
+            value = self.value_at(formula, letter) ^ 1
             if value != FALSE:
-                before = [circuit.both(self.is_earlier(j, k), self.value_at(formula, j)) for j in self.letters]
+                before = [circuit.both(self.is_earlier(j, letter), self.value_at(formula, j)) for j in self.letters]
                 after = [
-                    circuit.conjunction([self.is_earlier(k, j), self.exists(j), self.value_at(formula, j)])
+                    circuit.conjunction([self.is_earlier(letter, j), self.exists(j), self.value_at(formula, j)])
                     for j in self.letters
                 ]
                 violating_cases.append(
@@ -163,10 +165,10 @@ class Letters(LetterOrder):
     def _encode_within(self, formula: Formula, bound: Number) -> Literal:
         """Return the literal that a formula holds at some letter up to a time."""
         cases = []
-        for k in self.letters:
-            value = self.circuit.both(self.exists(k), self.value_at(formula, k))
+        for letter in self.letters:
+            value = self.circuit.both(self.exists(letter), self.value_at(formula, letter))
             if value != FALSE:
-                cases.append(self.circuit.both(value, self.is_number_at_most(k, floor(bound))))
+                cases.append(self.circuit.both(value, self.is_number_at_most(letter, floor(bound))))
         return self.circuit.disjunction(cases)
 
     def _encode_hold_between(self, formula: Formula, start: Number, end: Number | None) -> Literal:
@@ -191,16 +193,25 @@ class Letters(LetterOrder):
         """Return the literal that ``answer`` follows each letter with ``formula`` within ``bound`` letters."""
         circuit = self.circuit
         violating_cases = []
-        for k in self.letters:
-            value = circuit.conjunction([self.exists(k), self.value_at(formula, k), self.value_at(answer, k) ^ 1])
+        for letter in self.letters:
+            value = circuit.conjunction(
+                [self.exists(letter), self.value_at(formula, letter), self.value_at(answer, letter) ^ 1]
+            )
             if value == FALSE:
                 continue
             none_in_time = []
-            for j in self.letters:
-                answered = circuit.conjunction([self.is_earlier(k, j), self.exists(j), self.value_at(answer, j)])
+            for later in self.letters:
+                answered = circuit.conjunction(
+                    [self.is_earlier(letter, later), self.exists(later), self.value_at(answer, later)]
+                )
                 if answered != FALSE:
-                    between = [circuit.both(self.is_earlier(k, m), self.is_earlier(m, j)) for m in self.letters]
-                    none_in_time.append(circuit.both(answered, self.count_at_most(between, floor(bound) - 1)) ^ 1)
+                    letters_between = [
+                        circuit.both(self.is_earlier(letter, between), self.is_earlier(between, later))
+                        for between in self.letters
+                    ]
+                    none_in_time.append(
+                        circuit.both(answered, self.count_at_most(letters_between, floor(bound) - 1)) ^ 1
+                    )
             violating_cases.append(circuit.conjunction([value, *none_in_time]))
         return circuit.disjunction(violating_cases) ^ 1
 
@@ -287,12 +298,12 @@ class Letters(LetterOrder):
         """
         circuit = self.circuit
         cases = [self.value_at(body, time_point) ^ flip]
-        for k in self.letters:
-            if k == time_point or TRUE in cases:
+        for letter in self.letters:
+            if letter == time_point or TRUE in cases:
                 continue
-            on_side = self.is_on_side(k, time_point, past)
+            on_side = self.is_on_side(letter, time_point, past)
             if on_side != FALSE:
-                cases.append(circuit.both(on_side, self.value_at(body, k) ^ flip))
+                cases.append(circuit.both(on_side, self.value_at(body, letter) ^ flip))
         return circuit.disjunction(cases)
 
     def _encode_some_with_path(
@@ -307,23 +318,23 @@ class Letters(LetterOrder):
         # If letters are not merged, the start is no letter: it is not known which step is the first.
         is_letter = self.is_merged or time_point != self.timeline.start
         cases = [self.value_at(goal, time_point) ^ flip] if is_letter else []
-        for k in self.letters:
-            if k == time_point or TRUE in cases:
+        for letter in self.letters:
+            if letter == time_point or TRUE in cases:
                 continue
-            on_side = self.is_on_side(k, time_point, past)
+            on_side = self.is_on_side(letter, time_point, past)
             if on_side == FALSE:
                 continue
-            value = circuit.both(on_side, self.value_at(goal, k) ^ flip)
+            value = circuit.both(on_side, self.value_at(goal, letter) ^ flip)
             if value == FALSE:
                 continue
             parts = [value, self.value_at(stay, time_point) ^ flip] if is_letter else [value]
             for m in self.letters:
-                if m in (k, time_point):
+                if m in (letter, time_point):
                     continue
                 if past:
-                    between = circuit.both(self.is_earlier(k, m), self.is_not_after(m, time_point))
+                    between = circuit.both(self.is_earlier(letter, m), self.is_not_after(m, time_point))
                 else:
-                    between = circuit.both(self.is_not_after(time_point, m), self.is_earlier(m, k))
+                    between = circuit.both(self.is_not_after(time_point, m), self.is_earlier(m, letter))
                 if between != FALSE:
                     parts.append(circuit.both(between, self.value_at(stay, m) ^ flip ^ 1) ^ 1)
             cases.append(circuit.conjunction(parts))

@@ -172,9 +172,9 @@ class RuleEncoding:
         if letters.is_merged:
             return circuit.both(applies, letters.value_at(prepared.body, timeline.find_time_point_after(step)) ^ 1)
         violating_cases = [
-            circuit.both(is_next, letters.value_at(prepared.body, k) ^ 1)
-            for k in letters.letters
-            if k != step and (is_next := letters.is_next(step, k)) != FALSE
+            circuit.both(is_next, letters.value_at(prepared.body, letter) ^ 1)
+            for letter in letters.letters
+            if letter != step and (is_next := letters.is_next(step, letter)) != FALSE
         ]
         return circuit.both(applies, circuit.disjunction(violating_cases))
 

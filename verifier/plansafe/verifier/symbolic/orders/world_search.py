@@ -130,10 +130,13 @@ class WorldSearch:
         order = self.timeline.order
         # If the plan orders two of the steps, ``low`` before ``high``, the triple adds nothing in two cases: the plan
         # also orders another pair, or some step between ``low`` and ``high`` forms triples with the third step.
-        for a, b, c in ((first, third, second), (second, third, first)):
-            if not input_partners[a] >> b & 1:
-                low, high = (a, b) if order.after[a] >> b & 1 else (b, a)
-                if not input_partners[b] >> c & 1 or order.after[low] & order.before[high] & input_partners[c]:
+        for left, right, third_step in ((first, third, second), (second, third, first)):
+            if not input_partners[left] >> right & 1:
+                low, high = (left, right) if order.after[left] >> right & 1 else (right, left)
+                if (
+                    not input_partners[right] >> third_step & 1
+                    or order.after[low] & order.before[high] & input_partners[third_step]
+                ):
                     return True
         return False
 

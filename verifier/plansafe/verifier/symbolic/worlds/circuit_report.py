@@ -244,7 +244,7 @@ class CircuitReporter(WorldsReporter):
         """The witness with the parts of the world that matter to the failures that are shown in it."""
         circuit = self.encoding.circuit
         literals = {**self.failure_literals, **self._violations_by_rule}
-        same_world = [f for f in self.failing_worlds if f.world == failing.world]
+        same_world = [world for world in self.failing_worlds if world.world == failing.world]
         roots = [find_reason(circuit, literals[f.about], failing.world) for f in same_world]
         keys = [circuit.keys[node] for node in circuit.inputs(roots)]
         facts = [(key.predicate, key.code) for key in keys if isinstance(key, FactInput)]

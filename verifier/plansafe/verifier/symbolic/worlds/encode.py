@@ -88,7 +88,7 @@ def encode_plan(
         limits.append("a number grew beyond 65,536 bits")
     criteria, rules = compiled.options.criteria, compiled.rules
     soft_parts = frozenset(
-        [n for n, part in enumerate(engine.rule_set.parts) if not criteria.includes(rules[part.rule])]
+        [number for number, part in enumerate(engine.rule_set.parts) if not criteria.includes(rules[part.rule])]
     )
     exempt_violations = _find_exempt_violations(compiled, collector.violations)
     violations = [v for v in collector.violations if v.part not in soft_parts and v not in exempt_violations]

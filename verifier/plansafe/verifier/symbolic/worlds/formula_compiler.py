@@ -198,11 +198,11 @@ class FormulaCompiler:
         flip = 0 if value else 1
 
         def evaluate(state: SymbolicState, binding: Binding) -> Literal:
-            a, b = left(state, binding), right(state, binding)
-            defined = circuit.both(a.defined, b.defined)
+            left_value, right_value = left(state, binding), right(state, binding)
+            defined = circuit.both(left_value.defined, right_value.defined)
             if defined == FALSE:
                 return FALSE
-            return circuit.both(defined, terms.compare(circuit, operator, a.value, b.value) ^ flip)
+            return circuit.both(defined, terms.compare(circuit, operator, left_value.value, right_value.value) ^ flip)
 
         return evaluate
 
@@ -250,9 +250,9 @@ def _compile_equality(formula: Equal) -> LiteralFunction:
     left, right = formula.left, formula.right
 
     def evaluate(_state: SymbolicState, binding: Binding) -> Literal:
-        a = left if left >= 0 else binding[-1 - left]
-        b = right if right >= 0 else binding[-1 - right]
-        return TRUE if a == b else FALSE
+        left_object = left if left >= 0 else binding[-1 - left]
+        right_object = right if right >= 0 else binding[-1 - right]
+        return TRUE if left_object == right_object else FALSE
 
     return evaluate
 
@@ -311,9 +311,9 @@ class DerivedFacts:
             for (predicate, code), literal in changes:
                 state.put(predicate, code, literal)
             rounds += 1
-            if rounds > sum([len(state.facts[p]) for p in heads]):
+            if rounds > sum([len(state.facts[head]) for head in heads]):
                 return
-            if rounds > MAX_ROUNDS and any([state.literals[p] for p in heads]):
+            if rounds > MAX_ROUNDS and any([state.literals[head] for head in heads]):
                 raise TooManyRounds
 
     def _apply_axioms(self, state: SymbolicState, axioms: list[_CompiledAxiom]) -> dict[tuple[int, int], Literal]:

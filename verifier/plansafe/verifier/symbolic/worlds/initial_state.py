@@ -102,7 +102,7 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
     for opening in openings:
         predicate, arity = opening.predicate, len(opening.arguments)
         if predicate not in mentioned:
-            denied = [code for p, code in task.denied if p == predicate]
+            denied = [code for denied_predicate, code in task.denied if denied_predicate == predicate]
             unknown = unknown_facts[predicate : predicate + 1]
             mentioned[predicate] = task.initial_facts[predicate].union(denied, *unknown)
         # The code of a fact is the sum of ``weight * object`` over its distinct arguments.
@@ -113,7 +113,7 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
             members = set.intersection(*[set(task.domains[opening.domains[place]]) for place in places])
             if total + len(codes) * len(members) > MAX_OPEN_FACTS:
                 raise LimitReached(LimitKind.OPEN_FACTS)
-            summands = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
+            summands = [weight * object_ for object_ in task.domains[opening.domains[places[0]]] if object_ in members]
             codes = [code + term for code in codes for term in summands]
         mentioned_codes = mentioned[predicate]
         new_codes = [code for code in codes if code not in mentioned_codes]

@@ -260,7 +260,7 @@ def _find_read_predicates(compiled: CompiledTask) -> set[int]:
         for snap in (action.start, action.end):
             if snap is not None:
                 formulas += snap.condition
-                formulas += [f for effect in snap.effects for f in (effect.condition, effect.at_start)]
+                formulas += [formula for effect in snap.effects for formula in (effect.condition, effect.at_start)]
     for part in plan.parts:
         formulas += [part.body] if part.guard is None else [part.body, part.guard]
     return {atom.predicate for formula in formulas for atom in atoms_in(formula)}

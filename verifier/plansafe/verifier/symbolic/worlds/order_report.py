@@ -88,7 +88,7 @@ class OrderReporter(OpenPartsReporter):
         """The answer to whether a world violates a rule; the solver is asked once for each rule."""
         if rule not in self._violations:
             parts = self.compiled.engine.rule_set.parts
-            numbers = [n for n, part in enumerate(parts) if self.compiled.rules[part.rule].name == rule]
+            numbers = [number for number, part in enumerate(parts) if self.compiled.rules[part.rule].name == rule]
             self._violations[rule] = self.audit.encoding.find_violation(numbers)
         return self._violations[rule]
 

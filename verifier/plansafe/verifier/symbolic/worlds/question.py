@@ -184,8 +184,8 @@ class _CompletionPair:
                 allowed_bits, good_bits = bits
                 necessary_bits |= allowed_bits & (~good_bits if is_good else good_bits)
         nodes = list(enumerate(self._facts_to_test))
-        necessary = [node for i, node in nodes if necessary_bits >> i & 1]
-        self._facts_to_test = [node for i, node in nodes if not necessary_bits >> i & 1]
+        necessary = [node for bit, node in nodes if necessary_bits >> bit & 1]
+        self._facts_to_test = [node for bit, node in nodes if not necessary_bits >> bit & 1]
         self._skip_length = 0 if necessary else 2 * self._skip_length + 1
         self._queries_to_skip = self._skip_length
         return necessary
@@ -217,7 +217,7 @@ class InputFlips:
         """
         circuit, count = self._circuit, len(flipped)
         all_bits = (1 << count) - 1
-        flip_bit = {node: 1 << i for i, node in enumerate(flipped)}
+        flip_bit = {node: 1 << position for position, node in enumerate(flipped)}
         node_bits: dict[int, int] = {0: 0}
         budget = MAX_SUMS
         for node in self.nodes:

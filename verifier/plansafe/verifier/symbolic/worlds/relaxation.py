@@ -203,7 +203,7 @@ class Relaxation:
     def _find_constant_functions(self) -> frozenset[int]:
         """The functions whose values are given and never change."""
         task = self.task
-        snaps = [snap for a in task.actions.values() for snap in (a.start, a.end) if snap is not None]
+        snaps = [snap for action in task.actions.values() for snap in (action.start, action.end) if snap is not None]
         changing = {a.function for snap in snaps for effect in snap.effects for a in effect.assignments}
         changing.update([literal.predicate for literal in task.timed_literals if literal.fluent])
         if task.unknowns is not None:
@@ -343,7 +343,7 @@ class _RelaxedEffect:
         return changed
 
     def _bind(self, atom: Atom, objects: Objects) -> Objects:
-        return tuple([a if a >= 0 else objects[self._places[a]] for a in atom.arguments])
+        return tuple([argument if argument >= 0 else objects[self._places[argument]] for argument in atom.arguments])
 
     def _has_instance(
         self, atom: Atom, domains: Mapping[int, frozenset[int]], objects: Objects, arguments: Objects

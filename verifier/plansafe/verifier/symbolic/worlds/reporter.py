@@ -83,7 +83,7 @@ class WorldsReporter:
             # UNKNOWN also counts: the explicit engine may not decide a temporal rule that the circuit decides.
             "safe": report.safe is not Worlds.ALL,
         }
-        rule_fails = any([c.name == about and c.status in ("violated", "undecided") for c in report.rules])
+        rule_fails = any([rule.name == about and rule.status in ("violated", "undecided") for rule in report.rules])
         if not fails.get(about, rule_fails):
             message = (
                 f"the encoding says that `{about}` fails in this world, but the explicit engine does not confirm it"

@@ -238,8 +238,8 @@ class TemporalRule:
         leaves = {id(leaf): history for leaf, history in zip(self.leaves, histories, strict=True)}
         vectors = TruthVectors(circuit, alive, starts, leaves, self._times)
         false = vectors.compute(self.formula, False)
-        may_be_undefined = any([t != f ^ 1 for history in histories for _, t, f in history])
-        true = vectors.compute(self.formula, True) if may_be_undefined else [f ^ 1 for f in false]
+        may_be_undefined = any([truth != falsity ^ 1 for history in histories for _, truth, falsity in history])
+        true = vectors.compute(self.formula, True) if may_be_undefined else [falsity ^ 1 for falsity in false]
         if read_changes is not None and matched is None and not self.reads_actions:
             self._exclude_pre_existing(vectors, read_changes, true, false)
         values = []
@@ -277,7 +277,7 @@ class TemporalRule:
     ) -> list[tuple[int, Literal]]:
         """The segments at which the formula must hold, with the worlds in which it must."""
         if matched is not None:  # the step is executed where the next letter exists
-            segment = {start: k for k, start in enumerate(vectors.starts)}
+            segment = {start: number for number, start in enumerate(vectors.starts)}
             return [(segment[letter], alive[letter + 1]) for letter in matched]
         if self.part.mode == "always":
             return list(enumerate(vectors.alive))

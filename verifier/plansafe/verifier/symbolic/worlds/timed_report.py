@@ -53,7 +53,7 @@ class TimedReporter(OpenPartsReporter):
         def add_durations(durations_only: Completion | None) -> Completion | None:
             return None if durations_only is None else world._replace(durations=durations_only.durations)
 
-        witnesses = [(rule, world._replace(durations=w.durations)) for rule, w in verdict.rule_witnesses]
+        witnesses = [(rule, world._replace(durations=witness.durations)) for rule, witness in verdict.rule_witnesses]
         return verdict._replace(
             inexecutable_world=add_durations(verdict.inexecutable_world),
             unmet_goal_world=add_durations(verdict.unmet_goal_world),

@@ -119,7 +119,7 @@ class TruthVectors:
         self.alive_letters = alive
         self.alive = [alive[start] for start in starts]
         self.after = [*self.alive[1:], FALSE]
-        self.is_single_letter = [b - a == 1 for a, b in zip(starts, [*starts[1:], len(alive)], strict=True)]
+        self.is_single_letter = [end - start == 1 for start, end in zip(starts, [*starts[1:], len(alive)], strict=True)]
         self.leaves = leaves
 
     def compute(self, formula: Formula, value: bool) -> TruthVector:
@@ -134,7 +134,7 @@ class TruthVectors:
             case And() | Or():
                 vectors = [self.compute(part, value) for part in formula.parts]
                 join = self.circuit.conjunction if isinstance(formula, And) == value else self.circuit.disjunction
-                return [join([vector[k] for vector in vectors]) for k in range(len(self.starts))]
+                return [join([vector[segment] for vector in vectors]) for segment in range(len(self.starts))]
             case Temporal():
                 vectors = [self.compute(operand, value) for operand in formula.operands]
                 if value:
@@ -161,9 +161,9 @@ class TruthVectors:
         first, second = vectors[0], vectors[-1]
         match formula.operator:
             case "once":
-                return list(accumulate(first, lambda before, f: either(f, before)))
+                return list(accumulate(first, lambda before, value: either(value, before)))
             case "historically":
-                return list(accumulate(first, lambda before, f: both(f, before)))
+                return list(accumulate(first, lambda before, value: both(value, before)))
             case "since":
                 vector, before = [], FALSE
                 for f, g in zip(first, second, strict=True):
@@ -177,16 +177,26 @@ class TruthVectors:
             case "next" | "weak-next":
                 return self._apply_next(first, formula.operator == "weak-next")
             case "sometime":
-                return self._apply_backwards(FALSE, lambda k, v: either(first[k], both(self.after[k], v)))
+                return self._apply_backwards(
+                    FALSE, lambda segment, later: either(first[segment], both(self.after[segment], later))
+                )
             case "always":
-                return self._apply_backwards(TRUE, lambda k, v: both(first[k], either(self.after[k] ^ 1, v)))
+                return self._apply_backwards(
+                    TRUE, lambda segment, later: both(first[segment], either(self.after[segment] ^ 1, later))
+                )
             case "until":
                 return self._apply_backwards(
-                    FALSE, lambda k, v: either(second[k], circuit.conjunction([first[k], self.after[k], v]))
+                    FALSE,
+                    lambda segment, later: either(
+                        second[segment], circuit.conjunction([first[segment], self.after[segment], later])
+                    ),
                 )
             case "release":
                 return self._apply_backwards(
-                    TRUE, lambda k, v: both(second[k], circuit.disjunction([first[k], self.after[k] ^ 1, v]))
+                    TRUE,
+                    lambda segment, later: both(
+                        second[segment], circuit.disjunction([first[segment], self.after[segment] ^ 1, later])
+                    ),
                 )
             case "at-end" | "within" | "always-within" | "hold-during" | "hold-after":
                 literal = self._apply_trace_operator(formula.operator, formula.bounds, first, second)
@@ -199,17 +209,17 @@ class TruthVectors:
     def _apply_next(self, vector: TruthVector, weak: bool) -> TruthVector:
         shifted = [*vector[1:], FALSE]
         next_vector = []
-        for k, (same_segment, next_segment) in enumerate(zip(vector, shifted, strict=True)):
-            single = self.is_single_letter[k]
-            exists, value = (self.after[k], next_segment) if single else (self.alive[k], same_segment)
+        for segment, (same_segment, next_segment) in enumerate(zip(vector, shifted, strict=True)):
+            single = self.is_single_letter[segment]
+            exists, value = (self.after[segment], next_segment) if single else (self.alive[segment], same_segment)
             next_vector.append(self.circuit.either(exists ^ 1, value) if weak else self.circuit.both(exists, value))
         return next_vector
 
     def _apply_backwards(self, end: Literal, step: Callable[[int, Literal], Literal]) -> TruthVector:
         """The vector of a recurrence from the last segment to the first, with the value ``end`` after the trace."""
         vector: TruthVector = []
-        for k in range(len(self.starts) - 1, -1, -1):
-            end = step(k, end)
+        for segment in range(len(self.starts) - 1, -1, -1):
+            end = step(segment, end)
             vector.append(end)
         return vector[::-1]
 
@@ -223,8 +233,8 @@ class TruthVectors:
             case "at-end":
                 return self._apply_at_end(first)
             case "within":
-                early = [k for k, time in enumerate(self.times) if time <= bounds[0]]
-                return circuit.disjunction([circuit.both(self.alive[k], first[k]) for k in early])
+                early = [segment for segment, time in enumerate(self.times) if time <= bounds[0]]
+                return circuit.disjunction([circuit.both(self.alive[segment], first[segment]) for segment in early])
             case "always-within":
                 return self._apply_always_within(first, second, bounds[0])
             case "hold-during" | "hold-after":
@@ -233,8 +243,8 @@ class TruthVectors:
                 assert_never(operator)
 
     def _apply_at_end(self, vector: TruthVector) -> Literal:
-        ends = [self.circuit.both(a, b ^ 1) for a, b in zip(self.alive, self.after, strict=True)]
-        return self.circuit.disjunction([self.circuit.both(e, v) for e, v in zip(ends, vector, strict=True)])
+        ends = [self.circuit.both(alive, after ^ 1) for alive, after in zip(self.alive, self.after, strict=True)]
+        return self.circuit.disjunction([self.circuit.both(end, v) for end, v in zip(ends, vector, strict=True)])
 
     def _apply_always_within(self, no_premise: TruthVector, response: TruthVector, bound: Number) -> Literal:
         """The worlds that satisfy ``always-within``, from the negated premise. Every segment must have a single letter.

@@ -66,13 +66,13 @@ def merge_rule_counts(counts_by_world: Iterable[RuleCounts]) -> RuleCounts:
     return merged_counts
 
 
-def _merge_counts(a: RuleCount, b: RuleCount) -> RuleCount:
-    return a._replace(
-        instances=max(a.instances, b.instances),
-        triggered=max(a.triggered, b.triggered),
-        violations=max(a.violations, b.violations),
-        exempted=max(a.exempted, b.exempted),
-        status=max(a.status, b.status, key=STATUSES.index),
+def _merge_counts(first: RuleCount, second: RuleCount) -> RuleCount:
+    return first._replace(
+        instances=max(first.instances, second.instances),
+        triggered=max(first.triggered, second.triggered),
+        violations=max(first.violations, second.violations),
+        exempted=max(first.exempted, second.exempted),
+        status=max(first.status, second.status, key=STATUSES.index),
     )
 
 

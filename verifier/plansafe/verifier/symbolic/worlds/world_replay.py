@@ -154,11 +154,11 @@ def reorder_steps(resolved: ResolvedPlan, order: tuple[int, ...]) -> ResolvedPla
     if not order:
         return resolved
     indexes = [step - 1 for step in order]
-    text = resolved.text._replace(steps=tuple([resolved.text.steps[i] for i in indexes]), ordering=None)
+    text = resolved.text._replace(steps=tuple([resolved.text.steps[index] for index in indexes]), ordering=None)
     return resolved._replace(
         text=text,
-        steps=tuple([resolved.steps[i] for i in indexes]),
-        spans=tuple([resolved.spans[i] for i in indexes]),
+        steps=tuple([resolved.steps[index] for index in indexes]),
+        spans=tuple([resolved.spans[index] for index in indexes]),
         ordering=None,
     )
 
