@@ -211,8 +211,8 @@ def _describe_place(context: FindingContext, merged: MergedViolation) -> str:
         return f"where the plan stops, {context.describe_stop()}"
     if merged.violation.at_end:
         return "at the end of the plan"
-    cause = context.histories[v.readings[0]].outcome.causes.get(letter)
-    if cause is not None and v.part.mode != "each":
+    cause = context.histories[merged.readings[0]].outcome.causes.get(letter)
+    if cause is not None and merged.part.mode != "each":
         return f"{cause.time}, {f'after step {step}' if step else 'before step 1'}"
     if not step:
         return "before step 1" if letter else "in the initial state"
