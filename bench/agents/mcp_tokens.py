@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 from mcp.client.client import Client
 
 from plansafe.app.interfaces.agents import operation_fields, reference
-from plansafe.app.interfaces.agents.answer_schemas import answer_schema
 from plansafe.app.interfaces.agents.mcp_server import Agent, server
+from plansafe.app.interfaces.agents.operation_fields import answer_schema
 from plansafe.app.interfaces.agents.request_fields import schema
 from plansafe.app.interfaces.agents.worker_messages import Limits
 

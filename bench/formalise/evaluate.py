@@ -26,10 +26,9 @@ from plansafe.domains.safety_chip.prefix import Atom, Formula, Node, parse
 from plansafe.domains.safety_chip.sentences import NotUnderstood, formula_of
 from plansafe.llm.formalise.asking import Limits
 from plansafe.llm.formalise.equivalence import Reader
-from plansafe.llm.formalise.expressible import inexpressible
 from plansafe.llm.formalise.grouping import grouped
 from plansafe.llm.formalise.home import small_home
-from plansafe.llm.formalise.reading import Reading, compiled_with, read_answer
+from plansafe.llm.formalise.reading import Reading, compiled_with, inexpressible, read_answer
 from plansafe.llm.metrics.bootstrap import Observation, interval
 from plansafe.llm.models.request import address
 from plansafe.llm.prompts.formalising import Language

@@ -18,7 +18,7 @@ import jsonschema
 import pytest
 from agents_server import BOMB, BOMB_PROBLEM, BOMB_RULE, SAFE, TASK, UNSAFE, serving
 
-from plansafe.app.interfaces.agents.answer_schemas import answer_schema
+from plansafe.app.interfaces.agents.operation_fields import answer_schema
 from plansafe.app.interfaces.cli.serve import open_listening_socket
 from plansafe.app.interfaces.http.api_key import Lock, read_key
 from plansafe.grammar.codes import SC

@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 from agents_server import DOMAIN, PROBLEM, RULES, SAFE, TASK, UNSAFE
 
-from plansafe.app.interfaces.agents.answer_schemas import answer_schema
 from plansafe.app.interfaces.agents.monitor_session import MonitorSession, SessionRefused
+from plansafe.app.interfaces.agents.operation_fields import answer_schema
 from plansafe.app.interfaces.agents.operations import OperationContext, perform
 from plansafe.app.interfaces.agents.request_fields import BadRequest
 from plansafe.app.interfaces.agents.worker_messages import Limits

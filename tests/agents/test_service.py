@@ -19,8 +19,7 @@ import pytest
 from agents_server import BOMB, BOMB_PROBLEM, BOMB_RULE, SAFE, TASK, serving
 
 from plansafe.app.interfaces.http.application import Metrics
-from plansafe.app.interfaces.http.docs_page import POLICY, page
-from plansafe.app.interfaces.http.openapi import document
+from plansafe.app.interfaces.http.openapi import POLICY, document, page
 
 LONG_REQUEST = {"domain": BOMB, "problem": BOMB_PROBLEM, "rules": [BOMB_RULE], "plan": "(boom)"}
 """A request that runs until its time limit."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plansafe.grammar.codes import SC
-from plansafe.llm.formalise.expressible import inexpressible
 from plansafe.llm.formalise.in_words import in_words
+from plansafe.llm.formalise.reading import inexpressible
 from plansafe.verifier.execution.compiled import CompiledTask
 
 SAYABLE = [

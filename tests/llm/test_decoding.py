@@ -9,9 +9,8 @@ import jsonschema
 import pytest
 
 from plansafe.grammar.source import Source
-from plansafe.llm.decoding.plan_grammar import plan_constraint, plan_grammar
 from plansafe.llm.decoding.stepwise import DONE, End, Mode, decode
-from plansafe.llm.decoding.whole_plan import write_plan
+from plansafe.llm.decoding.whole_plan import plan_constraint, plan_grammar, write_plan
 from plansafe.llm.instances.drawn import Instance, draw
 from plansafe.llm.loose.reader import read_loose
 from plansafe.llm.models.mock import MockModel

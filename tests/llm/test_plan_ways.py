@@ -11,7 +11,7 @@ from loop_kitchen import COLD, RULES, Run, says, written
 
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.llm.decoding.plan_grammar import plan_grammar
+from plansafe.llm.decoding.whole_plan import plan_grammar
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.loop.goal_reading import BadGoal, read_facts, read_goal
 from plansafe.llm.loop.mapping import mapped, raw_steps

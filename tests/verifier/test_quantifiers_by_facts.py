@@ -1,18 +1,22 @@
-"""Quantifiers evaluated by the facts have the values, and the reasons, that trying all objects gives."""
+"""Quantifiers evaluated by the facts, or compiled, have the values and reasons that trying all objects gives."""
 
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 
 import pytest
 from engine_texts import checker
 
+from plansafe.verifier.compile.normal_forms import push_quantifiers_inwards
 from plansafe.verifier.model import evaluation as evaluate
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.printing import formula_text
 
+KINDS = ("object",) * 6 + ("small",) * 6 + ("none",)  # `none` has no objects
 OBJECTS = [f"o{n}" for n in range(5)]
-DOMAIN = """(define (domain d) (:types small - object) (:constants s1 s2 - small)
+DOMAIN = """(define (domain d) (:types small none - object) (:constants s1 s2 - small)
   (:predicates (p ?x) (q ?x ?y) (r ?x ?y ?z)) (:functions (n ?x)) (:action a :effect (p s1)))"""
 
 
@@ -37,7 +41,7 @@ def _formula(chance: random.Random, variables: list[str], depth: int) -> str:
             return f"(> (n {chance.choice(terms)}) 1)"
         case _:
             bound = [f"?v{len(variables) + number}" for number in range(chance.randint(1, 3))]
-            kinds = " ".join(f"{name} - {chance.choice(('object', 'small'))}" for name in bound)
+            kinds = " ".join(f"{name} - {chance.choice(KINDS)}" for name in bound)
             return f"({kind} ({kinds}) {_formula(chance, [*variables, *bound], inner)})"
 
 
@@ -66,5 +70,17 @@ def test_evaluation_by_facts_equals_enumeration(seed: int, monkeypatch: pytest.M
                 (value, evaluator.unmet_literals(formula, {}, True), evaluator.unmet_literals(formula, {}, False))
             )
         assert answers[0] == answers[1], goal
+        with suppress(KeyError):  # an undefined number
+            compiled = checked.engine.emitter.compile_condition(formula, [])
+            assert compiled(state.facts, state.fluents) is answers[0][0], goal
         values.add(answers[0][0])
     assert len(values) > 1
+
+
+def test_a_quantifier_is_pushed_to_the_parts_with_its_variable() -> None:
+    goal = "(exists (?x) (forall (?y) (exists (?z) (or (q ?x ?y) (and (p ?x) (p ?z)) (p s1)))))"
+    checked = checker(DOMAIN, f"(define (problem p) (:domain d) (:goal {goal}))")
+    task = checked.engine.task
+    pushed = push_quantifiers_inwards(task.goal[0], task.domains)
+    expected = "(or (and (exists (?z) (p ?z)) (exists (?x) (p ?x))) (p s1) (exists (?x) (forall (?y) (q ?x ?y))))"
+    assert formula_text(task, pushed, {}) == expected

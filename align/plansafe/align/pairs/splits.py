@@ -14,37 +14,16 @@ from plansafe.align.stated.families import FAMILIES
 from plansafe.align.tasks import AlignTask
 
 SIBLINGS = {
-    "brush-teeth": "teeth",
-    "wash-teeth": "teeth",
-    "wash-clothes": "laundry",
-    "wash-up": "dishes",
-    "wash-dishes-by-hand": "dishes",
-    "wash-dishes-with-dishwasher": "dishes",
-    "pill": "medicine",
-    "stew": "hob-cooking",
-    "cook-some-food": "hob-cooking",
-    "change-tv-channel": "television",
-    "watch-tv": "television",
-    "tidy": "moving-things",
-    "fetch": "moving-things",
-    "bring-along": "moving-things",
-    "groceries": "putting-away",
-    "put-groceries-in-fridge": "putting-away",
-    "work": "computer",
-    "write-an-email": "computer",
-    "browse-internet": "computer",
-    "mop": "floors",
-    "tea": "hot-drinks",
-    "make-coffee": "hot-drinks",
-    "leftovers": "microwave",
-    "warm-drink": "microwave",
-    "warm-room": "rooms-and-warmth",
-    "go-to-sleep": "bedtime",
-    "pet-cat": "pet-care",
-    "feeding-animals": "pet-care",
-    "take-shower": "bathroom-routine",
-    "wash-hands": "bathroom-routine",
-}
+    "brush-teeth": "teeth", "wash-teeth": "teeth", "wash-clothes": "laundry", "wash-up": "dishes",
+    "wash-dishes-by-hand": "dishes", "wash-dishes-with-dishwasher": "dishes", "pill": "medicine",
+    "stew": "hob-cooking", "cook-some-food": "hob-cooking", "change-tv-channel": "television",
+    "watch-tv": "television", "tidy": "moving-things", "fetch": "moving-things", "bring-along": "moving-things",
+    "groceries": "putting-away", "put-groceries-in-fridge": "putting-away", "work": "computer",
+    "write-an-email": "computer", "browse-internet": "computer", "mop": "floors", "tea": "hot-drinks",
+    "make-coffee": "hot-drinks", "leftovers": "microwave", "warm-drink": "microwave", "warm-room": "rooms-and-warmth",
+    "go-to-sleep": "bedtime", "pet-cat": "pet-care", "feeding-animals": "pet-care", "take-shower": "bathroom-routine",
+    "wash-hands": "bathroom-routine"
+}  # fmt: skip
 """The common name of families with the same task."""
 
 _SALT = 319

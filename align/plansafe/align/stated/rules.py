@@ -11,34 +11,15 @@ from typing import NamedTuple
 from plansafe.align.stated.home import Fact
 from plansafe.align.stated.plans import Act
 
-HELD_OUT = frozenset(
-    (
-        "before:close+start",
-        "before:put+wipe",
-        "before:give+stop",
-        "before:open+send",
-        "before:start+stop",
-        "before:away+stop",
-        "before:away+wipe",
-        "never:give",
-        "never:start",
-        "where:close",
-        "where:wipe",
-        "end:stop",
-        "leave:close",
-    )
-)
+HELD_OUT = frozenset((
+    "before:close+start", "before:put+wipe", "before:give+stop", "before:open+send", "before:start+stop",
+    "before:away+stop", "before:away+wipe", "never:give", "never:start", "where:close", "where:wipe", "end:stop",
+    "leave:close"
+))  # fmt: skip
 _VERBS = {
-    ("closed", True): "close",
-    ("closed", False): "open",
-    ("running", True): "start",
-    ("running", False): "stop",
-    ("clean", True): "wipe",
-    ("at", True): "put",
-    ("has", True): "give",
-    ("in", True): "send",
-    ("in", False): "away",
-}
+    ("closed", True): "close", ("closed", False): "open", ("running", True): "start", ("running", False): "stop",
+    ("clean", True): "wipe", ("at", True): "put", ("has", True): "give", ("in", True): "send", ("in", False): "away"
+}  # fmt: skip
 _STATES = {
     ("closed", True): "closed",
     ("closed", False): "open",

@@ -9,21 +9,10 @@ from plansafe.app.project.project import Project
 from plansafe.app.session.model import Settings
 from plansafe.grammar.named_tuple import NamedTuple
 
-COPIED_KEYS = frozenset(
-    (
-        "judge",
-        "min_severity",
-        "blame",
-        "home",
-        "ignore",
-        "select",
-        "baseline",
-        "allow_in_plans",
-        "limits.time",
-        "limits.findings",
-        "limits.instances",
-    )
-)
+COPIED_KEYS = frozenset((
+    "judge", "min_severity", "blame", "home", "ignore", "select", "baseline", "allow_in_plans", "limits.time",
+    "limits.findings", "limits.instances"
+))  # fmt: skip
 """Keys of the project file whose values become settings unchanged."""
 _OF_GATES = frozenset(("judge", "min_severity", "home", "ignore", "select", "baseline", "allow_in_plans"))
 """Keys that affect the verdict; under ``--gate`` only the command line sets them."""

@@ -199,24 +199,11 @@ def initial_changes(trajectory: Any, names: Mapping[str, Sequence[str]], objects
 
 
 LOW_LEVEL: Mapping[str, str] = {
-    "GotoLocation": "find",
-    "PickupObject": "pick",
-    "PutObject": "put",
-    "OpenObject": "open",
-    "CloseObject": "close",
-    "ToggleObjectOn": "turn_on",
-    "ToggleObjectOff": "turn_off",
-    "SliceObject": "slice",
-    "BreakObject": "break",
-    "CookObject": "cook",
-    "DirtyObject": "dirty",
-    "WashObject": "clean",
-    "FillObject": "fill",
-    "EmptyObject": "empty",
-    "PourObject": "pour",
-    "DropObject": "drop",
-    "ThrowObject": "throw",
-}
+    "GotoLocation": "find", "PickupObject": "pick", "PutObject": "put", "OpenObject": "open", "CloseObject": "close",
+    "ToggleObjectOn": "turn_on", "ToggleObjectOff": "turn_off", "SliceObject": "slice", "BreakObject": "break",
+    "CookObject": "cook", "DirtyObject": "dirty", "WashObject": "clean", "FillObject": "fill", "EmptyObject": "empty",
+    "PourObject": "pour", "DropObject": "drop", "ThrowObject": "throw"
+}  # fmt: skip
 """The controller's actions by the words of a line; a repaired plan is written in them."""
 WORDS = {action: word for word, action in LOW_LEVEL.items()}
 COMPOSITE = ("ToggleObject", "HeatObject", "CoolObject", "CleanObject", "NoOp", "End")

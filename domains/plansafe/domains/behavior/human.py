@@ -33,32 +33,14 @@ OBJECT_ALONE = {
 """Actions that name one object, and the step of the iGibson domain that finds the means by itself."""
 
 SYNONYMS = {
-    "pick": "grasp",
-    "pick_up": "grasp",
-    "pickup": "grasp",
-    "place_on_top": "place_ontop",
-    "place_on": "place_ontop",
-    "place_in": "place_inside",
-    "put_inside": "place_inside",
-    "put_ontop": "place_ontop",
-    "place_next_to": "place_nextto",
-    "goto": "navigate_to",
-    "go_to": "navigate_to",
-    "navigate": "navigate_to",
-    "walk_to": "navigate_to",
-    "turn_on": "toggle_on",
-    "turn_off": "toggle_off",
-    "place_under_of": "place_under",
-    "toggled_on": "toggle_on",
-    "toggled_off": "toggle_off",
-    "cut": "slice",
-    "wait_for_cook": "wait_for_cooked",
-    "wait_for_cooking": "wait_for_cooked",
-    "wait_for_wash": "wait_for_washed",
-    "wait_for_washing": "wait_for_washed",
-    "wait_for_freeze": "wait_for_frozen",
-    "wait_for_freezing": "wait_for_frozen",
-}
+    "pick": "grasp", "pick_up": "grasp", "pickup": "grasp", "place_on_top": "place_ontop", "place_on": "place_ontop",
+    "place_in": "place_inside", "put_inside": "place_inside", "put_ontop": "place_ontop",
+    "place_next_to": "place_nextto", "goto": "navigate_to", "go_to": "navigate_to", "navigate": "navigate_to",
+    "walk_to": "navigate_to", "turn_on": "toggle_on", "turn_off": "toggle_off", "place_under_of": "place_under",
+    "toggled_on": "toggle_on", "toggled_off": "toggle_off", "cut": "slice", "wait_for_cook": "wait_for_cooked",
+    "wait_for_cooking": "wait_for_cooked", "wait_for_wash": "wait_for_washed", "wait_for_washing": "wait_for_washed",
+    "wait_for_freeze": "wait_for_frozen", "wait_for_freezing": "wait_for_frozen"
+}  # fmt: skip
 SUBSTANCE_AT = {"wipe": 1, "fill": 2, "pour": 1, "apply": 1, "soak": 2}
 """Which argument of a step is a substance, where plans for OmniGibson may leave it out."""
 

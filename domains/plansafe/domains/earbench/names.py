@@ -18,18 +18,10 @@ from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 
 ROOMS: Mapping[str, str] = {
-    "kitchen": "kitchen",
-    "bathroom": "bathroom",
-    "bedroom": "bedroom",
-    "living room": "living_room",
-    "study room": "study_room",
-    "study": "study_room",
-    "hallway": "hallway",
-    "corridor": "hallway",
-    "outside": "outside",
-    "garden": "outside",
-    "balcony": "outside",
-}
+    "kitchen": "kitchen", "bathroom": "bathroom", "bedroom": "bedroom", "living room": "living_room",
+    "study room": "study_room", "study": "study_room", "hallway": "hallway", "corridor": "hallway",
+    "outside": "outside", "garden": "outside", "balcony": "outside"
+}  # fmt: skip
 """Names of rooms, and the constants of the domain."""
 TAP_WATER = "water"
 _NUMBER = re.compile(r"[\s_]+(\d{1,6})\Z")

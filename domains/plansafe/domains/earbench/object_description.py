@@ -9,18 +9,9 @@ from typing import NamedTuple
 from plansafe.domains.earbench.names import is_listed, kinds_of_word, phrase_kinds
 
 STATES = {
-    "on": "is_on",
-    "plugged": "plugged",
-    "open": "is_open",
-    "closed": "is_closed",
-    "wet": "wet",
-    "dirty": "dirty",
-    "hot": "hot",
-    "frozen": "frozen",
-    "broken": "broken",
-    "cooked": "cooked",
-    "full": "full",
-}
+    "on": "is_on", "plugged": "plugged", "open": "is_open", "closed": "is_closed", "wet": "wet", "dirty": "dirty",
+    "hot": "hot", "frozen": "frozen", "broken": "broken", "cooked": "cooked", "full": "full"
+}  # fmt: skip
 """The states that are facts, with their predicates; the other states are kinds."""
 _NO_KIND = frozenset(["off", "empty", "gas", *STATES])
 _BULK = "stack|stacks|pile|piles|collection|set|bunch|heap|pair|row|bundle|group|load"

@@ -47,19 +47,10 @@ _PATTERNS = tuple(
 )
 # The ability that an action requires of its object.
 _REQUIRED_ABILITY: Mapping[str, str] = {
-    "pick": "pickupable",
-    "put": "receptacle",
-    "open": "openable",
-    "close": "openable",
-    "turn_on": "toggleable",
-    "turn_off": "toggleable",
-    "slice": "sliceable",
-    "break": "breakable",
-    "cook": "cookable",
-    "dirty": "dirtyable",
-    "clean": "dirtyable",
-    "fill": "fillable",
-}
+    "pick": "pickupable", "put": "receptacle", "open": "openable", "close": "openable", "turn_on": "toggleable",
+    "turn_off": "toggleable", "slice": "sliceable", "break": "breakable", "cook": "cookable", "dirty": "dirtyable",
+    "clean": "dirtyable", "fill": "fillable"
+}  # fmt: skip
 _ADDED_STATE: Mapping[str, str] = {"turn_on": "is_toggled", "open": "is_open", "dirty": "is_dirty", "fill": "is_filled"}
 _DELETED_STATE: Mapping[str, str] = {"turn_off": "is_toggled", "clean": "is_dirty", "empty": "is_filled"}
 

@@ -28,33 +28,11 @@ MAX_TRANSLATION_LENGTH = 100_000
 PREDICATES = {"agent_at": 1, "is_open": 1, "is_switchedon": 1, "is_grabbed": 1, "is_touched": 1, "is_in": 2, "is_on": 2}
 # Furniture with a top and no inside: classes of VirtualHome's property table with SURFACES and neither CONTAINERS nor
 # CAN_OPEN, and tables with other names.
-FURNITURE = frozenset(
-    [
-        "bathroomcounter",
-        "bed",
-        "bench",
-        "carpet",
-        "chair",
-        "coffeetable",
-        "computertable",
-        "couch",
-        "cputable",
-        "diningtable",
-        "dryingrack",
-        "endtable",
-        "floor",
-        "ironingboard",
-        "kitchencounter",
-        "kitchentable",
-        "loveseat",
-        "mat",
-        "mousepad",
-        "rug",
-        "sidetable",
-        "sofa",
-        "table",
-    ]
-)
+FURNITURE = frozenset([
+    "bathroomcounter", "bed", "bench", "carpet", "chair", "coffeetable", "computertable", "couch", "cputable",
+    "diningtable", "dryingrack", "endtable", "floor", "ironingboard", "kitchencounter", "kitchentable", "loveseat",
+    "mat", "mousepad", "rug", "sidetable", "sofa", "table"
+])  # fmt: skip
 
 
 class Atom(NamedTuple):

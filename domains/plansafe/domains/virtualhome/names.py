@@ -85,17 +85,10 @@ def may_mean(word: str, of_class: str) -> bool:
 
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "properties.txt")
 _CATEGORIES = {
-    "structure": "Walls",
-    "furniture": "Furniture",
-    "plumbing": "Furniture",
-    "appliance": "Appliances",
-    "electronics": "Electronics",
-    "lightsource": "Lamps",
-    "wiring": "Electronics",
-    "foodstuff": "Food",
-    "beverage": "Food",
-    "textile": "Decor",
-}
+    "structure": "Walls", "furniture": "Furniture", "plumbing": "Furniture", "appliance": "Appliances",
+    "electronics": "Electronics", "lightsource": "Lamps", "wiring": "Electronics", "foodstuff": "Food",
+    "beverage": "Food", "textile": "Decor"
+}  # fmt: skip
 
 
 def class_properties(class_name: str) -> frozenset[str] | None:

@@ -36,20 +36,10 @@ _MAX_LISTED = 5
 
 # Names of actions in scripts of different sources; ``puton`` with two objects is ``putback``.
 _ACTIONS = {
-    "put": "putback",
-    "putonto": "putback",
-    "putobj": "putobjback",
-    "lookatshort": "lookat",
-    "lookatmedium": "lookat",
-    "lookatlong": "lookat",
-    "walkto": "walk",
-    "walktowards": "walk",
-    "turnon": "switchon",
-    "turnoff": "switchoff",
-    "unplug": "plugout",
-    "pickup": "grab",
-    "liedown": "lie",
-}
+    "put": "putback", "putonto": "putback", "putobj": "putobjback", "lookatshort": "lookat", "lookatmedium": "lookat",
+    "lookatlong": "lookat", "walkto": "walk", "walktowards": "walk", "turnon": "switchon", "turnoff": "switchoff",
+    "unplug": "plugout", "pickup": "grab", "liedown": "lie"
+}  # fmt: skip
 
 
 def read_plan(source: Source, scene: Scene) -> ForeignPlan:

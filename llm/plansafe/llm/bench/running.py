@@ -20,8 +20,8 @@ from plansafe.llm.bench.questions import Question
 from plansafe.llm.bench.run_file import run_header
 from plansafe.llm.bench.settings import Baseline, Deciding, Settings, Suite
 from plansafe.llm.bench.task import BenchTask, sha256_of
-from plansafe.llm.decoding.plan_grammar import plan_grammar
 from plansafe.llm.decoding.stepwise import Mode, decode, step_limit
+from plansafe.llm.decoding.whole_plan import plan_grammar
 from plansafe.llm.loop.model import Decode, PlanOptions
 from plansafe.llm.loop.recorder import Recorder
 from plansafe.llm.loop.rounds import plan_with

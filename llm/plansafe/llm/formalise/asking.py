@@ -47,7 +47,7 @@ class FormaliseOptions:
     """How to ask. ``rounds``: how often an answer without a rule is requested again, with its error.
 
     ``grammar``: hold the answer to the grammar of rules where the provider can. ``check``: refuse sentences that the
-    domain has no words for without asking (:mod:`plansafe.llm.formalise.expressible`).
+    domain has no words for without asking (:mod:`plansafe.llm.formalise.reading`).
     """
 
     language: Language = Language.RULES

@@ -13,11 +13,10 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.llm.formalise.asking import FormaliseOptions, Limits, once_more, question
-from plansafe.llm.formalise.expressible import inexpressible
 from plansafe.llm.formalise.grouping import grouped
 from plansafe.llm.formalise.in_words import in_words
 from plansafe.llm.formalise.model import Formalised, Group, RuleExample, Sample, Status
-from plansafe.llm.formalise.reading import ANSWER, compiled_with, read_answer
+from plansafe.llm.formalise.reading import ANSWER, compiled_with, inexpressible, read_answer
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.batch import Failure, ask_all
 from plansafe.llm.models.cache import Cache

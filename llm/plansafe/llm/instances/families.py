@@ -246,22 +246,10 @@ def bring_along(home: Home) -> HouseholdTask:
 
 
 FAMILIES: dict[str, Callable[[Home], HouseholdTask]] = {
-    "fetch": fetch,
-    "tidy": tidy,
-    "tea": tea,
-    "warm-drink": warm_drink,
-    "stew": stew,
-    "leftovers": leftovers,
-    "salad": salad,
-    "groceries": groceries,
-    "wash-up": wash_up,
-    "wipe": wipe,
-    "mop": mop_up,
-    "plants": plants,
-    "pill": pill,
-    "warm-room": warm_room,
-    "bring-along": bring_along,
-}
+    "fetch": fetch, "tidy": tidy, "tea": tea, "warm-drink": warm_drink, "stew": stew, "leftovers": leftovers,
+    "salad": salad, "groceries": groceries, "wash-up": wash_up, "wipe": wipe, "mop": mop_up, "plants": plants,
+    "pill": pill, "warm-room": warm_room, "bring-along": bring_along
+}  # fmt: skip
 
 
 def _words(name: str) -> str:

@@ -29,18 +29,10 @@ _FIELDS = ("version", "base", "base_sha256", "tokenizer_sha256", "weights_sha256
 _PLAIN = {"bias": ("none",), "use_dora": (False,), "use_rslora": (False,), "fan_in_fan_out": (False,)}
 """What of peft's configuration changes what the weights mean, and the values that we know."""
 _ABSENT = (
-    "layer_replication",
-    "modules_to_save",
-    "rank_pattern",
-    "alpha_pattern",
-    "layers_to_transform",
-    "trainable_token_indices",
-    "target_parameters",
-    "auto_mapping",
-    "megatron_config",
-    "alora_invocation_tokens",
-    "arrow_config",
-)
+    "layer_replication", "modules_to_save", "rank_pattern", "alpha_pattern", "layers_to_transform",
+    "trainable_token_indices", "target_parameters", "auto_mapping", "megatron_config", "alora_invocation_tokens",
+    "arrow_config"
+)  # fmt: skip
 _PREFIX = "base_model.model."
 _PROBES = ("(take cup-1 kitchen table-2)\n", "Plan:\n", " a  b\t\n\n", "Ünïcode 東京 \U0001f525", "0123456789 x_y-z")
 

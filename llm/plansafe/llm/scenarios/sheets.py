@@ -32,16 +32,8 @@ YES, NO, OUT = ANSWERS = ("yes", "no", "-")
 MOST_BYTES = 10_000_000
 _FIXED = ("scenario", "version")
 _CONTENT_COLUMNS = (
-    "command",
-    "kind_said",
-    "type_said",
-    "home",
-    "new_actions",
-    "goal_said",
-    "rules",
-    "safe_plan",
-    "unsafe_plan",
-)
+    "command", "kind_said", "type_said", "home", "new_actions", "goal_said", "rules", "safe_plan", "unsafe_plan"
+)  # fmt: skip
 _REMARKS = "remarks"
 _FORMULA = ("=", "+", "-", "@")
 

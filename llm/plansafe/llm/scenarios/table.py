@@ -18,21 +18,9 @@ NAME = re.compile(r"[a-z][a-z0-9-]{0,63}\Z")
 MOST_WORDS = 2000
 VERSION = 1
 _KEYS = (
-    "name",
-    "version",
-    "kind",
-    "types",
-    "category",
-    "family",
-    "split",
-    "base",
-    "specs",
-    "instruction",
-    "goal",
-    "solvable",
-    "reason",
-    "transition",
-)
+    "name", "version", "kind", "types", "category", "family", "split", "base", "specs", "instruction", "goal",
+    "solvable", "reason", "transition"
+)  # fmt: skip
 _ROW = ("action", "risk")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 

@@ -27,49 +27,16 @@ LONGEST = 100_000
 """Characters of an HTML document."""
 OPENING = re.compile(r"<(!doctype html|html|body|div|section|table|ol|ul)\b[^<>]{0,400}>", re.IGNORECASE)
 _STRUCK = frozenset(("del", "s", "strike"))
-_INLINE = frozenset(
-    [
-        "b",
-        "i",
-        "em",
-        "strong",
-        "code",
-        "span",
-        "tt",
-        "kbd",
-        "p",
-        "a",
-        "u",
-        "small",
-        "mark",
-        "label",
-        "br",
-        "samp",
-        "var",
-    ]
-)
+_INLINE = frozenset([
+    "b", "i", "em", "strong", "code", "span", "tt", "kbd", "p", "a", "u", "small", "mark", "label", "br", "samp",
+    "var"
+])  # fmt: skip
 _ROWS = frozenset(("tr", "thead", "tbody", "tfoot", "caption", "colgroup", "col"))
 _OUTER = frozenset(("html", "head", "body", "div", "section", "article", "main", "title", "meta", "hr", "style"))
-_ATTRIBUTES = frozenset(
-    [
-        "class",
-        "id",
-        "style",
-        "align",
-        "valign",
-        "width",
-        "border",
-        "type",
-        "start",
-        "checked",
-        "disabled",
-        "lang",
-        "dir",
-        "scope",
-        "href",
-        "for",
-    ]
-)
+_ATTRIBUTES = frozenset([
+    "class", "id", "style", "align", "valign", "width", "border", "type", "start", "checked", "disabled", "lang",
+    "dir", "scope", "href", "for"
+])  # fmt: skip
 _VOID = frozenset(("br", "hr", "input", "meta", "col", "link", "img"))
 HTML_TEXT = frozenset(
     ("p", "h1", "h2", "h3", "h4", "h5", "h6", "span", "b", "strong", "em", "i", "br", "hr", "blockquote")

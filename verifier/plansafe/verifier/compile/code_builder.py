@@ -75,6 +75,8 @@ class CodeBuilder(ABC):
         self._index_keys: list[IndexKey] = []
         self._queued_definitions: list[str] = []
         self._free_slots_by_identity: dict[int, tuple[Formula, frozenset[int]]] = {}
+        self._pushed_quantifiers: dict[int, Quantified] = {}
+        """The quantifiers that are as far inside as possible, by identity."""
         self._function_count = 0
         self._names_of_texts: dict[tuple[str, ...], str] = {}
 

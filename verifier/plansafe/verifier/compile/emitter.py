@@ -11,7 +11,7 @@ from typing import assert_never
 
 from plansafe.verifier.compile.code_builder import CodeBuilder, state_parameters_text
 from plansafe.verifier.compile.joins import Join
-from plansafe.verifier.compile.normal_forms import convert_to_dnf_or_literal
+from plansafe.verifier.compile.normal_forms import convert_to_dnf_or_literal, push_quantifiers_inwards
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import (
@@ -28,7 +28,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import expression_fluents
+from plansafe.verifier.model.operations import expression_fluents, subformulas
 
 MAX_DEPTH = 20
 _PYTHON = {"=": "==", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
@@ -98,7 +98,7 @@ class Emitter(CodeBuilder):
             case Truth():
                 return str(formula.value)
             case Quantified():
-                return self._quantifier_text(formula)
+                return self._quantifier_text(formula, depth)
             case Temporal():
                 raise AssertionError("not a state formula")
             case _:
@@ -109,8 +109,15 @@ class Emitter(CodeBuilder):
         parameters = state_parameters_text(sorted(self.free_slots(formula)))
         return f"{self.define_once(parameters, body)}({parameters})"
 
-    def _quantifier_text(self, formula: Quantified) -> str:
+    def _quantifier_text(self, quantified: Quantified, depth: int) -> str:
         """``exists`` as a join that returns at the first match; ``forall`` as no counterexample."""
+        formula: Formula = quantified
+        if id(quantified) not in self._pushed_quantifiers:
+            formula = push_quantifiers_inwards(quantified, self.task.domains)
+            pushed = [part for part in subformulas(formula) if isinstance(part, Quantified)]
+            self._pushed_quantifiers.update({id(part): part for part in pushed})
+        if not isinstance(formula, Quantified):
+            return self.condition_text(formula, depth + 1)
         free_slots = self.free_slots(formula)
         body: list[str] = []
         for disjunct in convert_to_dnf_or_literal(formula.body, not formula.universal):

@@ -154,7 +154,8 @@ class Join:
         objects = emitter.domain_name(domain)
         tests = self._argument_tests(atom, [position for position, a in enumerate(atom.arguments) if a != unbound], "c")
         condition = f" if {' and '.join(tests)}" if tests else ""
-        scan = f"[{emitter.argument_of_code(predicate, place)} for c in S[{predicate}]{condition}]"
+        scan = f"{emitter.argument_of_code(predicate, place)} for c in S[{predicate}]{condition}"
+        scan = f"({scan})" if tests else f"[{scan}]"  # the first match often ends the search
         count = len(emitter.task.domains[domain])
         head = f"for x{slot} in ({objects} if len(S[{predicate}]) >= {count} else {scan}):"
         return head, [f"{emitter.fact_code_text(atom.arguments)} in S[{predicate}]", *self._domain_test(slot)], []

@@ -21,7 +21,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import negate
+from plansafe.verifier.model.operations import free_slots, has_comparison, negate
 
 
 class FormulaLiteral(NamedTuple):
@@ -66,6 +66,55 @@ def drop_impossible_equations(formula: Formula, domains: dict[int, int], members
             return formula
         case _:
             assert_never(formula)
+
+
+def push_quantifiers_inwards(formula: Formula, members: Sequence[tuple[int, ...]]) -> Formula:
+    """Move each quantifier to the parts that read its variable (miniscoping); ``members`` are the domains' objects.
+
+    Then a part without the variable is evaluated once, and a change of a fact in it concerns fewer bindings. Formulas
+    with comparisons are returned as they are, because a number may be undefined.
+    """
+    match formula:
+        case Not():
+            return negate(push_quantifiers_inwards(formula.body, members))
+        case And() | Or():
+            return formula._replace(parts=tuple([push_quantifiers_inwards(part, members) for part in formula.parts]))
+        case Quantified() if not has_comparison(formula):
+            if not all([members[v.domain] for v in formula.variables]):
+                return TRUE if formula.universal else FALSE
+            body = push_quantifiers_inwards(formula.body, members)
+            for v in reversed(formula.variables):
+                body = _quantify(formula.universal, v, body)
+            return body
+        case Quantified() | Truth() | Atom() | Equal() | Compare() | Temporal():
+            return formula
+        case _:
+            assert_never(formula)
+
+
+def _quantify(universal: bool, v: Variable, body: Formula) -> Formula:
+    """Quantify a variable of a domain that is not empty, as far inside as possible."""
+    if v.slot not in free_slots(body):
+        return body
+    match body:
+        case Not():
+            return negate(_quantify(not universal, v, body.body))
+        case And() | Or() if isinstance(body, And) is universal:
+            return body._replace(parts=tuple([_quantify(universal, v, part) for part in body.parts]))
+        case And() | Or():
+            outside = tuple([part for part in body.parts if v.slot not in free_slots(part)])
+            inside = tuple([part for part in body.parts if v.slot in free_slots(part)])
+            if len(inside) == 1 or outside:
+                remainder = inside[0] if len(inside) == 1 else body._replace(parts=inside)
+                quantified = _quantify(universal, v, remainder)
+                return body._replace(parts=(*outside, quantified)) if outside else quantified
+        case Quantified() if body.universal is universal:
+            return body._replace(variables=(v, *body.variables))
+        case Quantified() | Truth() | Atom() | Equal() | Compare() | Temporal():
+            pass
+        case _:
+            assert_never(body)
+    return Quantified(universal, (v,), body)
 
 
 def convert_to_dnf_or_literal(formula: Formula, positive: bool = True) -> list[Disjunct]:

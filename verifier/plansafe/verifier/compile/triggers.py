@@ -13,6 +13,7 @@ from plansafe.verifier.compile.normal_forms import (
     convert_to_dnf_or_literal,
     drop_impossible_equations,
     find_bound_slots,
+    push_quantifiers_inwards,
 )
 from plansafe.verifier.model.nodes import Atom, Fluent, Formula, Variable
 from plansafe.verifier.model.operations import atoms_and_fluents, bound_slot_domains, free_slots, has_comparison
@@ -94,7 +95,8 @@ class _Search:
         condition = drop_impossible_equations(condition, {v.slot: v.domain for v in parameters}, emitter.task.domains)
         self.emitter = emitter
         self.parameters = parameters
-        self.disjuncts = convert_to_dnf_or_literal(condition, positive)
+        disjuncts = convert_to_dnf(push_quantifiers_inwards(condition, emitter.task.domains), positive)
+        self.disjuncts = convert_to_dnf_or_literal(condition, positive) if disjuncts is None else disjuncts
         self._slots = [v.slot for v in parameters]
 
     def _emit(self, disjunct: Disjunct, domains: dict[int, int], bound: frozenset[int]) -> list[str]:

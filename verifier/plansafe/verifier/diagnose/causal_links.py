@@ -234,7 +234,7 @@ class CausalLinker:
                 self._add_links(literal, number, "effect", literal.necessary)
 
     def _index_effects(self, action: Action) -> _ActionEffects:
-        """The effects of an action by what they change; none if they do not depend on the state."""
+        """The effects of an action by the facts and fluents that they change; none if they do not read the state."""
         indexed = self._action_effects.get(action.name)
         if indexed is None:
             effects, base = action.start.effects, len(self.task.predicates)
@@ -260,9 +260,11 @@ class CausalLinker:
             objects = self.task.decode(variable[1], len(targets[0]))
             inner_bindings: dict[tuple[int, ...], Binding] = {}
             for arguments in targets:
-                known = unify_pattern(self.task, effect.variables, arguments, objects, binding)
-                if known is not None:
-                    for inner in self.task.bindings([v for v in effect.variables if v.slot not in known], known):
+                determined = unify_pattern(self.task, effect.variables, arguments, objects, binding)
+                if determined is not None:
+                    for inner in self.task.bindings(
+                        [v for v in effect.variables if v.slot not in determined], determined
+                    ):
                         inner_bindings[tuple([inner[v.slot] for v in effect.variables])] = inner
             for _, inner in sorted(inner_bindings.items()):
                 yield self._instantiate_effect(effect, inner)

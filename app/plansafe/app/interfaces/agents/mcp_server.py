@@ -23,11 +23,10 @@ from plansafe.app.interfaces.agents import mcp_texts, operation_fields
 from plansafe.app.interfaces.agents.operation_fields import DETAILS, Operation
 from plansafe.app.interfaces.agents.operations import SHORT
 from plansafe.app.interfaces.agents.request_fields import BadRequest, read_fields
-from plansafe.app.interfaces.agents.session_pool import Sessions
 from plansafe.app.interfaces.agents.short_answers import cut
 from plansafe.app.interfaces.agents.worker import serve_operations, serve_session
 from plansafe.app.interfaces.agents.worker_messages import Limits, Reply, refusal
-from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
+from plansafe.app.interfaces.agents.worker_pool import Pool, Sessions, Starter
 from plansafe.app.render.json import dumps, json_line
 from plansafe.app.system.version import version
 from plansafe.grammar.codes import SC

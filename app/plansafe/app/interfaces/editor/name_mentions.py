@@ -338,20 +338,11 @@ def mention_at(names: tuple[Mention, ...], offset: int) -> Mention | None:
 
 
 KINDS = {
-    NameKind.PREDICATE: "property",
-    NameKind.FUNCTION: "property",
-    NameKind.ACTION: "function",
-    NameKind.TYPE: "type",
-    NameKind.OBJECT: "variable",
-    NameKind.VARIABLE: "parameter",
-    NameKind.RULE: "class",
-    NameKind.DOMAIN: "namespace",
-    NameKind.PROBLEM: "namespace",
-    NameKind.KEYWORD: "keyword",
-    NameKind.OPERATOR: "operator",
-    NameKind.NUMBER: "number",
-    NameKind.STRING: "string",
-}
+    NameKind.PREDICATE: "property", NameKind.FUNCTION: "property", NameKind.ACTION: "function", NameKind.TYPE: "type",
+    NameKind.OBJECT: "variable", NameKind.VARIABLE: "parameter", NameKind.RULE: "class", NameKind.DOMAIN: "namespace",
+    NameKind.PROBLEM: "namespace", NameKind.KEYWORD: "keyword", NameKind.OPERATOR: "operator",
+    NameKind.NUMBER: "number", NameKind.STRING: "string"
+}  # fmt: skip
 LEGEND = list(dict.fromkeys(KINDS.values()))
 MODIFIERS = ["declaration"]
 

@@ -22,13 +22,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plansafe.app.interfaces.agents.session_pool import Sessions
 from plansafe.app.interfaces.agents.worker import serve_operations, serve_session
 from plansafe.app.interfaces.agents.worker_messages import Limits, Reply, refusal
-from plansafe.app.interfaces.agents.worker_pool import Pool, Starter
+from plansafe.app.interfaces.agents.worker_pool import Pool, Sessions, Starter
 from plansafe.app.interfaces.http.api_key import HostFilter, Hosts, Lock
-from plansafe.app.interfaces.http.docs_page import POLICY, page
-from plansafe.app.interfaces.http.openapi import ROUTES, ServiceRoute, document
+from plansafe.app.interfaces.http.openapi import POLICY, ROUTES, ServiceRoute, document, page
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 

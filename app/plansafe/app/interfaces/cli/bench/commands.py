@@ -355,7 +355,7 @@ def plan(options: BenchPlanOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.planning_suite import run_planning_suite  # noqa: PLC0415 - loads the suite and the engine
+        from plansafe.app.interfaces.cli.bench.benchmark_run import run_planning_suite  # noqa: PLC0415 - loads the suite and the engine
         from plansafe.llm.bench.planning import PlanningSettings  # noqa: PLC0415 - the same
 
         suite_settings = PlanningSettings(
@@ -412,7 +412,7 @@ def tables(options: TablesOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.app.interfaces.cli.bench.planning_suite import show_tables  # noqa: PLC0415 - loads the suite and the engine
+        from plansafe.app.interfaces.cli.bench.benchmark_run import show_tables  # noqa: PLC0415 - loads the suite and the engine
 
         return show_tables(options.runs, options.split, options.output)
 

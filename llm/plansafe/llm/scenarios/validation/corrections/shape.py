@@ -14,34 +14,14 @@ from plansafe.verifier.elaborate.sections import DOMAIN_SECTIONS, REPEATED_SECTI
 
 _SECTIONS = {"domain": DOMAIN_SECTIONS | REPEATED_SECTIONS, "problem": PROBLEM_SECTIONS}
 _SYNONYMS = {
-    ":initial": ":init",
-    ":initial-state": ":init",
-    ":initial_state": ":init",
-    ":initially": ":init",
-    ":state": ":init",
-    ":goals": ":goal",
-    ":goal-state": ":goal",
-    ":goal_state": ":goal",
-    ":objective": ":goal",
-    ":instances": ":objects",
-    ":fluents": ":functions",
-    ":relations": ":predicates",
-    ":params": ":parameters",
-    ":param": ":parameters",
-    ":args": ":parameters",
-    ":arguments": ":parameters",
-    ":vars": ":parameters",
-    ":variables": ":parameters",
-    ":pre": ":precondition",
-    ":preconds": ":precondition",
-    ":precond": ":precondition",
-    ":requires": ":precondition",
-    ":post": ":effect",
-    ":postcondition": ":effect",
-    ":postconditions": ":effect",
-    ":eff": ":effect",
-    ":result": ":effect",
-}
+    ":initial": ":init", ":initial-state": ":init", ":initial_state": ":init", ":initially": ":init",
+    ":state": ":init", ":goals": ":goal", ":goal-state": ":goal", ":goal_state": ":goal", ":objective": ":goal",
+    ":instances": ":objects", ":fluents": ":functions", ":relations": ":predicates", ":params": ":parameters",
+    ":param": ":parameters", ":args": ":parameters", ":arguments": ":parameters", ":vars": ":parameters",
+    ":variables": ":parameters", ":pre": ":precondition", ":preconds": ":precondition", ":precond": ":precondition",
+    ":requires": ":precondition", ":post": ":effect", ":postcondition": ":effect", ":postconditions": ":effect",
+    ":eff": ":effect", ":result": ":effect"
+}  # fmt: skip
 _FIELDS = (":parameters", ":precondition", ":effect")
 _NOTHING = frozenset(("nil", "none", "null", "true", "empty"))
 

@@ -16,32 +16,11 @@ from plansafe.llm.scenarios.validation.survey import Survey
 
 _COUNTER = re.compile(r"[-_.]?\d+\Z")
 FOREIGN = {
-    "==": "=",
-    "equal": "=",
-    "equals": "=",
-    "eq": "=",
-    "&&": "and",
-    "&": "and",
-    "\u2227": "and",
-    "||": "or",
-    "|": "or",
-    "\u2228": "or",
-    "!": "not",
-    "~": "not",
-    "\u00ac": "not",
-    "neg": "not",
-    "->": "imply",
-    "=>": "imply",
-    "implies": "imply",
-    "\u2192": "imply",
-    "\u2200": "forall",
-    "for-all": "forall",
-    "for_all": "forall",
-    "\u2203": "exists",
-    "exist": "exists",
-    "there-exists": "exists",
-    "if": "when",
-}
+    "==": "=", "equal": "=", "equals": "=", "eq": "=", "&&": "and", "&": "and", "\u2227": "and", "||": "or", "|": "or",
+    "\u2228": "or", "!": "not", "~": "not", "\u00ac": "not", "neg": "not", "->": "imply", "=>": "imply",
+    "implies": "imply", "\u2192": "imply", "\u2200": "forall", "for-all": "forall", "for_all": "forall",
+    "\u2203": "exists", "exist": "exists", "there-exists": "exists", "if": "when"
+}  # fmt: skip
 """Operators of other languages, and what PDDL writes for them."""
 
 
