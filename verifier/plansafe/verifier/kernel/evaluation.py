@@ -90,7 +90,10 @@ def _evaluate_comparison(formula: Compare, binding: Binding, view: View) -> Sign
     """Return the values of a comparison, which is undefined where it reads an undefined number."""
     compare = COMPARE[formula.operator]
     both = _align([evaluate_number(formula.left, binding, view), evaluate_number(formula.right, binding, view)])
-    return normalize((letter, 1 if x is None or y is None else 2 * compare(x, y)) for letter, (x, y) in both)
+    return normalize(
+        (letter, 1 if left_value is None or right_value is None else 2 * compare(left_value, right_value))
+        for letter, (left_value, right_value) in both
+    )
 
 
 def _evaluate_atom_count(formula: AtomCount, binding: Binding, view: View) -> Signal:

@@ -143,7 +143,9 @@ class Execution:
     def _execute_happening(self, time: Fraction, events: list[Event]) -> bool:
         """Execute one happening; ``False`` if the reading *halt* ends here."""
         halt = self.reading == "halt"
-        attempts = [self._attempt(kind, s) for kind, s in events if s.action and s.number not in self.dropped_steps]
+        attempts = [
+            self._attempt(kind, step) for kind, step in events if step.action and step.number not in self.dropped_steps
+        ]
         mutex = self._find_interfering(time, attempts)
         failing = mutex | {attempt.step.number for attempt in attempts if not attempt.allowed}
         self.failed_steps |= failing
@@ -210,7 +212,11 @@ class Execution:
             self.recent_attempts = []
         force = self.reading == "force"
         able = [attempt for attempt in attempts if attempt.footprint is not None and (attempt.allowed or force)]
-        mutex = {max(x.step.number, y.step.number) for x, y in _find_interfering_pairs(able, able) if x is not y}
+        mutex = {
+            max(first.step.number, second.step.number)
+            for first, second in _find_interfering_pairs(able, able)
+            if first is not second
+        }
         recent = [attempt for _, attempt in self.recent_attempts]
         mutex |= {first.step.number or second.step.number for first, second in _find_interfering_pairs(able, recent)}
         return mutex - {0}
@@ -222,7 +228,11 @@ class Execution:
     ) -> tuple[list[Attempt], dict[Fact, Fraction]]:
         """Return the executed attempts, and the numbers after them; *force* omits steps whose effects clash."""
         force = self.reading == "force"
-        executed = [a for a in attempts if a.footprint is not None and (force or a.step.number not in failing)]
+        executed = [
+            attempt
+            for attempt in attempts
+            if attempt.footprint is not None and (force or attempt.step.number not in failing)
+        ]
         try:
             return executed, combine_assignments(_compute_changes(executed), self.state.numbers)
         except Undefined:

@@ -257,7 +257,10 @@ class Task:
         fluents = [term for term in terms if isinstance(term, Fluent)]
         n_numbers = sum(isinstance(term, Number) for term in terms)
         require(len(fluents) == 1 and n_numbers == len(terms) - 1, "not an interval of a fluent")
-        sides = [Compare(op, x, y) if x is fluents[0] else Compare(MIRRORED[op], y, x) for x, y in pairwise(terms)]
+        sides = [
+            Compare(op, left, right) if left is fluents[0] else Compare(MIRRORED[op], right, left)
+            for left, right in pairwise(terms)
+        ]
         return Connective("and", tuple(sides))
 
     def read_open_facts(self, expr: Sexp) -> Iterator[Fact]:

@@ -63,7 +63,9 @@ def _evaluate_backward(op: str, signals: Sequence[Signal]) -> Signal:
 
 def imply(left: Signal, right: Signal) -> Signal:
     """Return the values of ``imply``."""
-    return normalize([(letter, max(2 - v, w)) for letter, (v, w) in merge_signals((left, right))])
+    return normalize(
+        [(letter, max(2 - premise, conclusion)) for letter, (premise, conclusion) in merge_signals((left, right))]
+    )
 
 
 def evaluate_whole_trace(op: str, bounds: Sequence[Fraction], signals: Sequence[Signal], times: Times) -> int:

@@ -319,7 +319,11 @@ def _group_by_steps(
     """
     steps_of_facts: dict[Fact, set[int]] = {}
     for step, effect in effects:
-        for fact in (*effect.adds, *effect.deletes, *[(base + u.function, u.code) for u in effect.updates]):
+        for fact in (
+            *effect.adds,
+            *effect.deletes,
+            *[(base + update.function, update.code) for update in effect.updates],
+        ):
             steps_of_facts.setdefault(fact, set()).add(step)
     changing = {step for change in log for step in steps_of_facts.get(change[:2], ())} or {step for step, _ in effects}
     groups: dict[StepNumbers, list[StateChange]] = {}

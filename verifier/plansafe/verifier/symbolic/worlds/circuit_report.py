@@ -6,6 +6,7 @@ The encoding decides the verdict and the worlds of each finding, and gives a cau
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
@@ -181,12 +182,11 @@ class CircuitReporter(WorldsReporter):
     # -- the report ---------------------------------------------------------------------------------------------------
 
     def _make_report(self, verdict: WorldsVerdict) -> Report:
-        encoding, compiled = self.encoding, self.compiled
+        encoding = self.encoding
         headline = choose_headline(verdict, encoding.has_instances)
         explanation = Explanation()
         if self._is_open and self.failing_worlds and not encoding.limits:
-            bad_world = self.failing_worlds[0].world
-            explanation = explain(encoding, self.task, compiled.options.engine, self.deadline, bad_world)
+            explanation = explain(self.queries, self.task, self.failing_worlds[0].world)
         relevant = find_dependencies(encoding.circuit, [self.good_worlds])
         keys = [encoding.circuit.keys.get(node) for node in relevant.nodes]
         worlds = WorldsReport(
@@ -353,6 +353,8 @@ class CircuitReporter(WorldsReporter):
     def _decide_rule(
         self, count: RuleCount, is_preference: bool, violated: list[Literal], undecided: list[Literal]
     ) -> RuleCount:
+        with suppress(Unsupported):
+            self.queries.answer_together(violated[:MAX_QUERIES])
         answers = [self._holds_in_some_world(literal) for literal in violated[:MAX_QUERIES]]
         if len(violated) > MAX_QUERIES and not any(answers):
             answers.append(self._holds_in_some_world(self.encoding.circuit.disjunction(violated)))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 from math import prod
 
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.literal_values import Simulation, simulate
+from plansafe.verifier.symbolic.circuits.literal_values import Simulation, evaluate_in_world, simulate
 from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver
 from plansafe.verifier.symbolic.circuits.substitution import CircuitTemplate
@@ -75,6 +76,22 @@ class EncodingQueries:
         if literal not in self._answers:
             self._answers[literal] = self._find_by_simulation(literal) or self._ask_solver(literal)
         return self._answers[literal]
+
+    def answer_together(self, literals: Iterable[Literal]) -> None:
+        """Find which of many literals are true in some world: one query excludes all that are true in no world."""
+        unanswered = [x for x in dict.fromkeys(literals) if x not in self._answers and not self._find_by_simulation(x)]
+        while len(unanswered) > 1:
+            some = self.circuit.disjunction(unanswered)
+            answer = self.holds_in_some_world(some)
+            if answer is False:
+                self._answers.update(dict.fromkeys(unanswered, False))
+            if not answer or some not in self._models:
+                return
+            values = evaluate_in_world(self.circuit, unanswered, self._make_completion(self._models[some]))
+            self._answers.update([(x, True) for x, value in zip(unanswered, values, strict=True) if value])
+            if not any(values):
+                return
+            unanswered = [x for x, value in zip(unanswered, values, strict=True) if not value]
 
     def _find_by_simulation(self, literal: Literal) -> bool:
         """Whether a literal is true in one of a few random worlds: most properties of some world hold in many."""

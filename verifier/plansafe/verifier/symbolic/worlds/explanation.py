@@ -22,7 +22,8 @@ from plansafe.verifier.symbolic.worlds.completions import (
     OpenValues,
     OpenVariable,
 )
-from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput
+from plansafe.verifier.symbolic.worlds.encoding import FactInput
+from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries
 from plansafe.verifier.symbolic.worlds.question import find_question
 
 MAX_ASKED_FACTS = 20
@@ -93,10 +94,10 @@ class Explanation(NamedTuple):
     question_note: str = ""
 
 
-def explain(encoding: Encoding, task: Task, engine: str, deadline: float | None, bad_world: Completion) -> Explanation:
+def explain(queries: EncodingQueries, task: Task, bad_world: Completion) -> Explanation:
     """A minimal cause that is part of a bad world, and a question. Raises ``Unsupported``."""
-    circuit, allowed, good = encoding.circuit, encoding.allowed, encoding.encode_good_worlds()
-    search = CompletionSearch(circuit, allowed, good, engine, deadline, WorkBudget(MAX_WORK))
+    circuit, allowed, good = queries.circuit, queries.encoding.allowed, queries.encoding.encode_good_worlds()
+    search = CompletionSearch(circuit, allowed, good, queries.engine, queries.deadline, WorkBudget(MAX_WORK))
     try:
         cause = find_minimal_cause(search, bad_world)
         question = find_question(search, max_facts=MAX_ASKED_FACTS)

@@ -62,14 +62,14 @@ def find_question(search: CompletionSearch, max_facts: int | None = None) -> Que
     in NP, like those of the search for a cause, but they are about two copies of the circuit.
     """
     try:
-        if search.find_bad_model() is None:
-            return Question(None, "no completion is bad")
         if not search.has_good_completion():
             is_safe_in_bad = search.is_safe_in_some_bad_world()
             reason = "outcomes alone decide" if is_safe_in_bad else "no world is safe"
             return Question(None, f"every completion is bad: {reason}", is_safe_in_bad=is_safe_in_bad)
         if max_facts is not None and len(find_dependencies(search.circuit, [search.good]).nodes) > MAX_GATES:
             return Question(None, "not found: the plan is too large")
+        if search.find_bad_model() is None:
+            return Question(None, "no completion is bad")
         pair = _CompletionPair(search)
         minimal = find_minimal_subset(search.near_variables, pair.check_alike, max_necessary=max_facts)
         assert minimal is not None

@@ -206,9 +206,9 @@ class StepEncoder:
             before = state.get(*fact)
             after = before
             if fact in deletes:
-                after = circuit.both(after, circuit.disjunction(deletes[fact]) ^ 1)
+                after = circuit.both(after, _join(circuit, deletes[fact]) ^ 1)
             if fact in adds:  # a fact that is both deleted and added is true
-                after = circuit.either(after, circuit.disjunction(adds[fact]))
+                after = circuit.either(after, _join(circuit, adds[fact]))
             if after != before:
                 changes.append((*fact, after))
         return changes
@@ -243,6 +243,11 @@ class StepEncoder:
                 failures.append(circuit.both(fires, zero))
                 value = terms.divide(value, factor)
         return (*fluent, Quantity(circuit.either(defined, circuit.disjunction(assigned)), value))
+
+
+def _join(circuit: Circuit, literals: list[Literal]) -> Literal:
+    """The disjunction of literals, most often one."""
+    return literals[0] if len(literals) == 1 else circuit.disjunction(literals)
 
 
 def _encode_choice(circuit: Circuit, step: int, choice: Choice, objects: tuple[int, ...]) -> Literal:
