@@ -120,7 +120,7 @@ def _evaluate_step_atom(formula: StepAtom, binding: Binding, view: View) -> Sign
 def _evaluate_temporal(formula: Temporal, binding: Binding, view: View) -> Signal:
     assert isinstance(view, Trace)
     signals = [evaluate(part, binding, view) for part in formula.members]
-    return evaluate_operator(formula.operator, formula.bounds, signals, view.times)
+    return evaluate_operator(formula.operator, formula.bounds, signals, view.starts)
 
 
 EVALUATORS: Mapping[type[Node], Callable[[Any, Binding, View], Signal]] = {
@@ -213,4 +213,5 @@ def _compute(op: str, values: Sequence[Fraction | None]) -> Fraction | None:
     defined = [value for value in values if value is not None]
     if len(defined) < len(values) or (op == "/" and not defined[1]):
         return None
-    return check_length(reduce(ARITHMETIC[op], defined))
+    value: Fraction = check_length(reduce(ARITHMETIC[op], defined))
+    return value

@@ -123,13 +123,22 @@ class Execution:
         """Execute all happenings, or under *halt* those before the first failure."""
         has_literals = any(kind == LITERAL for _, events in schedule for kind, _ in events)
         self.trace.timed = self.separation is not None or has_literals
-        for time, events in schedule:
-            self.state.work.spend()
-            if not self._execute_happening(time, events):
-                break
+        if self.settle():
+            for time, events in schedule:
+                self.state.work.spend()
+                if not (self.pass_time(time) and self._execute_happening(time, events) and self.settle()):
+                    break
         for step, first in self.running_steps.values():
             self._record_interval(step, first)
         return Run(self.trace, self.state, tuple(sorted(self.failed_steps)), self.unmet)
+
+    def pass_time(self, until: Fraction) -> bool:  # noqa: ARG002 - Evolution uses it
+        """Let time pass up to the next happening; ``False`` if the reading *halt* ends before."""
+        return True
+
+    def settle(self) -> bool:
+        """Let the events of this moment happen; ``False`` if the reading *halt* ends here."""
+        return True
 
     def _execute_happening(self, time: Fraction, events: list[Event]) -> bool:
         """Execute one happening; ``False`` if the reading *halt* ends here."""
@@ -313,11 +322,14 @@ class Execution:
                 trace.add_step(STEP_PREDICATES[attempt.kind], attempt.step.terms, interval)
             if attempt.kind == START and number in self.running_steps and not attempt.step.duration:
                 trace.letters_with_same_time_next.add(trace.last)  # its end is a letter of its own, at the same time
-        for number in self.running_steps:
+        self._check_over_all_preferences(self.running_steps)
+        self.recent_attempts += [(time, attempt) for attempt in executed]
+
+    def _check_over_all_preferences(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
             checked = [(bound, is_unmet(bound, self.state)) for bound in self.over_all_preferences[number]]
             self.unmet += [bound[0].name for bound, unmet in checked if unmet]
             self.over_all_preferences[number] = [bound for bound, unmet in checked if not unmet]
-        self.recent_attempts += [(time, attempt) for attempt in executed]
 
 
 def _compute_changes(attempts: Iterable[Attempt]) -> Iterator[Change]:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .evaluation import holds
+from .evolution import Evolution
 from .formulas import STEP_PREDICATES, Fact
 from .happenings import Execution, Run, find_unmet_preferences, schedule_events
 from .plan import Step, World, read_steps
@@ -212,7 +213,9 @@ class Kernel:
 
     def _read_steps(self, plan: str, world: World | None) -> TimedSteps:
         self._make_initial_state(world, Work())
-        return read_steps(plan, self._task, world or World())
+        steps, separation = read_steps(plan, self._task, world or World())
+        require(separation is not None or not steps or not self._task.is_continuous, "steps without times")
+        return steps, separation
 
     def _make_initial_state(self, world: World | None, work: Work) -> State:
         state = None
@@ -225,7 +228,10 @@ class Kernel:
     def _run(self, plan: TimedSteps, world: World | None, reading: str, work: Work) -> Run:
         steps, separation = plan
         state = self._make_initial_state(world, work)
-        execution = Execution(self._task, state, reading, separation, world or World())
+        kind = Evolution if self._task.is_continuous else Execution
+        execution = kind(self._task, state, reading, separation, world or World())
+        if isinstance(execution, Evolution):
+            execution.prepare(self._rules)
         return execution.run(schedule_events(steps, self._task))
 
     def _find_violations(self, runs: Mapping[str, Run]) -> tuple[frozenset[Finding], frozenset[InstanceKey]]:
