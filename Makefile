@@ -90,6 +90,7 @@ fuzz: setup
 	$(BIN)/python tests/property/run.py --count 20000
 	$(BIN)/python tests/symbolic/run_worlds.py --count 1000 --reports 1
 	$(BIN)/python tests/property/walks.py
+	$(BIN)/python tests/continuous/run_hybrid.py --count 5000
 	$(BIN)/python tests/metamorphic/run.py --count 20000
 	$(BIN)/python tests/metamorphic/run.py --shipped
 	$(BIN)/python tests/repair/run.py --count 540

@@ -21,6 +21,7 @@ RUN = (
     "docs/own-rules.md",
     "docs/python-api.md",
     "docs/language.md",
+    "docs/continuous.md",
     "docs/metrics.md",
     "docs/getting-started.md",
     "verifier/plansafe/verifier/kernel/README.md",

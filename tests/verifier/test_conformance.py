@@ -9,17 +9,12 @@ from plansafe.verifier.api import Checker
 
 CASES = conformance_cases().values()
 CODES = {"VALID": 0, "INVALID": 1, "REJECT": 2}
-UNSUPPORTED = ("s47_event_pddlplus", "s48_event_pddlplus_ok")
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_conformance(case: Case) -> None:
     checker = Checker(case.source("domain.pddl"), case.source("problem.pddl"))
     report = checker.check(case.source("plan"))
-    if case.name in UNSUPPORTED:
-        assert report.exit_code == 2
-        assert {d.code for d in report.diagnostics} == {"SC004"}
-        return
     assert report.exit_code == CODES[case.lines[0]]
 
 

@@ -73,6 +73,9 @@ class SC:
     RULE_UNDEFINED: Final = "SC504"  # a rule reads an undefined number
     OUT_OF_MEMORY: Final = "SC505"  # out of memory
     NEEDS_ONE_WORLD: Final = "SC507"  # the engine cannot check this task
+    CONTINUOUS_TIME: Final = "SC508"  # not available in continuous time
+    UNDECIDED_COURSE: Final = "SC509"  # course of the numbers not decided
+    ENDLESS_CASCADE: Final = "SC510"  # events without end
 
     # Files, options and projects.
     NO_FILE: Final = "SC601"  # file not found

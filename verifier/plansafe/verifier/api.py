@@ -10,10 +10,11 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from plansafe.grammar.diagnostics import Severity
+from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected, ResolveSpecification, compile_task
 from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.one_world import make_continuous_refusal
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
 from plansafe.verifier.execution.readings import ReadingOutcomes, replay_plan
 from plansafe.verifier.model.limits import LimitKind, LimitReached
@@ -91,6 +92,11 @@ class Checker:
     def is_open(self) -> bool:
         """True if the task has unknown facts, nondeterministic effects or intervals (docs/worlds.md)."""
         return self.compiled.is_open
+
+    @property
+    def is_stepwise(self) -> bool:
+        """True if plans can be executed step by step: one possible world, and numbers that only steps change."""
+        return self.engine.refusal is None
 
     @cached_property
     def confirmer(self) -> Confirmer:
@@ -187,9 +193,19 @@ class Checker:
             return confirmed
         return add_findings(report, assumed, confirmed.findings, self.options.max_findings)
 
+    def _find_refusal(self, plan: Source) -> Diagnostic | None:
+        """Return why a plan in continuous time is not checked; ``None`` if it can be checked."""
+        if self.compiled.is_open or self.read(plan).is_open:
+            return make_continuous_refusal("the verdict over several possible worlds")
+        if self.options.engine in ("sat", "smt"):
+            return make_continuous_refusal(f"engine `{self.options.engine}`")
+        return None
+
     def _audit(self, plan: Source, deadline: float | None) -> Report:
         """Return the verdict on one plan, without coverage and confirmation."""
         compiled = self.compiled
+        if compiled.task.is_continuous and (refusal := self._find_refusal(plan)) is not None:
+            return make_unchecked_report(plan.name, *self.diagnostics, refusal._replace(severity=Severity.ERROR))
         symbolic = compiled.is_open or self.options.engine in ("sat", "smt")
         resolved, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else replay_plan(compiled, plan, deadline)
         if resolved is not None and resolved.text.diagnostics:

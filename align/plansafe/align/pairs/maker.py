@@ -72,7 +72,7 @@ def pairs_of(
     Without ``split`` and ``prompt``, the task decides them.
     """
     result = TaskPairs()
-    if not task.checker.ok or task.checker.is_open:
+    if not task.checker.ok or not task.checker.is_stepwise:
         result.skipped["the task has errors or several possible worlds"] += len(list(answers))
         return result
     maker = _Maker(task, split or split_of_task(task), options, plan_prompt(task) if prompt is None else prompt)
@@ -88,7 +88,7 @@ class NoPair(Exception):
 
 def pair_again(task: AlignTask, prompt: str, pair: Pair) -> Pair:
     """The record of a pair, made again from its task, plans and rule. Raises :class:`NoPair`."""
-    if not task.checker.ok or task.checker.is_open:
+    if not task.checker.ok or not task.checker.is_stepwise:
         raise NoPair("its task has errors or several possible worlds")
     return _Maker(task, pair.split, MakerOptions(seed=pair.seed), prompt).again(pair)
 

@@ -299,7 +299,7 @@ def _refusal_reason(prepared: Prepared, request: PlanRequest) -> Diagnostic | No
     """The reason not to ask the model: several possible worlds, or a task that an option does not support."""
     checker, wishes = prepared.checker, request.wishes
     read = checker.read(prepared.plan)
-    if checker.is_open or read.is_open:
+    if not checker.is_stepwise or read.is_open:
         return many_worlds(checker, read, "the prompt for a plan")
     if read.timed is not None:
         return Diagnostic(SC.TIMED_REPAIR, "plans whose steps have times are not repaired")

@@ -94,7 +94,7 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     """Examine a prepared plan, like :func:`examine`."""
     checker, plan = prepared.checker, prepared.plan
     read = checker.read(plan)
-    if (checker.is_open or read.is_open) and not read.text.diagnostics:
+    if checker.compiled.explain_refusal("the search for repairs", read) is not None and not read.text.diagnostics:
         return Examined(session.result(prepared, make_unchecked_report(plan.name, many_worlds(checker, read))))
     if (missing_rules := session.missing_rules(checker)) is not None:
         return Examined(session.result(prepared, make_unchecked_report(plan.name, missing_rules)))
@@ -153,10 +153,11 @@ def with_purpose(options: RepairOptions, prepared: Prepared, world_name: str | N
 
 
 def many_worlds(checker: Checker, read: ResolvedPlan, operation: str = "the search for repairs") -> Diagnostic:
-    """The error for a task with several possible worlds, which ``operation`` does not support."""
+    """The error for several possible worlds or continuous time, which ``operation`` does not support."""
     refused = checker.compiled.explain_refusal(operation, read)
     assert refused is not None
-    return refused._replace(severity=Severity.ERROR, help="`safecheck audit` checks the plan in all possible worlds")
+    where = "" if checker.engine.task.is_continuous else " in all possible worlds"
+    return refused._replace(severity=Severity.ERROR, help=f"`safecheck audit` checks the plan{where}")
 
 
 def _labelled(session: Session, prepared: Prepared, scheme: str) -> Examined:

@@ -73,7 +73,7 @@ def relevance(compiled: CompiledTask, words: str = "") -> Relevance:
     """Order the objects by relevance. Deterministic: the bound is on the facts examined, not on time."""
     task = compiled.task
     core = [*_agents(task), *named_in(task.goal), *_named_objects(task, words)]
-    if compiled.open_feature is None:
+    if compiled.engine.refusal is None:
         way = BackwardEstimator(compiled.engine).find_relaxed_plan_steps(
             compiled.engine.make_initial_state(), [(part, {}) for part in task.goal]
         )

@@ -13,6 +13,7 @@ from plansafe.specs.lint.model import LintFinding, LintOptions, LintResult, Open
 from plansafe.specs.lint.rule_checks import RuleCheck
 from plansafe.specs.lint.rule_set_checks import RuleSetCheck
 from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.execution.one_world import make_continuous_refusal
 
 EMPTY_PROBLEM_NAME = "<no problem>"
 MAX_LABELS = 8
@@ -41,6 +42,9 @@ def lint(
         if not problems:
             diagnostics = tuple([_with_problem_help(diagnostic) for diagnostic in diagnostics])
         return LintResult((), (), diagnostics, sources, False, problems=len(problems))
+    if checkers[0].engine.task.is_continuous:  # the checks know only changes by steps
+        refusal = make_continuous_refusal("the linter")._replace(severity=Severity.ERROR)
+        return LintResult((), (), (*diagnostics, refusal), sources, False, problems=len(problems))
     run = LintRun(checkers, bool(problems), options, sources)
     _check(run)
     findings = (*_sort_findings(run), *_make_undecided_findings(run))

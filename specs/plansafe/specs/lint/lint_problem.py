@@ -84,8 +84,8 @@ class LintProblem:
         has_timed_literals = any([literal.time > 0 for literal in self.task.timed_literals])
         self.temporal = has_timed_literals or any([action.end is not None for action in self.task.actions.values()])
         is_limited = self.engine.limit is not None
-        self.can_search = can_search and not (self.temporal or checker.is_open or is_limited)
-        self.start = None if checker.is_open or is_limited else Execution.initial(self.engine)
+        self.can_search = can_search and not (self.temporal or not checker.is_stepwise or is_limited)
+        self.start = None if not checker.is_stepwise or is_limited else Execution.initial(self.engine)
         self.relaxation: Relaxation | None = None
         all_objects = None
         if checker.options.lenient_types:

@@ -147,7 +147,9 @@ def convert_to_dnf(formula: Formula, positive: bool = True, cap: int = 32) -> li
                     disjuncts += inner
                 else:
                     disjuncts = [
-                        Disjunct(a.variables + b.variables, a.literals + b.literals) for a in disjuncts for b in inner
+                        Disjunct(left.variables + right.variables, left.literals + right.literals)
+                        for left in disjuncts
+                        for right in inner
                     ]
                 if len(disjuncts) > 2:
                     disjuncts = _drop_implied(disjuncts)

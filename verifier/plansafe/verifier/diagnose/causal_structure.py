@@ -47,12 +47,14 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStruc
     criteria = checker.options.criteria
     deciding = [v for v in full_run.outcome.violations if checker.engine.is_decisive(v, criteria)]
     linker.link_all(deciding, full_run.step_of_letter)
-    links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
+    links = sorted(
+        linker.links, key=lambda link: (link.consumer, link.producer, link.kind, link.literal, link.rule or "")
+    )
     objects = checker.engine.task.objects
     return CausalStructure(
         tuple([step_text(step, objects) if isinstance(step, GroundAction) else ILL_FORMED for step in steps]),
         tuple(links),
-        tuple(sorted(linker.open_preconditions, key=lambda x: (x.consumer, x.literal))),
+        tuple(sorted(linker.open_preconditions, key=lambda missing: (missing.consumer, missing.literal))),
         tuple(sorted(linker.threats, key=lambda threat: (threat.consumer, threat.step, threat.literal))),
         _find_redundant_steps(checker, steps, links, full_run),
     )

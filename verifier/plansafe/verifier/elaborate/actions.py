@@ -1,7 +1,8 @@
-"""Actions and durative actions."""
+"""Actions, durative actions, processes and events."""
 
 from __future__ import annotations
 
+from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.conditions import ConditionReader, read_preference_name
@@ -13,6 +14,7 @@ from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, DurationConstraint, Formula, Quantified, Snap, Variable
 
 _FIELDS = (":parameters", ":vars", ":precondition", ":effect")
+_NATURAL_FIELDS = (":parameters", ":precondition", ":effect")
 _DURATIVE_FIELDS = (":parameters", ":duration", ":condition", ":effect")
 _MOMENTS = (("at", "start"), ("at", "end"), ("over", "all"))
 _Fields = dict[str, Place]
@@ -59,6 +61,36 @@ class ActionReader:
         read_action = self._read_durative if durative else self._read_instantaneous
         actions[name] = read_action(name, node, fields, parameters, conditions)
         self.symbols.parameter_types[name] = types
+
+    def read_natural(self, kind: str, at: Place) -> None:
+        """Add one ``:process`` or ``:event``, which happens without the plan."""
+        node, context, word = at.node, self.context, kind[1:]
+        if len(node) < 2 or not is_name(node[1]):
+            place = Place(node, 1) if len(node) > 1 else at
+            context.malformed(f"{with_article(word)} needs a name", place, "expected a name")
+            return
+        name = token_text(node[1])
+        fields = read_fields(context, node, 2, _NATURAL_FIELDS, with_article(word))
+        conditions = ConditionReader(self.symbols, Scope())
+        parameters = tuple(conditions.bind_variables(fields[":parameters"])) if ":parameters" in fields else ()
+        condition: tuple[Formula, ...] = ()
+        if ":precondition" in fields:
+            condition = list_top_conjuncts(conditions.read_formula(fields[":precondition"]))
+        effects = EffectReader(conditions, continuous=kind == ":process")
+        if ":effect" in fields:
+            effects.read(fields[":effect"])
+        declared = self.symbols.processes if kind == ":process" else self.symbols.events
+        if name in declared:
+            first = declared[name].node
+            assert isinstance(first, list)
+            context.declared_twice(f"{word} `{name}`", Place(node, 1), Place(first, 1))
+        elif kind == ":process":
+            process = model.Process(name, parameters, condition, tuple(effects.rates), node)
+            self.symbols.processes[name] = process
+        else:
+            choices = tuple(effects.alternative_counts)
+            snap = Snap(condition, effects.effects_at())
+            self.symbols.events[name] = model.Action(name, parameters, snap, None, (), (), (), node, choices)
 
     def _read_instantaneous(
         self,
@@ -160,7 +192,8 @@ class ActionReader:
         start = Snap(tuple(timed["start"]), effects.effects_at("start"))
         end = Snap(tuple(timed["end"]), effects.effects_at("end"))
         over_all, choices = tuple(timed["all"]), tuple(effects.alternative_counts)
-        return model.Action(name, parameters, start, end, over_all, tuple(durations), preferences, node, choices)
+        rates = tuple(effects.rates)
+        return model.Action(name, parameters, start, end, over_all, tuple(durations), preferences, node, choices, rates)
 
     def _read_timed_condition(
         self, at: Place, conditions: ConditionReader, outer: tuple[Variable, ...], timed: _TimedConditions

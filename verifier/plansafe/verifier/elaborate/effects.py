@@ -7,9 +7,21 @@ from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, all_tokens, token_text
-from plansafe.verifier.elaborate.symbols import ASSIGNMENTS, RESERVED
+from plansafe.verifier.elaborate.symbols import ARITHMETIC, ASSIGNMENTS, RESERVED
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.nodes import TRUE, And, Assignment, Atom, Choice, Effect, Formula, Variable
+from plansafe.verifier.model.nodes import (
+    TRUE,
+    And,
+    Arithmetic,
+    Assignment,
+    Atom,
+    Choice,
+    Effect,
+    Expression,
+    Formula,
+    RateEffect,
+    Variable,
+)
 
 EFFECT_OPERATORS = RESERVED | {"oneof"}
 MAX_CHOICES = 200
@@ -49,12 +61,17 @@ _Groups = dict[str, _EffectGroup]
 
 
 class EffectReader:
-    """Reads one action's effects."""
+    """Reads the effects of one action, event or process.
 
-    def __init__(self, conditions: ConditionReader, durative: bool = False) -> None:
+    ``durative``: of a durative action. ``continuous``: of a process, all of whose effects are rates.
+    """
+
+    def __init__(self, conditions: ConditionReader, durative: bool = False, continuous: bool = False) -> None:
         self.conditions = conditions
         self.context = conditions.context
         self.durative = durative
+        self.continuous = continuous
+        self.rates: list[RateEffect] = []
         self.groups: dict[str, list[_EffectGroup]] = {"start": [], "end": []}
         self.alternative_counts: list[int] = []
         """The number of alternatives of each ``oneof``, in the order of the text."""
@@ -62,7 +79,9 @@ class EffectReader:
     def read(self, at: Place, around: EffectContext | None = None) -> None:
         """Read an effect expression; ``around``: an additional context."""
         self.conditions.operators = EFFECT_OPERATORS
-        self._read_effect(at, around or EffectContext((), (), (), None if self.durative else "start"), {})
+        self._read_effect(
+            at, around or EffectContext((), (), (), None if self.durative or self.continuous else "start"), {}
+        )
         self.conditions.operators = RESERVED
 
     def effects_at(self, moment: str = "start") -> tuple[Effect, ...]:
@@ -118,7 +137,10 @@ class EffectReader:
             needs = "typed variables and one effect" if head == "forall" else "one condition and one effect"
             context.malformed(f"`{head}` takes {needs}", Place(node), f"expected {needs}")
         elif moment is None and head in ASSIGNMENTS and "#t" in all_tokens(node):
-            context.unsupported("continuous effects (`#t`)", Place(node), "changes while the action runs")
+            self._read_rate(node, head, around)
+        elif moment is None and self.continuous and head != "not":
+            message = "a process changes numbers over time only"
+            context.malformed(message, Place(node), "expected `(increase (fluent) (* #t rate))`")
         elif moment is None:
             message = "an effect of a durative action needs `at start` or `at end`"
             context.malformed(message, Place(node), "when does it happen?")
@@ -208,6 +230,54 @@ class EffectReader:
                 context.malformed(f"`{operator}` needs a fluent to change", Place(node, 1), "not a fluent")
             return None
         return Assignment(operator, target.function, target.arguments, value)
+
+    def _read_rate(self, node: list[Node], head: str, around: EffectContext) -> None:
+        """Read ``(increase fluent (* #t rate))`` or ``(decrease ..)``."""
+        context = self.context
+        if around.guards or around.choices:
+            context.unsupported("conditional continuous effects (`#t` in `when` or `oneof`)", Place(node))
+            return
+        if len(node) != 3 or head not in ("increase", "decrease"):
+            message = "a continuous effect is `(increase (fluent) (* #t rate))` or `(decrease ..)`"
+            context.malformed(message, Place(node), "not a continuous effect")
+            return
+        errors = context.errors
+        target, rate = self.conditions.read_expression(node, 1), self._read_factor_of_time(node, 2)
+        if not isinstance(target, model.Fluent) or rate is None:
+            if context.errors == errors:
+                context.malformed(f"`{head}` needs a fluent to change", Place(node, 1), "not a fluent")
+            return
+        if head == "decrease":
+            rate = Arithmetic("-", (rate,))
+        self.rates.append(RateEffect(around.variables, target.function, target.arguments, rate))
+
+    def _read_factor_of_time(self, node: list[Node], child: int) -> Expression | None:
+        """The rate in an expression that is a rate times ``#t``; ``None`` after a diagnostic."""
+        part = node[child]
+        if part == "#t":
+            return model.Constant(1)
+        if isinstance(part, list) and len(part) > 1 and isinstance(part[0], str) and part[0] in ARITHMETIC:
+            operator = part[0]
+            timed = [number for number in range(1, len(part)) if "#t" in all_tokens(part[number])]
+            is_product = operator == "*" and len(timed) == 1
+            is_quotient = operator == "/" and timed == [1]
+            is_sum = operator in "+-" and len(timed) == len(part) - 1
+            if is_product or is_quotient or is_sum:
+                operands = []
+                for number in range(1, len(part)):
+                    if number in timed:
+                        operand = self._read_factor_of_time(part, number)
+                    else:
+                        operand = self.conditions.read_expression(part, number)
+                    if operand is None:
+                        return None
+                    operands.append(operand)
+                return Arithmetic(operator, tuple(operands))
+        context = self.context
+        help = "write the rate times `#t`: `(* #t rate)`"
+        message = "this change over time is not a rate times `#t`"
+        context.error(SC.UNSUPPORTED, message, Place(node, child), "not supported", help=help)
+        return None
 
 
 def _conjunction(parts: tuple[Formula, ...]) -> Formula:

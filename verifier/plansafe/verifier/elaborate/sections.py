@@ -12,14 +12,13 @@ _CLASSICAL = (":strips", ":typing", ":typed-objects", ":equality", ":conditional
 _PRECONDITIONS = ("negative", "disjunctive", "existential", "universal", "quantified")
 _NUMERIC = (":fluents", ":numeric-fluents", ":object-fluents", ":action-costs", ":goal-utilities")
 _TEMPORAL = (":durative-actions", ":duration-inequalities", ":continuous-effects", ":time", ":timed-effects")
+_NATURAL = (":process", ":processes", ":event", ":events", ":hybrid")
 _LATER = (":derived-predicates", ":timed-initial-literals", ":preferences", ":constraints")
 _AGENTS = (":multi-agent", ":unfactored-privacy", ":factored-privacy", ":non-deterministic", ":contingent")
-REQUIREMENTS = frozenset((*_CLASSICAL, *_NUMERIC, *_TEMPORAL, *_LATER, *_AGENTS)) | {
+REQUIREMENTS = frozenset((*_CLASSICAL, *_NUMERIC, *_TEMPORAL, *_NATURAL, *_LATER, *_AGENTS)) | {
     f":{kind}-preconditions" for kind in _PRECONDITIONS
 }
 UNSUPPORTED_SECTIONS = {
-    ":process": "processes (PDDL+)",
-    ":event": "events (PDDL+)",
     ":axiom": "`:axiom` (write `:derived`)",
     ":method": "hierarchical methods",
     ":task": "hierarchical tasks",
@@ -45,7 +44,7 @@ UNSUPPORTED_FIELDS = {
 
 DOMAIN_SECTIONS = frozenset((":requirements", ":types", ":constants", ":predicates", ":functions", ":constraints"))
 
-REPEATED_SECTIONS = frozenset((":action", ":durative-action", ":derived"))
+REPEATED_SECTIONS = frozenset((":action", ":durative-action", ":derived", ":process", ":event"))
 
 
 class Sections(NamedTuple):

@@ -82,6 +82,8 @@ class Symbols:
         self.functions: list[model.Predicate] = []
         self.function_index: dict[str, int] = {}
         self.actions: dict[str, model.Action] = {}
+        self.processes: dict[str, model.Process] = {}
+        self.events: dict[str, model.Action] = {}
         self.parameter_types: dict[str, tuple[tuple[int, ...], ...]] = {}
         self.action_predicates: dict[tuple[str, str], int] = {}
         """Predicates that stand for actions in rules: (kind, action) -> predicate."""

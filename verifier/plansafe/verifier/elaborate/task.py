@@ -104,6 +104,8 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
         _find_static_predicates(symbols, initial.timed),
         initial.unknowns,
         frozenset(initial.denied),
+        tuple(symbols.processes.values()),
+        tuple(symbols.events.values()),
     )
     return ElaboratedTask(task, symbols, constraints)
 
@@ -135,6 +137,9 @@ def _read_actions_and_axioms(symbols: Symbols, sections: list[tuple[str, Place]]
     axioms: list[Axiom] = []
     axiom_places: list[Place] = []
     for kind, at in sections:
+        if kind in (":process", ":event"):
+            actions.read_natural(kind, at)
+            continue
         if kind != ":derived":
             actions.read(kind, at)
             continue
@@ -146,9 +151,9 @@ def _read_actions_and_axioms(symbols: Symbols, sections: list[tuple[str, Place]]
 
 
 def _find_static_predicates(symbols: Symbols, timed: list[model.TimedLiteral]) -> list[bool]:
-    """For each predicate, whether no action, axiom or timed literal changes it."""
+    """For each predicate, whether no action, event, axiom or timed literal changes it."""
     changed = set(symbols.derived) | {literal.predicate for literal in timed if not literal.fluent}
-    for action in symbols.actions.values():
+    for action in (*symbols.actions.values(), *symbols.events.values()):
         for snap in (action.start, action.end):
             for effect in snap.effects if snap else ():
                 changed |= {atom.predicate for atom in (*effect.adds, *effect.deletes)}

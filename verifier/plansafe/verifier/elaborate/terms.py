@@ -179,7 +179,8 @@ class TermReader:
         if function is not None and not self.symbols.functions[function].types:
             return model.Fluent(function, ())
         if token == "#t":
-            self.context.unsupported("continuous effects (`#t`)", at)
+            allowed = "allowed in processes, and outside `at start` and `at end` in durative actions"
+            self.context.error(SC.MISPLACED_OPERATOR, "`#t` is not allowed here", at, allowed)
         else:
             self.context.malformed(f"expected a number, found `{token}`", at, "expected a numeric expression")
         return model.Constant(0)

@@ -18,12 +18,19 @@ from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.elaborate.task import ElaboratedTask, elaborate_task
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.one_world import NeedsOneWorld, OpenFeature, find_open_feature, make_refusal
+from plansafe.verifier.execution.one_world import (
+    NeedsOneWorld,
+    OpenFeature,
+    find_open_feature,
+    make_continuous_refusal,
+    make_refusal,
+)
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.steps import Tolerance, widen_tolerance
 from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
+from plansafe.verifier.model.nodes import OpenPredicate, Task, Temporal, WorldInvariant
+from plansafe.verifier.model.operations import subformulas
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import (
     EVERYTHING,
@@ -153,6 +160,8 @@ class CompiledTask(NamedTuple):
 
         ``resolved``: the plan; ``None`` if only the task matters.
         """
+        if self.task.is_continuous:
+            return make_continuous_refusal(capability)
         feature = self.open_feature
         if feature is None and resolved is not None and resolved.is_open:
             feature = OpenFeature("the order or the durations of the plan are open")
@@ -281,6 +290,8 @@ def _compile(
         open_kinds,
         proposed_objects,
     )
+    if elaborated.task.is_continuous:
+        _refuse_neighbours(context, rules.rules)
     effects = None
     if profile_application is not None and options.home is not None:
         sources |= {text.name: text for text in (options.home.source, *options.home.entry_sources)}
@@ -396,14 +407,27 @@ def _elaborate_specifications(
 def _make_engine(
     task: Task, rules: list[Rule], symbols: Symbols, options: Options, feature: OpenFeature | None = None
 ) -> Engine:
+    refusal = None if feature is None else make_refusal(feature, "the replay in one world")
+    if task.is_continuous:
+        refusal = make_continuous_refusal("the execution step by step")
     return Engine(
         task,
         rules,
         symbols.action_predicates,
         lenient_types=options.lenient_types,
         max_instances=options.max_instances,
-        refusal=None if feature is None else make_refusal(feature, "the replay in one world"),
+        refusal=refusal,
     )
+
+
+def _refuse_neighbours(context: Context, rules: list[Rule]) -> None:
+    """Report rules about neighbouring letters: in continuous time no letter is next."""
+    for rule in rules:
+        formulas = [formula for part in rule.parts for formula in (part.body, part.guard) if formula is not None]
+        operators = {p.operator for f in formulas for p in subformulas(f) if isinstance(p, Temporal)}
+        for operator in sorted(operators & {"next", "weak-next", "yesterday", "weak-yesterday"}):
+            message, help = f"`{operator}` has no meaning in continuous time", "write a bound, or `once` or `sometime`"
+            context.error(SC.CONTINUOUS_TIME, message, rule.at, "in this rule", help=help)
 
 
 def _count_bindings(task: Task, rules: list[Rule]) -> tuple[int, ...]:

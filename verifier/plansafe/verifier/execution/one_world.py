@@ -62,6 +62,13 @@ def find_open_feature(
     return OpenFeature(f"the specification {phrase}", context.label(at, "here") if isinstance(at, Place) else None)
 
 
+def make_continuous_refusal(capability: str) -> Diagnostic:
+    """Why ``capability`` (`the repair of plans`, ..) is refused in continuous time."""
+    message = f"{capability} does not support continuous time: the domain has processes, events or effects with `#t`"
+    help = "check the plan itself, or replace the continuous change by effects of steps"
+    return Diagnostic(SC.CONTINUOUS_TIME, message, help=help, severity=Severity.WARNING)
+
+
 def make_refusal(feature: OpenFeature, capability: str) -> Diagnostic:
     """Why ``capability`` (`the repair of plans`, ..) is refused."""
     return Diagnostic(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.execution.engine import Limit
 from plansafe.verifier.execution.monitors.finding import Violation
@@ -29,6 +32,17 @@ class Failure(NamedTuple):
     detail: str = ""
     ill_formed: IllFormed | None = None
     interfering_step: int = 0
+
+
+class LetterCause(NamedTuple):
+    """What led to a letter without a step of the plan: an event, or the ``time`` alone, as in "at time 5".
+
+    ``event`` is empty without events. In an interval, numbers have values of some time in it.
+    """
+
+    time: str
+    event: str = ""
+    is_interval: bool = False
 
 
 class Outcome(NamedTuple):
@@ -65,3 +79,5 @@ class Outcome(NamedTuple):
     """The events of a timed plan; ``None`` for an untimed plan."""
     rounded: frozenset[int] = frozenset()
     """The steps of a timed plan that would fail if the last decimal were not tolerated."""
+    causes: Mapping[int, LetterCause] = MappingProxyType({})
+    """In continuous time, the causes of the letters that no step led to."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.plan_text import split_plain_steps
 from plansafe.grammar.source import Source
@@ -9,7 +11,11 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
-from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Replay
+from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Observer, Replay
+from plansafe.verifier.execution.steps import TimedStep, Tolerance
+
+if TYPE_CHECKING:
+    from plansafe.verifier.execution.timed import TimedReplay
 
 
 class ReadingOutcomes(NamedTuple):
@@ -52,7 +58,7 @@ def _replay_plain_plan(engine: Engine, plan: Source, deadline: float | None) -> 
     after its failed step can be explained without another replay.
     """
     blocks = split_plain_steps(plan.text)
-    if blocks is None or any([literal.time for literal in engine.task.timed_literals]):
+    if blocks is None or engine.task.is_continuous or any([literal.time for literal in engine.task.timed_literals]):
         return None
     replay = Replay(engine, HALT, deadline=deadline)
     if engine.expects_failures:
@@ -82,15 +88,33 @@ def replay_readings(compiled: CompiledTask, resolved: ResolvedPlan, deadline: fl
     return [halt, *[replay_reading(compiled, resolved, reading, deadline) for reading in more_readings]]
 
 
+def make_timed_replay(
+    engine: Engine,
+    reading: str,
+    steps: list[TimedStep],
+    tolerance: Tolerance,
+    deadline: float | None = None,
+    observer: Observer | None = None,
+) -> TimedReplay:
+    """Return the replay of one reading of a timed plan, before it runs."""
+    if engine.task.is_continuous:
+        from plansafe.verifier.execution.continuous.replay import (  # noqa: PLC0415 - for continuous tasks alone
+            ContinuousReplay,
+        )
+
+        return ContinuousReplay(engine, reading, steps, tolerance, deadline, observer)
+    from plansafe.verifier.execution.timed_fast import FastTimedReplay  # noqa: PLC0415 - for timed plans alone
+
+    return FastTimedReplay(engine, reading, steps, tolerance, deadline, observer)
+
+
 def replay_reading(
     compiled: CompiledTask, resolved: ResolvedPlan, reading: str, deadline: float | None = None
 ) -> Outcome:
     """Replay one reading of a plan that was resolved with places."""
     if resolved.timed is not None:
-        from plansafe.verifier.execution.timed_fast import FastTimedReplay  # noqa: PLC0415 - for timed plans alone
-
         tolerance = compiled.find_tolerance(resolved)
-        timed_replay = FastTimedReplay(compiled.engine, reading, resolved.timed, tolerance, deadline)
+        timed_replay = make_timed_replay(compiled.engine, reading, resolved.timed, tolerance, deadline)
         timed_replay.run()
         outcome = timed_replay.outcome(len(resolved.steps))
         return outcome._replace(rounded=frozenset(timed_replay.rounded))

@@ -216,12 +216,12 @@ class TimedReplay(Replay):
         self.executed_count += sum([e.kind == START for e in events]) - 1
         if self.reading != HALT:
             self.failures += self._find_over_all_failures(self.running)
-        self._count_preferences_over_all()
+        self._count_preferences_over_all(self.running)
         return True
 
-    def _count_preferences_over_all(self) -> None:
+    def _count_preferences_over_all(self, running: list[TimedStep]) -> None:
         """Count the violated preferences over all of actions under way, each once."""
-        for step in self.running:
+        for step in running:
             assert isinstance(step.resolved, GroundAction)
             for position, preference in enumerate(step.resolved.action.preferences):
                 if preference.moment != "all":
@@ -306,7 +306,7 @@ class TimedReplay(Replay):
         for step, condition, binding in self._find_false_over_all(running):
             if self.observer is None:
                 self.record_unmet_literals(step.number, condition, binding, step.duration)
-            failures.append(Failure(step.number, SC.OVER_ALL, f"at time {self.time}"))
+            failures.append(Failure(step.number, SC.OVER_ALL, self.moment_text()))
         return failures
 
     def _find_false_over_all(
@@ -341,6 +341,10 @@ class TimedReplay(Replay):
     def _find_interference(self, time: Number, executable: list[EventEffects]) -> list[Failure]:
         """Return the failures of steps that interfere with others."""
         return self.interference.find_failures(time, executable)
+
+    def moment_text(self) -> str:
+        """Return the present time for messages."""
+        return f"at time {self.time}"
 
     # -- letters ------------------------------------------------------------------------------------------------------
 

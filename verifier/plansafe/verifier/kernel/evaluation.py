@@ -90,7 +90,10 @@ def _evaluate_comparison(formula: Compare, binding: Binding, view: View) -> Sign
     """Return the values of a comparison, which is undefined where it reads an undefined number."""
     compare = COMPARE[formula.operator]
     both = _align([evaluate_number(formula.left, binding, view), evaluate_number(formula.right, binding, view)])
-    return normalize((letter, 1 if x is None or y is None else 2 * compare(x, y)) for letter, (x, y) in both)
+    return normalize(
+        (letter, 1 if left_value is None or right_value is None else 2 * compare(left_value, right_value))
+        for letter, (left_value, right_value) in both
+    )
 
 
 def _evaluate_atom_count(formula: AtomCount, binding: Binding, view: View) -> Signal:
@@ -117,7 +120,7 @@ def _evaluate_step_atom(formula: StepAtom, binding: Binding, view: View) -> Sign
 def _evaluate_temporal(formula: Temporal, binding: Binding, view: View) -> Signal:
     assert isinstance(view, Trace)
     signals = [evaluate(part, binding, view) for part in formula.members]
-    return evaluate_operator(formula.operator, formula.bounds, signals, view.times)
+    return evaluate_operator(formula.operator, formula.bounds, signals, view.starts)
 
 
 EVALUATORS: Mapping[type[Node], Callable[[Any, Binding, View], Signal]] = {
@@ -210,4 +213,5 @@ def _compute(op: str, values: Sequence[Fraction | None]) -> Fraction | None:
     defined = [value for value in values if value is not None]
     if len(defined) < len(values) or (op == "/" and not defined[1]):
         return None
-    return check_length(reduce(ARITHMETIC[op], defined))
+    value: Fraction = check_length(reduce(ARITHMETIC[op], defined))
+    return value

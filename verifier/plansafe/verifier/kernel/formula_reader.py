@@ -34,6 +34,7 @@ from .formulas import (
     Duration,
     DurationTolerance,
     EqualTerms,
+    Flow,
     Fluent,
     Node,
     Number,
@@ -46,7 +47,8 @@ from .formulas import (
     When,
     collect_operators,
 )
-from .reader import NUMBER, Sexp, parse_number, require
+from .reader import NUMBER, KernelRejects, Sexp, parse_number, require
+from .temporal import SHIFTS
 from .vocabulary import Params, Vocabulary
 
 OPERAND_LEVELS = {"goal": "state", "moment": "state", "constraint": "pddl3"}
@@ -63,6 +65,10 @@ ARITIES = {"not": 1, "imply": 2}
 DURATION: Params = {"?duration": ("",)}
 
 
+def _mentions_time(expr: Sexp) -> bool:
+    return expr == "#t" or (isinstance(expr, tuple) and any(map(_mentions_time, expr)))
+
+
 class FormulaReader:
     """Reads formulas and effects over a vocabulary. ``actions`` has the parameters of the actions for STEPs."""
 
@@ -70,6 +76,7 @@ class FormulaReader:
         self.vocabulary = vocabulary
         self.derived = derived
         self.actions: Mapping[str, Params] = {}
+        self.is_continuous = False  # then no letter is next
         self._oneof_numbers = count()
 
     # Formulas
@@ -152,6 +159,7 @@ class FormulaReader:
         is_linear = op in PAST_OPERATORS | FUTURE_OPERATORS and operands and all(isinstance(x, tuple) for x in operands)
         if not (op in PDDL3_OPERATORS or is_linear):
             return None
+        require(not self.is_continuous or op not in SHIFTS, f"{op} in continuous time")
         n_bounds = BOUND_COUNTS.get(op, 0)
         require(ALLOWED.get(level, {}).get(op) == len(operands) - n_bounds, f"{op} cannot stand here")
         bounds = tuple(map(parse_number, operands[:n_bounds]))
@@ -208,15 +216,44 @@ class FormulaReader:
                 return self._read_when(condition, part, scope, timed)
             case ("at", ("start" | "end"), tuple(part)) if timed:
                 return Unary(" ".join(expr[:2]), self.read_effect(part, scope))
+            case (("increase" | "decrease") as op, head, change) if timed:
+                rate = self._read_rate(change, scope)
+                return Unary(OVER_ALL, Flow(1 if op == "increase" else -1, self.read_fluent(head, scope), rate))
             case (op, head, value) if op in ASSIGNMENTS and not timed:
                 return Assign(op, self.read_fluent(head, scope), self.read_expression(value, scope))
         require(not timed, "not at start or at end")
         return self.read_literal(expr, scope)
 
+    def _read_rate(self, change: Sexp, scope: Params) -> Node:
+        """Read the rate of a change: ``#t``, ``(* rate #t)``, ``(/ #t number)``, or a sum or difference of changes."""
+        match change:
+            case "#t":
+                return Number(Fraction(1))
+            case ("*", *factors) if len(factors) > 1 and sum(map(_mentions_time, factors)) == 1:
+                read = [self._read_rate if _mentions_time(factor) else self.read_expression for factor in factors]
+            case ("/", dividend, divisor) if not _mentions_time(divisor):
+                read, factors = [self._read_rate, self.read_expression], [dividend, divisor]
+            case ("-", part):
+                return Arithmetic("-", (Number(Fraction(0)), self._read_rate(part, scope)))
+            case ("+" | "-", *factors) if len(factors) == 2 or (len(factors) > 2 and change[0] == "+"):
+                read = [self._read_rate] * len(factors)
+            case _:
+                raise KernelRejects("not a continuous effect")
+        parts = [read_part(factor, scope) for read_part, factor in zip(read, factors, strict=True)]
+        return Arithmetic(change[0], tuple(parts))
+
+    def read_continuous_effect(self, expr: Sexp, scope: Params) -> Node:
+        """Read the effect of a process."""
+        effect = self.read_effect(expr, scope, timed=True)
+        allowed = {"and", "forall", "flow", OVER_ALL, "empty"}
+        require(collect_operators(effect) <= allowed, "a process with an effect at one moment")
+        return effect
+
     def _read_when(self, condition: Sexp, part: Sexp, scope: Params, timed: bool) -> Node:
         guard = self.read_formula(condition, scope, "timed" if timed else "state")
         effect = self.read_effect(part, scope, timed)
         later_phases = {OVER_ALL, END} if START in collect_operators(effect) else {OVER_ALL}
+        require("flow" not in collect_operators(effect), "a conditional continuous effect")
         require(not collect_operators(guard) & later_phases, "a condition that is read after its effect")
         return When(guard, effect)
 

@@ -231,6 +231,16 @@ class Assign(Node):
 
 
 @dataclass(frozen=True, eq=False)
+class Flow(Node):
+    """``(increase fluent (* #t rate))``, or with the sign -1 ``decrease``: a continuous effect."""
+
+    operator: str = field(default="flow", init=False)
+    sign: int
+    fluent: Fluent
+    rate: Node
+
+
+@dataclass(frozen=True, eq=False)
 class When(Node):
     """A conditional effect; ``earlier`` also has to hold in the state before the start of the durative action."""
 

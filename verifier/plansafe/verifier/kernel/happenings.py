@@ -123,18 +123,29 @@ class Execution:
         """Execute all happenings, or under *halt* those before the first failure."""
         has_literals = any(kind == LITERAL for _, events in schedule for kind, _ in events)
         self.trace.timed = self.separation is not None or has_literals
-        for time, events in schedule:
-            self.state.work.spend()
-            if not self._execute_happening(time, events):
-                break
+        if self.settle():
+            for time, events in schedule:
+                self.state.work.spend()
+                if not (self.pass_time(time) and self._execute_happening(time, events) and self.settle()):
+                    break
         for step, first in self.running_steps.values():
             self._record_interval(step, first)
         return Run(self.trace, self.state, tuple(sorted(self.failed_steps)), self.unmet)
 
+    def pass_time(self, until: Fraction) -> bool:  # noqa: ARG002 - Evolution uses it
+        """Let time pass up to the next happening; ``False`` if the reading *halt* ends before."""
+        return True
+
+    def settle(self) -> bool:
+        """Let the events of this moment happen; ``False`` if the reading *halt* ends here."""
+        return True
+
     def _execute_happening(self, time: Fraction, events: list[Event]) -> bool:
         """Execute one happening; ``False`` if the reading *halt* ends here."""
         halt = self.reading == "halt"
-        attempts = [self._attempt(kind, s) for kind, s in events if s.action and s.number not in self.dropped_steps]
+        attempts = [
+            self._attempt(kind, step) for kind, step in events if step.action and step.number not in self.dropped_steps
+        ]
         mutex = self._find_interfering(time, attempts)
         failing = mutex | {attempt.step.number for attempt in attempts if not attempt.allowed}
         self.failed_steps |= failing
@@ -201,7 +212,11 @@ class Execution:
             self.recent_attempts = []
         force = self.reading == "force"
         able = [attempt for attempt in attempts if attempt.footprint is not None and (attempt.allowed or force)]
-        mutex = {max(x.step.number, y.step.number) for x, y in _find_interfering_pairs(able, able) if x is not y}
+        mutex = {
+            max(first.step.number, second.step.number)
+            for first, second in _find_interfering_pairs(able, able)
+            if first is not second
+        }
         recent = [attempt for _, attempt in self.recent_attempts]
         mutex |= {first.step.number or second.step.number for first, second in _find_interfering_pairs(able, recent)}
         return mutex - {0}
@@ -213,7 +228,11 @@ class Execution:
     ) -> tuple[list[Attempt], dict[Fact, Fraction]]:
         """Return the executed attempts, and the numbers after them; *force* omits steps whose effects clash."""
         force = self.reading == "force"
-        executed = [a for a in attempts if a.footprint is not None and (force or a.step.number not in failing)]
+        executed = [
+            attempt
+            for attempt in attempts
+            if attempt.footprint is not None and (force or attempt.step.number not in failing)
+        ]
         try:
             return executed, combine_assignments(_compute_changes(executed), self.state.numbers)
         except Undefined:
@@ -303,11 +322,14 @@ class Execution:
                 trace.add_step(STEP_PREDICATES[attempt.kind], attempt.step.terms, interval)
             if attempt.kind == START and number in self.running_steps and not attempt.step.duration:
                 trace.letters_with_same_time_next.add(trace.last)  # its end is a letter of its own, at the same time
-        for number in self.running_steps:
+        self._check_over_all_preferences(self.running_steps)
+        self.recent_attempts += [(time, attempt) for attempt in executed]
+
+    def _check_over_all_preferences(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
             checked = [(bound, is_unmet(bound, self.state)) for bound in self.over_all_preferences[number]]
             self.unmet += [bound[0].name for bound, unmet in checked if unmet]
             self.over_all_preferences[number] = [bound for bound, unmet in checked if not unmet]
-        self.recent_attempts += [(time, attempt) for attempt in executed]
 
 
 def _compute_changes(attempts: Iterable[Attempt]) -> Iterator[Change]:

@@ -9,11 +9,20 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .evaluation import holds
+from .evolution import Evolution
 from .formulas import STEP_PREDICATES, Fact
 from .happenings import Execution, Run, find_unmet_preferences, schedule_events
 from .plan import Step, World, read_steps
 from .reader import KernelLimit, KernelRejects, require
-from .rule_instances import BoundObjects, Finding, InstanceKey, count_instances, evaluate_instances, find_violations
+from .rule_instances import (
+    BoundObjects,
+    Finding,
+    Instance,
+    InstanceKey,
+    count_instances,
+    evaluate_instances,
+    find_violations,
+)
 from .rules import SEVERITIES, make_constraint_rules, read_specification
 from .task import Task
 from .trace import State, StateChange, StepInterval, Trace, Work
@@ -204,7 +213,9 @@ class Kernel:
 
     def _read_steps(self, plan: str, world: World | None) -> TimedSteps:
         self._make_initial_state(world, Work())
-        return read_steps(plan, self._task, world or World())
+        steps, separation = read_steps(plan, self._task, world or World())
+        require(separation is not None or not steps or not self._task.is_continuous, "steps without times")
+        return steps, separation
 
     def _make_initial_state(self, world: World | None, work: Work) -> State:
         state = None
@@ -217,7 +228,10 @@ class Kernel:
     def _run(self, plan: TimedSteps, world: World | None, reading: str, work: Work) -> Run:
         steps, separation = plan
         state = self._make_initial_state(world, work)
-        execution = Execution(self._task, state, reading, separation, world or World())
+        kind = Evolution if self._task.is_continuous else Execution
+        execution = kind(self._task, state, reading, separation, world or World())
+        if isinstance(execution, Evolution):
+            execution.prepare(self._rules)
         return execution.run(schedule_events(steps, self._task))
 
     def _find_violations(self, runs: Mapping[str, Run]) -> tuple[frozenset[Finding], frozenset[InstanceKey]]:
@@ -259,8 +273,13 @@ class Kernel:
     ) -> bool:
         """Whether the rule has this finding on the halt trace. Evaluates the instances that agree with the binding."""
         trace, expected = self._halt_trace(plan, world), dict(binding)
-        instances = [x for r in self._rules if r.name == rule for x in evaluate_instances(r, trace, binding)]
-        return any(dict(f.binding) == expected and f.step == step for instance in instances for f in instance.findings)
+        instances = self._evaluate_rule(rule, trace, binding)
+        findings = [finding for instance in instances for finding in instance.findings]
+        return any(dict(finding.binding) == expected and finding.step == step for finding in findings)
+
+    def _evaluate_rule(self, name: str, trace: Trace, binding: Mapping[str, str]) -> list[Instance]:
+        rules = [rule for rule in self._rules if rule.name == name]
+        return [instance for rule in rules for instance in evaluate_instances(rule, trace, binding)]
 
     # Traces given as states
 
@@ -299,6 +318,5 @@ class Kernel:
     ) -> bool | None:
         """Return the value of a rule on a trace of states for a (partial) binding of its parameters."""
         trace = self._make_trace(states, times, actions)
-        values = [x.value for r in self._rules if r.name == rule for x in evaluate_instances(r, trace, binding)]
-        value = min(values, default=2)
+        value = min([instance.value for instance in self._evaluate_rule(rule, trace, binding)], default=2)
         return None if value == 1 else value == 2

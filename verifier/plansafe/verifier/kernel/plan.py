@@ -117,7 +117,10 @@ def read_steps(text: str, task: Task, world: World) -> tuple[list[Step], Fractio
     The separation is ``None`` if the steps have no times. Raises ``KernelRejects``.
     """
     lines, pairs = parse_plan(text)
-    are_steps = all(isinstance(x.step, tuple) and x.step and all(isinstance(t, str) for t in x.step) for x in lines)
+    are_steps = all(
+        isinstance(line.step, tuple) and line.step and all(isinstance(token, str) for token in line.step)
+        for line in lines
+    )
     require(are_steps, "not a step")
     require(len({line.time is None for line in lines}) < 2, "some steps with, some without time")
     order = [*enumerate(sorted(lines, key=lambda line: line.time or 0), 1)]

@@ -149,11 +149,15 @@ def parse_number(token: Sexp) -> Fraction:
     for start in range(0, len(digits), DIGITS_AT_ONCE):
         chunk = digits[start : start + DIGITS_AT_ONCE]
         value = value * 10 ** len(chunk) + int(chunk)
-    return check_length(Fraction(-value if token[0] == "-" else value, 10 ** len(decimals)))
+    number = Fraction(-value if token[0] == "-" else value, 10 ** len(decimals))
+    check_length(number)
+    return number
 
 
-def check_length(value: Fraction) -> Fraction:
-    """Return the value if it is not too long. Raises ``KernelLimit``."""
+def check_length(value: Any) -> Any:
+    """Return the value if it is not a fraction that is too long. Raises ``KernelLimit``."""
+    if not isinstance(value, Fraction):
+        return value
     is_short = max(value.numerator.bit_length(), value.denominator.bit_length()) <= MAX_BITS
     require(is_short, "a number too long", KernelLimit)
     return value

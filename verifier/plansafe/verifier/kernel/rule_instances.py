@@ -224,7 +224,7 @@ class _FindingBuilder(NamedTuple):
     def _is_violated_by_prefix(self, formula: Temporal, signals: list[Signal], letter: int) -> bool:
         """Whether the prefix up to a letter violates the formula for every continuation."""
         trace = self.trace
-        times = trace.times[: letter + 1]
+        times = trace.starts[: letter + 1]
         # Letter 0 has time 0, at which a step may also happen.
         same_time_follows = letter == 0 or letter in trace.letters_with_same_time_next
         return is_permanently_violated(formula.operator, formula.bounds, signals, times, trace.timed, same_time_follows)
@@ -237,5 +237,5 @@ class _FindingBuilder(NamedTuple):
         if formula.operator == "sometime-after":
             return triggered and max([int(value) for _, value in signals[1]]) < 2
         if formula.operator == "always-within":
-            return triggered and answer_value(signals[1], 0, formula.bounds[0], self.trace.times) < 2
+            return triggered and answer_value(signals[1], 0, formula.bounds[0], self.trace.starts) < 2
         return default

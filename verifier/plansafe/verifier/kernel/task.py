@@ -9,6 +9,7 @@ from .derived import Axiom, Axioms
 from .dialects import to_plain_pddl
 from .formula_reader import DURATION, FormulaReader
 from .formulas import (
+    EMPTY_AND,
     END,
     OVER_ALL,
     START,
@@ -18,6 +19,7 @@ from .formulas import (
     Compare,
     Connective,
     Delete,
+    Domains,
     Fact,
     Fluent,
     Node,
@@ -46,7 +48,7 @@ from .reader import (
 from .vocabulary import RESERVED, Params, Vocabulary
 
 DOMAIN_SECTIONS = ":requirements :types :constants :predicates :functions :constraints"
-REPEATED_DOMAIN_SECTIONS = ":action :durative-action :derived"
+REPEATED_DOMAIN_SECTIONS = ":action :durative-action :derived :process :event"
 PROBLEM_SECTIONS = ":domain :requirements :objects :init :goal :constraints :metric :length"
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -62,7 +64,7 @@ class Action(NamedTuple):
     """An action.
 
     ``end`` is ``None`` for an instantaneous action. ``over_all`` is ``None`` without a condition over all. ``chooses``:
-    the effects have nondeterministic outcomes, which the world must choose.
+    the effects have nondeterministic outcomes, which the world must choose. ``flow`` has the continuous effects.
     """
 
     name: str
@@ -71,6 +73,16 @@ class Action(NamedTuple):
     end: Phase | None = None
     over_all: Node | None = None
     chooses: bool = False
+    flow: Node = EMPTY_AND
+
+
+class Process(NamedTuple):
+    """A process, whose effect is continuous, or an event."""
+
+    name: str
+    domains: Domains
+    condition: Node
+    effect: Node
 
 
 class InitialEffect(NamedTuple):
@@ -107,6 +119,11 @@ class Task:
         for key in (":action", ":durative-action"):
             for body in domain_sections.get(key, []):
                 self._read_action(body, is_durative=key == ":durative-action")
+        self.processes = [self._read_process(body, True) for body in domain_sections.get(":process", [])]
+        self.events = [self._read_process(body, False) for body in domain_sections.get(":event", [])]
+        flows = [action.flow for action in self.actions.values()]
+        self.is_continuous = bool(self.processes or self.events or any("flow" in collect_operators(f) for f in flows))
+        self.formulas.is_continuous = self.is_continuous
         self.formulas.actions = {name: action.params for name, action in self.actions.items()}
         self.constraints = self._read_constraints(domain_sections)
         self.constraints += self._read_constraints(problem_sections)
@@ -146,7 +163,21 @@ class Task:
         effect = self.formulas.read_action_effect(keys.get(":effect", ()), scope, True)
         start, end = (Phase(select_phase(condition, phase), select_phase(effect, phase)) for phase in (START, END))
         over_all = select_phase(condition, OVER_ALL) if OVER_ALL in collect_operators(condition) else None
-        return Action(name, params, start, end, over_all, "oneof" in collect_operators(effect))
+        return Action(
+            name, params, start, end, over_all, "oneof" in collect_operators(effect), select_phase(effect, OVER_ALL)
+        )
+
+    def _read_process(self, body: tuple[Sexp, ...], is_process: bool) -> Process:
+        require(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "a process or event without name")
+        keys = read_keywords(body[1:], ":parameters :precondition :effect")
+        params = self.vocabulary.read_parameters(keys.get(":parameters", ()))
+        condition = self.formulas.read_formula(keys.get(":precondition", ()), params)
+        expr = keys.get(":effect", ())
+        if is_process:
+            effect = self.formulas.read_continuous_effect(expr, params)
+        else:
+            effect = self.formulas.read_effect(expr, params)
+        return Process(body[0], self.vocabulary.domains(params), condition, effect)
 
     def _read_axiom(self, body: tuple[Sexp, ...]) -> Axiom:
         require(len(body) == 2 and isinstance(body[0], tuple) and body[0], "not a derived predicate")
@@ -226,7 +257,10 @@ class Task:
         fluents = [term for term in terms if isinstance(term, Fluent)]
         n_numbers = sum(isinstance(term, Number) for term in terms)
         require(len(fluents) == 1 and n_numbers == len(terms) - 1, "not an interval of a fluent")
-        sides = [Compare(op, x, y) if x is fluents[0] else Compare(MIRRORED[op], y, x) for x, y in pairwise(terms)]
+        sides = [
+            Compare(op, left, right) if left is fluents[0] else Compare(MIRRORED[op], right, left)
+            for left, right in pairwise(terms)
+        ]
         return Connective("and", tuple(sides))
 
     def read_open_facts(self, expr: Sexp) -> Iterator[Fact]:

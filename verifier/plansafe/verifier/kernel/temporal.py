@@ -1,12 +1,15 @@
-"""Past, future and PDDL3 operators (docs/language.md, section 4), from the signals of their formulas."""
+"""Past, future and PDDL3 operators (docs/language.md, section 4), from the signals of their formulas.
+
+A bound b of an operator is compared with the starts of letters as (b, 0), because a letter just after b is after b.
+"""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from .trace import CONSTANT_SIGNALS, Signal, constant_stretches, merge_signals, normalize, value_at
+from .trace import CONSTANT_SIGNALS, Signal, Start, constant_stretches, merge_signals, normalize, value_at
 
-Times = Sequence[Fraction]
+Times = Sequence[Start]
 
 
 def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Signal], times: Times) -> Signal:
@@ -60,7 +63,9 @@ def _evaluate_backward(op: str, signals: Sequence[Signal]) -> Signal:
 
 def imply(left: Signal, right: Signal) -> Signal:
     """Return the values of ``imply``."""
-    return normalize([(letter, max(2 - v, w)) for letter, (v, w) in merge_signals((left, right))])
+    return normalize(
+        [(letter, max(2 - premise, conclusion)) for letter, (premise, conclusion) in merge_signals((left, right))]
+    )
 
 
 def evaluate_whole_trace(op: str, bounds: Sequence[Fraction], signals: Sequence[Signal], times: Times) -> int:
@@ -70,7 +75,7 @@ def evaluate_whole_trace(op: str, bounds: Sequence[Fraction], signals: Sequence[
         case "at end":
             return int(value_at(first, last))
         case "within":
-            return _greatest_value(first, 0, bisect_right(times, bounds[0]) - 1)
+            return _greatest_value(first, 0, bisect_right(times, (bounds[0], 0)) - 1)
         case "sometime-before":
             before = _shift(_evaluate_forward("once", signals[1:]), 1, 0, last)
             return _least_value(imply(first, before), 0, last)
@@ -110,18 +115,19 @@ def _at_most_once(signal: Signal, last: int) -> int:
 
 def _hold(op: str, bounds: Sequence[Fraction], signal: Signal, times: Times) -> int:
     last = len(times) - 1
-    if times[last] <= bounds[0]:
+    if times[last] <= (bounds[0], 0):
         return int(value_at(signal, last))
-    start = bisect_right(times, bounds[0]) - 1
+    start = bisect_right(times, (bounds[0], 0)) - 1
     end = last
     if op == "hold-during":
-        end = max(start, next((i for i in range(start, last + 1) if times[i] >= bounds[1]), last + 1) - 1)
+        end = max(start, next((i for i in range(start, last + 1) if times[i] >= (bounds[1], 0)), last + 1) - 1)
     return _least_value(signal, start, end)
 
 
 def answer_value(signal: Signal, start: int, within: Fraction, times: Times) -> int:
     """Return the greatest value of a formula from a letter on, within a time."""
-    end = bisect_right(times, times[start] + within) - 1
+    time, just_after = times[start]
+    end = bisect_right(times, (time + within, just_after)) - 1
     best = 0
     for _, _, value in constant_stretches(signal, start, end):
         best = max(best, value)
@@ -137,14 +143,15 @@ def is_permanently_violated(
 
     ``same_time_follows``: another letter may come at the time of the last one.
     """
+    now, just_after = times[-1]
     last = len(times) - 1
 
     def has_passed(time: Fraction) -> bool:  # no later letter has at most this time
-        return times[last] + (not timed) > time or (times[last] == time and not same_time_follows)
+        return (now + (not timed), just_after) > (time, 0) or ((now, just_after) == (time, 0) and not same_time_follows)
 
     if op in ("at end", "sometime", "sometime-after") or evaluate_whole_trace(op, bounds, signals, times) > 0:
         return False
     if op != "always-within":
         return op not in ("within", "hold-during", "hold-after") or has_passed(bounds[0])
-    due = [i for i, value in _triggers(signals[0], last) if value == 2 and has_passed(times[i] + bounds[0])]
+    due = [i for i, value in _triggers(signals[0], last) if value == 2 and has_passed(times[i][0] + bounds[0])]
     return any(answer_value(signals[1], letter, bounds[0], times) == 0 for letter in due)

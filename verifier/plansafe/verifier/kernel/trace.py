@@ -20,6 +20,9 @@ Signal = Sequence[tuple[int, Any]]
 Change = tuple[str, Fact, Any]
 """A change by an effect: "add", "delete" or an assignment; the fact or fluent; the number."""
 
+Start = tuple[Any, int]
+"""The earliest time of a letter, and 1 if the letter stands for moments after this time only."""
+
 CONSTANT_SIGNALS: tuple[Signal, ...] = (((0, 0),), ((0, 1),), ((0, 2),))
 FALSE, UNDEFINED, TRUE = CONSTANT_SIGNALS
 
@@ -143,7 +146,9 @@ class Trace:
     """Letters 0..n: their times, step numbers and steps, and the changes of each fact and fluent.
 
     ``timed``: letters may be less than 1 apart. ``letters_with_same_time_next``: letters after which another letter may
-    come at the same time. ``steps[letter]``: the number of the latest step that led to a letter.
+    come at the same time. A letter between two happenings, while numbers change continuously, stands for all moments
+    between two; its time is one of them. ``starts``: the starts of the letters. ``steps[letter]``: the number of the
+    latest step that led to a letter.
     """
 
     def __init__(self, state: State, timed: bool = False) -> None:
@@ -151,6 +156,7 @@ class Trace:
         self.work.spend(len(state.numbers))
         self.literal = state.literal
         self.times = [Fraction(0)]
+        self.starts: list[Start] = [(Fraction(0), 0)]
         self.steps = [0]
         self.step_intervals: dict[Fact, list[StepInterval]] = {}  # (one of STEP_PREDICATES, name, object ..)
         self.possible_facts = FactIndex()
@@ -175,9 +181,17 @@ class Trace:
             self.possible_facts.add(fact)
         self.history[fact].append((self.last, value))
 
-    def append(self, time: Fraction, step: int, change: StateChange, numbers: Mapping[Fact, Fraction]) -> None:
-        """Append a letter."""
+    def append(
+        self,
+        time: Fraction,
+        step: int,
+        change: StateChange,
+        numbers: Mapping[Fact, Fraction],
+        after: Fraction | None = None,
+    ) -> None:
+        """Append a letter; ``after``: it stands for the moments after this time."""
         self.times.append(time)
+        self.starts.append((time, 0) if after is None else (after, 1))
         self.steps.append(step)
         for fact in change.added:
             self._record(fact, 2, 0)

@@ -87,7 +87,9 @@ class Vocabulary:
             for type_name in types:
                 self._add_supertypes(type_name)
             before = objects.get(name, ())
-            related = all((self.supertypes[x] & self.supertypes[y]) - {"object"} for x in before for y in types)
+            related = all(
+                (self.supertypes[first] & self.supertypes[second]) - {"object"} for first in before for second in types
+            )
             require(not before or (related and {*before} != {*types}), "an object declared twice")
             objects[name] = tuple(dict.fromkeys((*before, *types)))
         return objects
@@ -126,7 +128,11 @@ class Vocabulary:
         if term not in scope:
             return self._has_type(term, types)
         supertypes = self.supertypes
-        return all(x in self.kinds or any(t in supertypes[x] or x in supertypes[t] for t in types) for x in scope[term])
+        return all(
+            kind in self.kinds
+            or any(type_name in supertypes[kind] or kind in supertypes[type_name] for type_name in types)
+            for kind in scope[term]
+        )
 
     def _may_match(self, term: str, types: Types, scope: Params) -> bool:
         """Whether some type or object has both the type of a variable in a STEP and the action's."""

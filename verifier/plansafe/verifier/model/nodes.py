@@ -235,6 +235,25 @@ class Snap(NamedTuple):
     effects: tuple[Effect, ...]
 
 
+class RateEffect(NamedTuple):
+    """A continuous effect: the rate at which a fluent changes, for each binding of ``variables``."""
+
+    variables: tuple[Variable, ...]
+    function: int
+    arguments: ArgumentTuple
+    rate: Expression
+
+
+class Process(NamedTuple):
+    """A process of PDDL+: it changes fluents while its condition holds."""
+
+    name: str
+    parameters: tuple[Variable, ...]
+    condition: tuple[Formula, ...]
+    rates: tuple[RateEffect, ...]
+    node: object
+
+
 class DurationConstraint(NamedTuple):
     """``(operator ?duration value)``, read at the start or the end."""
 
@@ -248,6 +267,7 @@ class Action(NamedTuple):
     """An action; ``end`` is ``None`` for an instantaneous one.
 
     ``choices``: the number of alternatives of each ``oneof`` in its effect, also if none of them changes anything.
+    ``rates``: the changes while a durative action is under way.
     """
 
     name: str
@@ -259,6 +279,7 @@ class Action(NamedTuple):
     preferences: tuple[Preference, ...]
     node: object
     choices: tuple[int, ...] = ()
+    rates: tuple[RateEffect, ...] = ()
 
 
 class Axiom(NamedTuple):
@@ -373,7 +394,8 @@ class Task(NamedTuple):
     ``domains[d]`` are the objects of a set of type alternatives, in order; variables and parameters refer to them by
     index. ``domain_types[d]`` are those alternatives, empty for a set of objects without types. ``static[p]``: no
     action, axiom or timed literal changes predicate ``p``. ``denied`` are the facts (predicate, code) that ``:init``
-    gives as ``(not p)``; open predicates do not make them unknown.
+    gives as ``(not p)``; open predicates do not make them unknown. ``events`` are the events of PDDL+, in the form of
+    actions without duration.
     """
 
     name: str
@@ -399,6 +421,13 @@ class Task(NamedTuple):
     static: list[bool]
     unknowns: Unknowns | None = None
     denied: frozenset[tuple[int, int]] = frozenset()
+    processes: tuple[Process, ...] = ()
+    events: tuple[Action, ...] = ()
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether fluents may change, or events happen, between the steps of a plan."""
+        return bool(self.processes or self.events) or any([action.rates for action in self.actions.values()])
 
     def encode(self, arguments: ArgumentTuple) -> int:
         """The code of a tuple of objects within its predicate: mixed radix over the number of objects."""

@@ -37,6 +37,8 @@ MAX_WORK = 100_000
 MAX_TEXT = 500_000
 """Characters of domain and problem; the kernel reads them in about a second."""
 RECURSION = 5_000
+_UNDECIDED_TIME = (SC.UNDECIDED_COURSE, SC.ENDLESS_CASCADE)
+"""The codes of traces that were not followed to the end, as the kernel may do."""
 
 
 class Confirmer:
@@ -89,6 +91,7 @@ class Confirmer:
             if finding.replayed is False:
                 return self._find_disagreement(plan, report, finding.message, finding.span)
         is_capped = NO_KNOWN_KIND in report.limits and verdict.headline in ("SAFE", "VALID")
+        is_capped = is_capped or any([d.code in _UNDECIDED_TIME for d in report.diagnostics])
         if self.mode == "always" and not (is_capped or verdict.agrees(report.headline.value)):
             message = f"the engine reports {report.headline.value}, the kernel reports {verdict.headline}"
             return self._find_disagreement(plan, report, message, None)

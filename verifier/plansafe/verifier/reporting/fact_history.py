@@ -12,9 +12,10 @@ from plansafe.verifier.execution.action_effects import SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.execution.readings import make_timed_replay
 from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Replay
 from plansafe.verifier.execution.state import State, StateChange
-from plansafe.verifier.execution.timed_fast import FastTimedReplay
+from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.model.operations import atoms_and_fluents
@@ -106,12 +107,19 @@ class FactHistory:
         """
         run: Replay
         trace: list[LetterChanges] = []
+        interval_log: list[StateChange] = []
         count = 0
 
         def observe(run: Replay, step: int, log: list[StateChange]) -> None:
             nonlocal count
             changes_by_steps: dict[StepNumbers, list[StateChange]] = {(step,): [*log]}
-            if isinstance(run, FastTimedReplay):
+            if isinstance(run, TimedReplay):
+                cause = self.outcome.causes.get(run.letter)
+                if cause is not None and cause.is_interval:  # its values are those of some time in it
+                    interval_log[:] = log
+                    log = []
+                elif cause is not None:
+                    log, interval_log[:] = [*interval_log, *log], []
                 changes_by_steps = _group_by_steps(log, run.effects, len(self.task.predicates))
             for steps in sorted(changes_by_steps):
                 changes = [change for change in changes_by_steps[steps] if only is None or change[:2] in only]
@@ -124,7 +132,7 @@ class FactHistory:
         reading = self.outcome.reading
         if self.resolved.timed is not None:
             tolerance = self.compiled.find_tolerance(self.resolved)
-            run = timed = FastTimedReplay(self.engine, reading, self.resolved.timed, tolerance, observer=observe)
+            run = timed = make_timed_replay(self.engine, reading, self.resolved.timed, tolerance, observer=observe)
             observe(run, 0, [])
             timed.run()
         else:
@@ -272,7 +280,10 @@ class FactHistory:
             cells = tuple([ValueChange(value_text(before), value_text(after)) for before, after in values])
             is_last = number == len(rows)
             is_changed = any([cell.before != cell.after for cell in cells])
-            text = " and ".join([self.action_text(n) if n else "timed literal" for n in steps]) or "initial state"
+            text = " and ".join([self.action_text(n) if n else "timed literal" for n in steps])
+            cause = self.outcome.causes.get(row_letter)
+            if not text:
+                text = "initial state" if cause is None else cause.event.replace("`", "") or cause.time
             row_status = status if is_last else ""
             table_rows.append(Row(max(steps, default=0), text, cells, row_status, is_changed or is_last))
         return Table(tuple([self.task.key_text(*fact) for fact in facts]), tuple(table_rows))
@@ -285,7 +296,8 @@ class FactHistory:
         has_only_literals = (
             events is not None and 0 < last_letter <= self.outcome.letters and not events.get(last_letter)
         )
-        last_steps: StepNumbers = () if not last_letter else (0,) if has_only_literals else (step,)
+        has_no_step = not last_letter or last_letter in self.outcome.causes
+        last_steps: StepNumbers = () if has_no_step else (0,) if has_only_literals else (step,)
         keys: set[tuple[int, StepNumbers]] = {(0, ())}
         for fact in facts:
             for change_letter, steps, _ in past[fact].changes:
@@ -307,7 +319,11 @@ def _group_by_steps(
     """
     steps_of_facts: dict[Fact, set[int]] = {}
     for step, effect in effects:
-        for fact in (*effect.adds, *effect.deletes, *[(base + u.function, u.code) for u in effect.updates]):
+        for fact in (
+            *effect.adds,
+            *effect.deletes,
+            *[(base + update.function, update.code) for update in effect.updates],
+        ):
             steps_of_facts.setdefault(fact, set()).add(step)
     changing = {step for change in log for step in steps_of_facts.get(change[:2], ())} or {step for step, _ in effects}
     groups: dict[StepNumbers, list[StateChange]] = {}

@@ -55,10 +55,11 @@ def make_failed_step_finding(
     action_step = context.resolved.steps[step - 1]
     if isinstance(action_step, GroundAction) and isinstance(action_step.action.node, list):
         related.append(_condition_label(context, action_step.action, action_step.action.node, failure))
+    cause = _failure_text(failure, context.task.is_continuous)
     return Finding(
         failure.code,
         FindingClass.INEXECUTABLE,
-        f"step {step} `{context.step_text(step)}` cannot be taken: {_failure_text(failure)}",
+        f"step {step} `{context.step_text(step)}` cannot be taken: {cause}",
         step,
         readings=readings,
         source=context.plan.name,
@@ -71,14 +72,14 @@ def make_failed_step_finding(
     )
 
 
-def _failure_text(failure: Failure) -> str:
+def _failure_text(failure: Failure, is_continuous: bool) -> str:
     match failure.code:
         case SC.PRECONDITION | SC.OVER_ALL if failure.detail == "end":
             return "its condition at the end is not satisfied"
         case SC.PRECONDITION:
             return "its precondition is not satisfied"
         case SC.OVER_ALL:
-            return "its condition over all does not hold"
+            return "its condition over all does not hold" + (f" {failure.detail}" if is_continuous else "")
         case SC.CONFLICTING_EFFECTS:
             return f"two effects on `{failure.detail}` conflict"
         case SC.INTERFERENCE:

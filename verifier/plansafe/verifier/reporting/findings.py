@@ -104,7 +104,7 @@ def _write_findings(
         if (literals := context.outcomes[readings[0]].unmet_literals.get(failure.step)) is not None
     }
     goal_reasons: FailureReasons | None = None
-    if halt.goal is not True:
+    if halt.goal is not True and halt.limit is None:
         evaluator = Evaluator(context.task, halt.state.facts, halt.state.fluents)
         goal_reasons = history.add_facts(tuple(evaluator.unmet_literals(model.And(context.task.goal), {}, True)))
     explained_by = [_find_explaining_reading(merged) for merged in failures]
@@ -211,6 +211,9 @@ def _describe_place(context: FindingContext, merged: MergedViolation) -> str:
         return f"where the plan stops, {context.describe_stop()}"
     if merged.violation.at_end:
         return "at the end of the plan"
+    cause = context.histories[merged.readings[0]].outcome.causes.get(letter)
+    if cause is not None and merged.part.mode != "each":
+        return f"{cause.time}, {f'after step {step}' if step else 'before step 1'}"
     if not step:
         return "before step 1" if letter else "in the initial state"
     is_after = merged.part.mode != "each" and not context.histories[merged.readings[0]].steps_at(letter)

@@ -84,8 +84,10 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
         counts,
         tuple(
             [
-                Reading(o.reading, o.executed_count, *_evaluate_goal_and_safety(compiled, o, deciding))
-                for o in reading_outcomes
+                Reading(
+                    outcome.reading, outcome.executed_count, *_evaluate_goal_and_safety(compiled, outcome, deciding)
+                )
+                for outcome in reading_outcomes
             ]
         ),
         _list_diagnostics(compiled, halt, checked),

@@ -33,8 +33,8 @@ def match_texts(task: Task, rule: Rule) -> Iterator[str]:
     for pattern in rule.step_patterns:
         wildcards = {-1 - argument: "_" for argument in pattern.atom.arguments if argument < 0}
         printer = Printer(task, wildcards).inside(rule.declared_parameters)
-        count = f", {pattern.bindings_per_match} bindings each" if pattern.bindings_per_match != 1 else ""
-        yield f"matches {printer.formula(pattern.atom)}{count}"
+        count_text = f", {pattern.bindings_per_match} bindings each" if pattern.bindings_per_match != 1 else ""
+        yield f"matches {printer.formula(pattern.atom)}{count_text}"
 
 
 def part_text(task: Task, part: RulePart) -> str:

@@ -56,7 +56,7 @@ class StateTrace:
             self.unavailable_reason = (
                 "the task has unknown facts or nondeterministic effects, so there are several possible worlds"
             )
-        elif steps_read.timed is not None:
+        elif steps_read.timed is not None or not prepared.checker.is_stepwise:
             self.unavailable_reason = "its steps have times"
         elif len(self.places) != len(self.steps):
             self.unavailable_reason = "its steps are not in this file"

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 TIMELINE_S = 20.0
 """Time limit for the timeline of one plan in one possible world."""
+_MANY_WORLDS = "The task has several possible worlds, and no possible world with a finding is known."
+_CONTINUOUS = "The steps are not shown, because numbers change between them: see the tables of the findings."
 MOST_WORLDS = 6
 MOST_REPAIRS = 6
 MOST_CLASSES = 50
@@ -66,13 +68,11 @@ def build_plan_view(
     on_verdict(PlanView(result, {"report": encode(result), **detail, "steps_note": _TOO_LONG}))
     read = checker.read(prepared.plan)
     if result.report.headline is not None and not read.text.diagnostics:
-        has_many_worlds = checker.is_open or read.is_open
+        has_many_worlds = not checker.is_stepwise or read.is_open
         detail["timelines"] = list(_timelines(prepared, result, read, has_many_worlds))
         detail["worlds"] = _worlds(result.report)
         if has_many_worlds:
-            detail["steps_note"] = (
-                "The task has several possible worlds, and no possible world with a finding is known."
-            )
+            detail["steps_note"] = _CONTINUOUS if checker.engine.task.is_continuous else _MANY_WORLDS
         elif result.failure is None:
             detail |= _explanation(session, prepared, result, read, search_s)
     return PlanView(result, {"report": encode(result), **detail})

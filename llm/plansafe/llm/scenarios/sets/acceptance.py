@@ -128,8 +128,9 @@ class _Judge:
         self._names(examination.united.new_actions)
         self._shapes(examination.united.source, rules, examination.united.new_actions)
         checker = examination.checker
-        if checker.is_open:
-            self.faults.append(Fault("form", "the problem leaves something open (unknown facts, nondeterminism)"))
+        if not checker.is_stepwise:
+            message = "the problem leaves something open (unknown facts, nondeterminism) or has continuous time"
+            self.faults.append(Fault("form", message))
             return self._finished(base)
         self._reference(checker, reference)
         if self.faults:

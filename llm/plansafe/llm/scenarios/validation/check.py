@@ -112,7 +112,7 @@ class Examination:
         blocked = "" if declared.verdict is Verdict.YES else f"only after `{DECLARED}` is met"
         if not blocked:
             assert self.checker is not None
-            if self.checker.is_open:
+            if not self.checker.is_stepwise:
                 reason = self.checker.compiled.explain_refusal("the search for plans")
                 blocked = "something is left open" if reason is None else reason.message
             else:
@@ -164,7 +164,7 @@ class Examination:
         names = list(united.new_actions if with_base else checker.engine.task.actions)
         wrong = [*united.redefined, *malformed(checker, names)]
         unknown = ""
-        if with_base and not checker.is_open:
+        if with_base and checker.is_stepwise:
             try:
                 wrong += unreachable(checker, names, self.reach())
             except LimitReached:

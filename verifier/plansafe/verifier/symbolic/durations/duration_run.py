@@ -97,7 +97,7 @@ class DurationRun(TimedReplay):
     def _count_preferences(self, action: GroundAction, phase: str = "start") -> None:
         """Do not count preferences: the verdict over all durations does not depend on them."""
 
-    def _count_preferences_over_all(self) -> None:
+    def _count_preferences_over_all(self, running: list[TimedStep]) -> None:
         """Do not count preferences over all."""
 
     # -- happenings ---------------------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ class OrderEncoding:
         """Return the share of worlds in which some of these instances (part, binding) are violated."""
         chosen_instances = set(instances)
         return self._decide_share(
-            lambda timeline: self._encode_some(timeline, lambda v: (v.part, v.binding) in chosen_instances)
+            lambda timeline: self._encode_any_violation(timeline, lambda v: (v.part, v.binding) in chosen_instances)
         )
 
     def decide_share_failing_at(self, step: int) -> Worlds:
@@ -134,13 +134,15 @@ class OrderEncoding:
     def find_violation(self, parts: Iterable[int]) -> WorldAnswer:
         """Search for a world in which some of these parts of rules is violated."""
         chosen_parts = set(parts)
-        return self._search_world(lambda timeline: self._encode_some(timeline, lambda v: v.part in chosen_parts))
+        return self._search_world(
+            lambda timeline: self._encode_any_violation(timeline, lambda v: v.part in chosen_parts)
+        )
 
     def find_world_taking(self, step: int) -> WorldAnswer:
         """Search for a world in which a step is taken."""
         return self._search_world(lambda timeline: timeline.is_taken(step))
 
-    def _encode_some(self, timeline: FactTimeline, is_wanted: Callable[[InstanceViolation], bool]) -> Literal:
+    def _encode_any_violation(self, timeline: FactTimeline, is_wanted: Callable[[InstanceViolation], bool]) -> Literal:
         """Return the literal that some wanted instance is violated."""
         violations = [violation for violation in self._encode_violations(timeline) if is_wanted(violation)]
         return timeline.circuit.disjunction([violation.literal for violation in violations])

@@ -24,7 +24,7 @@ MAX_CANDIDATES = 40
 def standing(examination: Examination) -> tuple[int, int] | None:
     """How many new actions, and how many facts of the goal, are out of reach; ``None`` if that is not known."""
     checker, united = examination.checker, examination.united
-    if checker is None or united is None or not checker.ok or checker.is_open:
+    if checker is None or united is None or not checker.ok or not checker.is_stepwise:
         return None
     try:
         reach = examination.reach()

@@ -1,0 +1,5 @@
+(define (problem two-rooms)
+  (:domain cleaning-robot)
+  (:objects kitchen hall - room)
+  (:init (docked) (= (charge) 70) (= (size kitchen) 20) (= (size hall) 18))
+  (:goal (and (docked) (clean kitchen) (clean hall))))

@@ -1,0 +1,5 @@
+(define (problem tea)
+  (:domain kettle)
+  (:objects kettle - kettle)
+  (:init (= (temperature kettle) 20) (= (water kettle) 1.5))
+  (:goal (tea)))

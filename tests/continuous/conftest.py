@@ -1,0 +1,8 @@
+"""Makes this folder's modules importable by its tests, as they are for its scripts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "property")]

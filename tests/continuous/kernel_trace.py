@@ -1,0 +1,70 @@
+"""The letters of the replay kernel's trace, recorded while it executes a plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybrid_random import HybridCase
+from pointwise import Letter
+
+from plansafe.verifier.kernel import kernel as kernel_module
+from plansafe.verifier.kernel.evolution import Evolution
+from plansafe.verifier.kernel.kernel import Kernel
+
+
+class RecordingEvolution(Evolution):
+    """Records every letter."""
+
+    latest: RecordingEvolution
+
+    def prepare(self, rules: Any) -> None:
+        """Record the letter of the initial state, and all that are appended."""
+        RecordingEvolution.latest = self
+        self.letters = list[Letter]()
+        self._courses_now: Any = {}
+        self._happened = frozenset[Any]()
+        super().prepare(rules)
+        self._record(self.now, None)
+        append = self.trace.append
+
+        def recording_append(time: Any, step: int, change: Any, numbers: Any, after: Any = None) -> None:
+            append(time, step, change, numbers, after)
+            self._record(time, after)
+
+        self.trace.append = recording_append  # type: ignore[method-assign]
+
+    def _find_active(self) -> Any:
+        active, courses = super()._find_active()
+        self._courses_now = courses
+        return active, courses
+
+    def _fire(self, events: Any) -> bool:
+        self._happened = frozenset((self.events[i].process.name, *self.events[i].binding.values()) for i in events)
+        return super()._fire(events)
+
+    def _record(self, time: Any, after: Any) -> None:
+        facts = frozenset(fact if len(fact) > 1 else (fact[0],) for fact in self.state.facts)
+        if self.letters and self.letters[-1].end == "open":
+            self.letters[-1] = self.letters[-1]._replace(end=time)
+        if after is None:
+            courses = {fluent[1:]: (value,) if value != 0 else () for fluent, value in self.state.numbers.items()}
+            self.letters.append(Letter(time, None, facts, courses, happened=self._happened))
+            self._happened = frozenset()
+            return
+        running = tuple(step.terms for step, _ in self.running_steps.values())
+        active = frozenset((self.processes[i].process.name, *self.processes[i].binding.values()) for i in self.active)
+        courses = {fluent[1:]: course for fluent, course in self._courses_now.items()}
+        self.letters.append(Letter(after, "open", facts, courses, running, active))
+
+
+def record_letters(case: HybridCase) -> tuple[Kernel, list[Letter]]:
+    """Return the letters of the trace under *halt*, and the kernel. Raises ``KernelRejects``."""
+    kernel = Kernel(case.domain(), case.problem(), [case.safety()] if case.rules else [])
+    original = kernel_module.Evolution
+    kernel_module.Evolution = RecordingEvolution  # type: ignore[misc]
+    try:
+        kernel.trace(case.plan())
+    finally:
+        kernel_module.Evolution = original  # type: ignore[misc]
+    letters = RecordingEvolution.latest.letters
+    return kernel, letters[:-1] if letters[-1].end == "open" else letters

@@ -1,0 +1,1 @@
+"""Continuous time: processes, events and continuous effects between the happenings of a plan (PDDL+)."""

@@ -1,0 +1,233 @@
+"""Real algebraic numbers: the values at irrational moments.
+
+A number is a polynomial in one irrational root, which is given by a polynomial and an interval that contains no other
+root of it. Arithmetic and comparisons within the field of one root are exact. Numbers of different roots are compared
+by intervals, up to a fixed precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import cast
+
+from plansafe.verifier.execution.continuous.polynomials import (
+    Polynomial,
+    Undecided,
+    add,
+    divide_with_remainder,
+    evaluate,
+    greatest_common_divisor,
+    multiply,
+    scale,
+    subtract,
+    trim,
+)
+from plansafe.verifier.execution.state import MAX_BITS, NumberTooLarge
+from plansafe.verifier.model.nodes import Number, normal_number
+
+MAX_REFINEMENTS = 512
+"""Bisections after which numbers of different roots are not compared any more."""
+TEXT_DIGITS = 9
+
+
+class RealRoot:
+    """The only root of ``polynomial`` between ``low`` and ``high``, all rational. The root is simple and irrational."""
+
+    def __init__(self, polynomial: Polynomial, low: Fraction, high: Fraction) -> None:
+        self.polynomial = polynomial
+        self.low = low
+        self.high = high
+        self._rises = evaluate(polynomial, high) > 0
+
+    def refine(self) -> None:
+        """Halve the interval."""
+        middle = (self.low + self.high) / 2
+        if (evaluate(self.polynomial, middle) > 0) == self._rises:
+            self.high = middle
+        else:
+            self.low = middle
+
+    def is_root_of(self, polynomial: Polynomial) -> bool:
+        """Whether another polynomial with rational coefficients has the same root."""
+        divisor = greatest_common_divisor(self.polynomial, polynomial)
+        return len(divisor) > 1 and (evaluate(divisor, self.low) > 0) != (evaluate(divisor, self.high) > 0)
+
+    @property
+    def value(self) -> Number:
+        """The root as a number."""
+        return make_algebraic(self, (0, 1))
+
+
+class Algebraic:
+    """A polynomial in a root; it behaves as a number. An element that is rational may be of this class."""
+
+    __slots__ = ("coefficients", "root")
+
+    def __init__(self, root: RealRoot, coefficients: Polynomial) -> None:
+        self.root = root
+        self.coefficients = coefficients
+
+    # -- arithmetic ---------------------------------------------------------------------------------------------------
+
+    def _operand(self, other: object) -> Polynomial | None:
+        """The coefficients of an operand; ``None`` if it is no number of this field."""
+        if isinstance(other, Algebraic):
+            if other.root is not self.root:
+                raise Undecided("two irrational numbers of different kinds are combined")
+            return other.coefficients
+        return trim((other,)) if isinstance(other, int | Fraction) else None
+
+    def _combine(self, other: object, operation: Callable[[Polynomial, Polynomial], Polynomial]) -> Number:
+        operand = self._operand(other)
+        return NotImplemented if operand is None else make_algebraic(self.root, operation(self.coefficients, operand))
+
+    def __add__(self, other: object) -> Number:
+        return self._combine(other, add)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> Number:
+        return self._combine(other, subtract)
+
+    def __rsub__(self, other: object) -> Number:
+        return self._combine(other, lambda left, right: subtract(right, left))
+
+    def __mul__(self, other: object) -> Number:
+        return self._combine(other, multiply)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Number:
+        return make_algebraic(self.root, scale(self.coefficients, -1))
+
+    def __pos__(self) -> Number:
+        return cast(Number, self)
+
+    def __abs__(self) -> Number:
+        return -self if self.sign() < 0 else cast(Number, self)
+
+    def __truediv__(self, other: object) -> Number:
+        operand = self._operand(other)
+        if operand is None:
+            return NotImplemented
+        return make_algebraic(self.root, multiply(self.coefficients, _invert(self.root, operand)))
+
+    def __rtruediv__(self, other: object) -> Number:
+        operand = self._operand(other)
+        if operand is None:
+            return NotImplemented
+        return make_algebraic(self.root, multiply(operand, _invert(self.root, self.coefficients)))
+
+    # -- comparison ---------------------------------------------------------------------------------------------------
+
+    def enclose(self) -> tuple[Fraction, Fraction]:
+        """Return bounds of the value, for the present interval of the root."""
+        low, high = Fraction(0), Fraction(0)
+        for coefficient in reversed(self.coefficients):
+            products = [bound * end for bound in (low, high) for end in (self.root.low, self.root.high)]
+            low, high = min(products) + coefficient, max(products) + coefficient
+        return low, high
+
+    def sign(self) -> int:
+        """Return -1, 0 or 1."""
+        if self.root.is_root_of(self.coefficients):
+            return 0
+        while True:
+            low, high = self.enclose()
+            if low > 0 or high < 0:
+                return 1 if low > 0 else -1
+            self.root.refine()
+
+    def _compare(self, other: object) -> int:
+        """Return the sign of the difference."""
+        if isinstance(other, Algebraic) and other.root is not self.root:
+            return _compare_roots(self, other)
+        difference = self - other
+        if isinstance(difference, Algebraic):
+            return difference.sign()
+        return (difference > 0) - (difference < 0)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int | Fraction | Algebraic) and self._compare(other) == 0
+
+    def __hash__(self) -> int:
+        return hash("algebraic")  # equal numbers may have different forms
+
+    def __lt__(self, other: object) -> bool:
+        return self._compare(other) < 0
+
+    def __le__(self, other: object) -> bool:
+        return self._compare(other) <= 0
+
+    def __gt__(self, other: object) -> bool:
+        return self._compare(other) > 0
+
+    def __ge__(self, other: object) -> bool:
+        return self._compare(other) >= 0
+
+    # -- texts --------------------------------------------------------------------------------------------------------
+
+    def approximate(self) -> Fraction:
+        """Return a rational number that agrees to more than nine digits after the point."""
+        low, high = self.enclose()
+        while high - low > Fraction(1, 10 ** (TEXT_DIGITS + 2)):
+            self.root.refine()
+            low, high = self.enclose()
+        return (low + high) / 2
+
+    def __float__(self) -> float:
+        return float(self.approximate())
+
+    def __str__(self) -> str:
+        return f"{float(self):.{TEXT_DIGITS}f}"
+
+    __repr__ = __str__
+
+
+def make_algebraic(root: RealRoot, coefficients: Polynomial) -> Number:
+    """Return the number that a polynomial in a root is; a rational number in its own form."""
+    if len(coefficients) >= len(root.polynomial):
+        coefficients = divide_with_remainder(coefficients, root.polynomial)[1]
+    if len(coefficients) <= 1:
+        return normal_number(coefficients[0]) if coefficients else 0
+    for coefficient in coefficients:
+        if coefficient.numerator.bit_length() > MAX_BITS or coefficient.denominator.bit_length() > MAX_BITS:
+            raise NumberTooLarge
+    return cast(Number, Algebraic(root, coefficients))
+
+
+def _invert(root: RealRoot, coefficients: Polynomial) -> Polynomial:
+    """Return the inverse of an element. Raises ``ZeroDivisionError``."""
+    if not coefficients or root.is_root_of(coefficients):
+        raise ZeroDivisionError
+    modulus = root.polynomial
+    common = greatest_common_divisor(modulus, coefficients)
+    if len(common) > 1:  # the element is not 0 at the root, so the other factor has the root
+        modulus = divide_with_remainder(modulus, common)[0]
+    before, last = modulus, divide_with_remainder(coefficients, modulus)[1]
+    factor_before: Polynomial = ()
+    factor: Polynomial = (1,)
+    while len(last) > 1:
+        quotient, remainder = divide_with_remainder(before, last)
+        before, last = last, remainder
+        factor_before, factor = factor, subtract(factor_before, multiply(quotient, factor))
+    return scale(factor, 1 / Fraction(last[0]))
+
+
+def _compare_roots(left: Algebraic, right: Algebraic) -> int:
+    """Compare numbers of different roots: exactly if they are roots themselves, else to a fixed precision."""
+    are_roots = left.coefficients == (0, 1) and right.coefficients == (0, 1)
+    is_same = are_roots and left.root.is_root_of(right.root.polynomial)
+    if is_same and right.root.low < left and left < right.root.high:
+        return 0
+    for _ in range(MAX_REFINEMENTS):
+        left_low, left_high = left.enclose()
+        right_low, right_high = right.enclose()
+        if left_high < right_low:
+            return -1
+        if right_high < left_low:
+            return 1
+        left.root.refine()
+        right.root.refine()
+    raise Undecided("two irrational numbers of different kinds are too close to be compared")

@@ -1,0 +1,275 @@
+"""The replay of a plan in continuous time (docs/language.md, section 7).
+
+Between two moments the fluents follow polynomials; the moments are the happenings of the plan and the roots at which a
+comparison changes. Each moment and each interval between two moments is a letter, so that the monitors read every state
+of the trace.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from typing import NamedTuple, cast
+
+from plansafe.grammar.codes import SC
+from plansafe.verifier.execution.action_effects import Conflict, SnapEffects, combine_effects, interpret_effects
+from plansafe.verifier.execution.continuous.courses import Courses
+from plansafe.verifier.execution.continuous.just_after import JustAfter
+from plansafe.verifier.execution.continuous.nature import Instance, find_nature, name_instances
+from plansafe.verifier.execution.continuous.polynomials import Undecided
+from plansafe.verifier.execution.continuous.roots import find_rational_between, sort_roots
+from plansafe.verifier.execution.engine import Limit
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
+from plansafe.verifier.execution.outcome import LetterCause, Outcome
+from plansafe.verifier.execution.replay import HALT
+from plansafe.verifier.execution.state import Delta, StateChange
+from plansafe.verifier.execution.timed import TimedReplay
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
+from plansafe.verifier.model.footprints import Footprint, find_interference
+from plansafe.verifier.model.limits import check_deadline
+from plansafe.verifier.model.nodes import Action, Number
+
+MAX_ROUNDS = 10_000
+"""The most rounds of events at one moment."""
+MAX_SWITCHES = 10_000
+"""The most moments between two happenings of the plan."""
+
+
+class EndlessCascade(Exception):
+    """Events that cause each other at one moment without end; the text is the reason."""
+
+
+class Flow(NamedTuple):
+    """The courses from a moment on, with the ``running`` processes.
+
+    ``switches``: the times since the moment at which a comparison changes, and that of the next happening.
+    """
+
+    courses: Courses
+    running: frozenset[int]
+    switches: list[Number]
+
+
+class ContinuousReplay(TimedReplay):
+    """One reading of a timed plan in continuous time. ``moment``: the present moment; in an interval, its beginning."""
+
+    moment: Number = 0
+    _fired: frozenset[int] = frozenset()
+    """The events that are not armed: they have happened, and their precondition has held since."""
+    _held: frozenset[int] = frozenset()
+    """Those that cannot be armed at this moment, because they happened for what holds just after it."""
+
+    def run_happenings(self) -> None:
+        """Run all happenings, and what happens between them."""
+        self.causes: dict[int, LetterCause] = {}
+        """By letter that no step led to."""
+        try:
+            self.nature = find_nature(self.engine)
+            self._run_all()
+        except Undecided as reason:
+            self.limit = Limit(SC.UNDECIDED_COURSE, f"not decided after time {self.moment}: {reason}")
+        except EndlessCascade as reason:
+            self.limit = Limit(SC.ENDLESS_CASCADE, str(reason))
+
+    def _run_all(self) -> None:
+        if not self._cause_events():
+            return
+        for time, events in self.make_agenda():
+            if all([event.step is not None and event.step.number in self.dropped for event in events]):
+                continue
+            if not (self._pass_time(time) and self.run_happening(time, events) and self._cause_events()):
+                return
+
+    # -- time passes --------------------------------------------------------------------------------------------------
+
+    def _pass_time(self, until: Number) -> bool:
+        """Let time pass until a happening; return ``False`` if the trace halts before it."""
+        rounds = 0
+        while self.moment < until:
+            rounds += 1
+            if rounds > MAX_SWITCHES:
+                raise Undecided(f"more than {MAX_SWITCHES:,} changes before time {until}")
+            flow = self._find_flow(until)
+            due = self._find_due(flow, find_rational_between(0, flow.switches[0]))
+            if due:
+                self._held |= due
+                if not (self._happen(due) and self._cause_events()):
+                    return False
+            elif not self._follow(flow, until):
+                return False
+        return True
+
+    def _find_flow(self, until: Number) -> Flow:
+        """Return the flow from the present moment on: exactly the preconditions of its processes hold just after it."""
+        processes = self.nature.processes
+        running = self.nature.find_satisfied(processes, self.state)
+        tried: list[frozenset[int]] = []
+        while running not in tried:
+            tried.append(running)
+            steps = [step for step in self.running if step.number not in self.dropped]
+            courses = Courses(self.state, self.nature.list_rates(sorted(running), steps))
+            flow = Flow(courses, running, self._find_switches(courses, until - self.moment))
+            running = self._find_satisfied(processes, courses, find_rational_between(0, flow.switches[0]))
+            if running == flow.running:
+                return flow
+        changing = frozenset.union(*tried) - frozenset.intersection(*tried)
+        names = name_instances([processes[number] for number in sorted(changing)])
+        raise Undecided(f"{names} cannot run, because its precondition then fails, and cannot stop")
+
+    def _find_switches(self, courses: Courses, length: Number) -> list[Number]:
+        """Return the times before ``length`` at which a comparison changes, in order, and ``length``."""
+        if not courses.changing:
+            return [length]
+        comparisons = [*self.nature.comparisons]
+        for step in self.running:
+            comparisons += self.nature.list_step_comparisons(step)
+        return [*sort_roots([root for c in comparisons for root in courses.find_switches(c, length)]), length]
+
+    def _find_satisfied(self, instances: list[Instance], courses: Courses, time: Number) -> frozenset[int]:
+        """Return the instances whose precondition holds at a time since the beginning of the courses."""
+        log: list[StateChange] = []
+        self.state.apply(Delta([], [], courses.values_at(time)), log)
+        if self.engine.axioms is not None:
+            self.engine.axioms.update(self.state.facts, self.state.fluents, log)
+        satisfied = self.nature.find_satisfied(instances, self.state)
+        self.state.undo(log)
+        return satisfied
+
+    def _find_due(self, flow: Flow, time: Number) -> frozenset[int]:
+        """Return the armed events whose precondition holds at a time of a flow."""
+        events = self.nature.events
+        return self._find_satisfied(events, flow.courses, time) - self._fired if events else frozenset()
+
+    def _follow(self, flow: Flow, until: Number) -> bool:
+        """Follow a flow to the next event, change of the running processes, or happening.
+
+        Return ``False`` if the trace halts.
+        """
+        start, length = self.moment, flow.switches[-1]
+        for before, after in pairwise([0, *flow.switches]):
+            check_deadline(self.deadline)
+            between = find_rational_between(before, after)
+            if before != 0 and not self._continues(flow, between):
+                return True
+            self._held = frozenset()
+            interval = Delta([], [], flow.courses.values_at(between))
+            if not self._enter(interval, self.moment, is_interval=True):
+                return False
+            moment = until if after is length else start + after
+            arrival = Delta([], [], flow.courses.values_at(after))
+            if not self._enter(arrival, moment):
+                return False
+            letter = self.letter
+            if not self._cause_events():
+                return False
+            if self.letter != letter:
+                return True
+        return True
+
+    def _continues(self, flow: Flow, time: Number) -> bool:
+        """Whether a flow also holds after the present moment, in an interval that contains ``time``."""
+        processes = self.nature.processes
+        if self.nature.find_satisfied(processes, self.state) != flow.running:
+            return False
+        return self._find_satisfied(processes, flow.courses, time) == flow.running and not self._find_due(flow, time)
+
+    # -- events -------------------------------------------------------------------------------------------------------
+
+    def _cause_events(self) -> bool:
+        """Let events happen until the precondition of no armed one holds; return ``False`` if the trace halts."""
+        rounds: list[frozenset[int]] = []
+        seen: dict[object, int] = {}
+        while due := self.nature.find_satisfied(self.nature.events, self.state) - self._fired:
+            key = (self.state.key(), self._fired)
+            if key in seen or len(rounds) == MAX_ROUNDS:
+                cycle = dict.fromkeys([number for r in rounds[seen.get(key, -3) :] for number in sorted(r)])
+                names = name_instances([self.nature.events[number] for number in cycle])
+                raise EndlessCascade(f"events cause each other without end at time {self.moment}: {names}")
+            seen[key] = len(rounds)
+            rounds.append(due)
+            if not self._happen(due):
+                return False
+        return True
+
+    def _happen(self, due: frozenset[int]) -> bool:
+        """Let events happen together; return ``False`` if the trace halts before them."""
+        events = [self.nature.events[number] for number in sorted(due)]
+        evaluator = Evaluator(self.task, self.state.facts, self.state.fluents)
+        effects: list[SnapEffects] = []
+        for event in events:
+            assert isinstance(event.schema, Action)
+            try:
+                effects.append(interpret_effects(evaluator, event.schema.start, event.binding))
+            except UndefinedNumber as problem:
+                raise Undecided(f"event `{event.text}`: {problem.text}") from None
+        self._check_interference(events, effects)
+        try:
+            delta = combine_effects(self.state.fluents, effects)
+        except Conflict as conflict:
+            text = self.task.fluent_text(conflict.function, conflict.code)
+            raise Undecided(f"the effects of {name_instances(events)} on `{text}` conflict") from None
+        self._fired |= due
+        return self._enter(delta, self.moment, f"event{'s' if len(events) > 1 else ''} {name_instances(events)}")
+
+    def _check_interference(self, events: list[Instance], effects: list[SnapEffects]) -> None:
+        """Raise :class:`Undecided` if the order of events would matter."""
+        if len(events) == 1:
+            return
+        footprints = []
+        for event, event_effects in zip(events, effects, strict=True):
+            assert isinstance(event.schema, Action)
+            footprint = Footprint(set(), set(), {*event_effects.adds}, {*event_effects.deletes}, {})
+            for update in event_effects.updates:
+                self.engine.footprints.add_assignment(update.function, update.code, update.operator, footprint)
+            self.engine.footprints.add_action_reads(event.schema, event.binding, False, footprint)
+            footprints.append(footprint)
+        for (first, first_event), (second, second_event) in combinations(zip(footprints, events, strict=True), 2):
+            key = find_interference(first, second)
+            if key is not None:
+                names, text = name_instances([first_event, second_event]), self.task.key_text(*key)
+                raise Undecided(f"the events {names} interfere on `{text}`")
+
+    # -- letters ------------------------------------------------------------------------------------------------------
+
+    def _enter(self, delta: Delta, moment: Number, event: str = "", *, is_interval: bool = False) -> bool:
+        """Enter a letter that no step leads to; return ``False`` if the trace halts before it."""
+        under_way = [step for step in self.running if step.time + (step.duration or 0) > moment]
+        time = cast("Number", JustAfter(moment)) if is_interval else moment
+        if self.reading == HALT:
+            failures = self._predict_over_all_failures(time, under_way, delta)
+            if failures:
+                self.failures += failures
+                return False
+        self._announce_actions([])
+        self.state.apply(delta, self.log)
+        self.moment, self.time, self.effects = moment, time, []
+        assert self.events is not None
+        self.events[self.letter + 1] = ()
+        self.causes[self.letter + 1] = LetterCause(self.moment_text(), event, is_interval)
+        self._enter_state(0)
+        self.executed_count -= 1  # `_enter_state` has counted a step
+        if self.reading != HALT:
+            self.failures += self._find_over_all_failures(under_way)
+        self._count_preferences_over_all(under_way)
+        return True
+
+    def _enter_state(self, number: int) -> None:
+        """Update derived facts and monitors, and arm the events whose precondition does not hold."""
+        super()._enter_state(number)
+        events = self.nature.events
+        self._fired = frozenset([n for n in self._fired if n in self._held or events[n].is_satisfied(self.state)])
+
+    def moment_text(self) -> str:
+        """Return the present time for messages."""
+        return f"just after time {self.moment}" if isinstance(self.time, JustAfter) else super().moment_text()
+
+    def letter_time(self) -> LetterTime:
+        """Return the number and time of the present letter; later letters may have the same moment."""
+        return LetterTime(self.letter, self.time, True, not isinstance(self.time, JustAfter))
+
+    def outcome(self, steps: int) -> Outcome:
+        """Finish the monitors and return the result; a trace that was not decided has no violations at its end."""
+        outcome = super().outcome(steps)
+        violations = outcome.violations
+        if self.limit is not None:
+            violations = tuple([violation for violation in violations if not violation.at_end])
+        return outcome._replace(violations=violations, end=self.moment, causes=self.causes)

@@ -1,0 +1,126 @@
+"""The real roots of polynomials in an interval, exactly: Sturm's theorem and bisection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cmp_to_key
+from itertools import pairwise
+from math import floor
+
+from plansafe.verifier.execution.continuous.polynomials import (
+    Polynomial,
+    Undecided,
+    differentiate,
+    divide_with_remainder,
+    evaluate,
+    normalize,
+    scale,
+    square_free_part,
+)
+from plansafe.verifier.execution.continuous.real_numbers import Algebraic, RealRoot
+from plansafe.verifier.model.nodes import Number, divide, normal_number
+
+MAX_DEGREE = 64
+
+
+def find_roots(polynomial: Polynomial, high: Number) -> list[Number]:
+    """Return the roots between 0 and ``high``, both excluded, in any order."""
+    if len(polynomial) <= 1:
+        return []
+    if len(polynomial) == 2:
+        root = divide(-polynomial[0], polynomial[1])
+        return [root] if 0 < root < high else []
+    if len(polynomial) > MAX_DEGREE:
+        raise Undecided(f"a number changes with a power of the time above {MAX_DEGREE - 1}")
+    if not polynomial[0]:
+        return find_roots(polynomial[1:], high)
+    simple = normalize(square_free_part(normalize(polynomial)))
+    sequence = _sturm_sequence(simple)
+    bound = Fraction(high) if isinstance(high, int | Fraction) else _bound_above(high)
+    roots = [root for low, up in _isolate(sequence, Fraction(0), bound) for root in [_make_root(simple, low, up)]]
+    return [root for root in roots if root < high]
+
+
+def _sturm_sequence(polynomial: Polynomial) -> list[Polynomial]:
+    sequence = [polynomial, normalize(differentiate(polynomial))]
+    while len(sequence[-1]) > 1:
+        remainder = scale(divide_with_remainder(sequence[-2], sequence[-1])[1], -1)
+        if not remainder:
+            break
+        sequence.append(normalize(remainder))
+    return sequence
+
+
+def _count_variations(sequence: list[Polynomial], at: Fraction) -> int:
+    signs = [value > 0 for value in [evaluate(polynomial, at) for polynomial in sequence] if value != 0]
+    return sum([before != after for before, after in pairwise(signs)])
+
+
+def _isolate(sequence: list[Polynomial], low: Fraction, high: Fraction) -> Iterable[tuple[Fraction, Fraction]]:
+    """Yield intervals, open below and closed above, that contain one root each."""
+    stack = [(low, _count_variations(sequence, low), high, _count_variations(sequence, high))]
+    while stack:
+        low, at_low, high, at_high = stack.pop()
+        if at_low - at_high == 1:
+            yield low, high
+        elif at_low > at_high:
+            middle = (low + high) / 2
+            at_middle = _count_variations(sequence, middle)
+            stack += [(low, at_low, middle, at_middle), (middle, at_middle, high, at_high)]
+
+
+def _make_root(polynomial: Polynomial, low: Fraction, high: Fraction) -> Number:
+    """Return the simple root in an interval that is open below and closed above."""
+    if evaluate(polynomial, high) == 0:
+        return normal_number(high)
+    leading = polynomial[-1]
+    if not all([isinstance(coefficient, int) for coefficient in polynomial]):
+        raise Undecided("numbers change after an irrational moment with a power of the time")
+    assert isinstance(leading, int)
+    rises = evaluate(polynomial, high) > 0
+    # A rational root is a multiple of 1 / leading; `low` may be another root.
+    while (high - low) * abs(leading) >= 1 or evaluate(polynomial, low) == 0:
+        middle = (low + high) / 2
+        value = evaluate(polynomial, middle)
+        if value == 0:
+            return normal_number(middle)
+        if (value > 0) == rises:
+            high = middle
+        else:
+            low = middle
+    candidate = Fraction(floor(high * abs(leading)), abs(leading))
+    if low < candidate and evaluate(polynomial, candidate) == 0:
+        return normal_number(candidate)
+    return RealRoot(polynomial, low, high).value
+
+
+def sort_roots(roots: Iterable[Number]) -> list[Number]:
+    """Return numbers in order, each once."""
+    rational = {root for root in roots if not isinstance(root, Algebraic)}
+    irrational = [root for root in roots if isinstance(root, Algebraic)]
+    if not irrational:
+        return sorted(rational)
+    ordered = sorted([*rational, *irrational], key=cmp_to_key(_compare))
+    return [root for number, root in enumerate(ordered) if number == 0 or root != ordered[number - 1]]
+
+
+def _compare(left: Number, right: Number) -> int:
+    return (left > right) - (left < right)
+
+
+def _bound_above(value: Number) -> Fraction:
+    assert isinstance(value, Algebraic)
+    return value.enclose()[1]
+
+
+def find_rational_between(low: Number, high: Number) -> Number:
+    """Return a rational number between two numbers that differ."""
+    while True:
+        above_low = low.enclose()[1] if isinstance(low, Algebraic) else low
+        below_high = high.enclose()[0] if isinstance(high, Algebraic) else high
+        if above_low < below_high:
+            return normal_number(Fraction(above_low + below_high) / 2)
+        for bound in (low, high):
+            if isinstance(bound, Algebraic):
+                bound.root.refine()

@@ -1,0 +1,261 @@
+"""Continuous change: processes, continuous effects and events between the happenings of a plan (language.md, 3)."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+from .courses import (
+    Courses,
+    change_polynomials,
+    choose_between,
+    continue_course,
+    find_moments,
+    ground_comparisons,
+    make_constant,
+    rate_course,
+)
+from .effects import EffectContext, Footprint, Undefined, combine_assignments, effect_changes, interfere
+from .evaluation import holds
+from .formulas import Binding, Compare, Fact, Flow, Node, Quantified, ground, ground_reads, iterate_bindings, symbol
+from .happenings import Attempt, Execution, bind_durative_step
+from .polynomials import Polynomial, Real, add, evaluate_at, scale
+from .reader import KernelLimit, require
+from .rules import Rule
+from .task import Process
+from .trace import State, StateChange
+
+Places = frozenset[int]
+"""Processes or events, by their places in the list of all."""
+MAX_ROUNDS = 10_000
+MAX_STRETCHES = 2_000
+"""The events and switches of processes between two happenings, after which the kernel gives up."""
+
+
+class Instance(NamedTuple):
+    """A process or event with objects for its parameters."""
+
+    process: Process
+    binding: Binding
+
+
+def bound_flows(effect: Node, binding: Binding) -> Iterator[tuple[Flow, Binding]]:
+    """Yield the continuous changes of an effect, quantifiers expanded."""
+    match effect:
+        case Flow():
+            yield effect, binding
+        case Quantified():
+            for o in effect.objects:
+                yield from bound_flows(effect.part, {**binding, effect.variable: o})
+        case _:
+            for part in effect.parts():
+                yield from bound_flows(part, binding)
+
+
+class Evolution(Execution):
+    """An execution in which numbers change between happenings, and events happen by themselves."""
+
+    def prepare(self, rules: list[Rule]) -> None:
+        """Collect the processes, events and comparisons of the task and the rules."""
+        self.now: Real = self.trace.times[0]
+        task = self.task
+        self.processes = [Instance(p, b) for p in task.processes for b in iterate_bindings(p.domains, {})]
+        self.events = [Instance(e, b) for e in task.events for b in iterate_bindings(e.domains, {})]
+        self.active: Places = frozenset()  # the processes that run
+        self.armed: Places = frozenset(range(len(self.events)))
+        self.held: Places = (
+            frozenset()
+        )  # the events that happened for what holds just after now: only later moments arm
+        bound = list[tuple[Node, Binding]]
+        formulas = bound(
+            (a.body, b) for s in task.axioms.strata for a in s.axioms for b in iterate_bindings(a.domains, {})
+        )
+        formulas += [(x.process.condition, x.binding) for x in self.processes]
+        self.process_comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        formulas = bound((x.process.condition, x.binding) for x in self.events)
+        formulas += [(p.formula, b) for r in rules for p in r.parts for b in iterate_bindings(p.params, {})]
+        others = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        self.comparisons = self.process_comparisons + others
+
+    # Time passes
+
+    def pass_time(self, until: Real) -> bool:
+        """Let time pass up to the next happening; ``False`` if the reading *halt* ends before."""
+        for _ in range(MAX_STRETCHES):
+            if not self.now < until:
+                return True
+            if not self._pass_while_nothing_switches(until):
+                return False
+        raise KernelLimit("too many events or switches between two happenings")
+
+    def _pass_while_nothing_switches(self, until: Real) -> bool:
+        """Let time pass up to an event, a switch of a process, or the next happening."""
+        self.active, courses = self._find_active()
+        for start, end in pairwise([self.now, *find_moments(self._changing(courses), self.now, until), until]):
+            between = choose_between(start, end)
+            ahead = self._state_at(between, courses)
+            if self._enabled(self.state) != self.active and self._find_active()[0] != self.active:
+                return True
+            if self._enabled(ahead) != self.active:
+                return True
+            if late := self._triggered(ahead) & self.armed:
+                self.held |= late
+                return self._fire(late) and self.settle()
+            self.held = frozenset()
+            if not self._move_to(between, courses, start) or not self._move_to(end, courses):
+                return False
+            n_letters = self.trace.last
+            if not self.settle():
+                return False
+            if self.trace.last > n_letters:
+                return True
+        return True
+
+    def _find_active(self) -> tuple[Places, Courses]:
+        """Return the processes that are active just after now, and the courses of all fluents.
+
+        The condition of exactly these processes holds just after now, if the fluents have their rates. The first
+        candidates are those whose condition holds now.
+        """
+        active, tried = self._enabled(self.state), set[frozenset[int]]()
+        while active not in tried:
+            tried.add(active)
+            courses = self._courses(active)
+            polynomials = (p for c in self.process_comparisons for p in change_polynomials(*c, courses))
+            moments = find_moments(polynomials, self.now, self.now + 1)
+            after = choose_between(self.now, moments[0] if moments else self.now + 1)
+            enabled = self._enabled(self._state_at(after, courses))
+            if enabled == active:
+                return active, courses
+            active = enabled
+        raise KernelLimit("processes that switch each other on and off at one moment")
+
+    def _courses(self, active: Places) -> Courses:
+        """Return the course of each fluent while these processes are active."""
+        flows = [
+            flow for i in active for flow in bound_flows(self.processes[i].process.effect, self.processes[i].binding)
+        ]
+        for step, _ in self.running_steps.values():
+            assert step.action is not None
+            flows += bound_flows(step.action.flow, bind_durative_step(step))
+        waiting = dict[Fact, list[tuple[Flow, Binding]]]()
+        for flow, binding in flows:
+            waiting.setdefault(ground(flow.fluent.terms, binding), []).append((flow, binding))
+        numbers = self.state.numbers
+        courses = {fluent: make_constant(value) for fluent, value in numbers.items() if fluent not in waiting}
+        while waiting:
+            known = [fluent for fluent, parts in waiting.items() if not self._reads_of(parts) & waiting.keys()]
+            if not known:
+                raise KernelLimit("rates that depend on each other")
+            for fluent in known:
+                if fluent not in numbers:
+                    raise KernelLimit("a rate of a number without value")
+                rate: Polynomial = ()
+                for flow, binding in waiting.pop(fluent):
+                    rate = add(rate, scale(rate_course(flow.rate, binding, courses), flow.sign))
+                courses[fluent] = continue_course(numbers[fluent], rate, self.now)
+        return courses
+
+    def _reads_of(self, parts: list[tuple[Flow, Binding]]) -> set[Fact]:
+        return {fact for flow, binding in parts for fact, _ in ground_reads(flow.rate, binding)}
+
+    def _changing(self, courses: Courses) -> Iterator[Polynomial]:
+        """Yield the polynomials at whose roots a comparison may change."""
+        comparisons: list[tuple[Compare, Binding]] = list(self.comparisons)
+        for step, _ in self.running_steps.values():
+            if step.action is not None and step.action.over_all is not None:
+                comparisons += ground_comparisons(step.action.over_all, bind_durative_step(step))
+        for comparison, binding in comparisons:
+            yield from change_polynomials(comparison, binding, courses)
+
+    # States between happenings
+
+    def _state_at(self, time: Real, courses: Courses) -> State:
+        numbers = {fluent: evaluate_at(course, time) for fluent, course in courses.items()}
+        state = State(self.state.facts, numbers, self.state.work, self.state.literal)
+        if self.task.axioms.strata:
+            basic = [fact for fact in state.facts if fact[0] not in self.task.axioms.derived]
+            state = State(basic, numbers, self.state.work, self.state.literal)
+            self.task.axioms.derive_all(state)
+        return state
+
+    def _move_to(self, time: Real, courses: Courses, after: Real | None = None) -> bool:
+        """Append a letter for a moment; ``after``: for the moments after this time.
+
+        ``False`` if the reading *halt* ends before, because a condition over all fails.
+        """
+        numbers = {fluent: evaluate_at(course, time) for fluent, course in courses.items() if len(course) > 1}
+        before: dict[Fact, Real] = {fluent: self.state.numbers[fluent] for fluent in numbers}
+        self.state.numbers.update(numbers)
+        change = StateChange([], [], before)
+        self.task.axioms.update(self.state, change.added, change.removed, before)
+        return self._append_moment(change, time, after)
+
+    def _append_moment(
+        self,
+        change: StateChange,
+        time: Real,
+        after: Real | None = None,
+        happened: Places = frozenset(),
+    ) -> bool:
+        """Append a letter after a change; ``False`` if *halt* ends before, because a condition over all fails."""
+        self.now = time
+        under_way = {number for number, (step, _) in self.running_steps.items() if step.time + step.duration > time}
+        broken = self._find_broken_over_all([], change) & under_way
+        self.failed_steps |= broken
+        if self.reading == "halt" and broken:
+            self._undo(change)
+            return False
+        self.trace.append(time, self.trace.steps[-1], change, self.state.numbers, after)
+        if after is None:  # events and happenings may follow
+            self.trace.letters_with_same_time_next.add(self.trace.last)
+        self._check_over_all_preferences(under_way)
+        self._arm(happened)
+        return True
+
+    def _append_letter(self, time: Fraction, executed: list[Attempt], change: StateChange) -> None:
+        super()._append_letter(time, executed, change)
+        self.trace.letters_with_same_time_next.add(self.trace.last)
+        self._arm()
+
+    # Processes and events
+
+    def _enabled(self, state: State) -> Places:
+        return frozenset([i for i, x in enumerate(self.processes) if holds(x.process.condition, x.binding, state)])
+
+    def _triggered(self, state: State) -> Places:
+        return frozenset([i for i, x in enumerate(self.events) if holds(x.process.condition, x.binding, state)])
+
+    def _arm(self, happened: Places = frozenset()) -> None:
+        """After a letter: arm the events whose condition does not hold there, and disarm those that happened."""
+        not_triggered = frozenset(range(len(self.events))) - self._triggered(self.state)
+        self.armed = (self.armed - happened) | (not_triggered - self.held)
+
+    def settle(self) -> bool:
+        """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
+        seen = list[tuple[frozenset[Fact], dict[Fact, Real], Places]]()
+        while events := self._triggered(self.state) & self.armed:
+            situation = frozenset(self.state.facts), dict(self.state.numbers), self.armed
+            require(situation not in seen and len(seen) < MAX_ROUNDS, "events without end", KernelLimit)
+            seen.append(situation)
+            if not self._fire(events):
+                return False
+        return True
+
+    def _fire(self, events: Places) -> bool:
+        """Let a round of events happen; ``False`` if the reading *halt* ends here."""
+        try:
+            footprints = [self._footprint(event) for event in map(self.events.__getitem__, sorted(events))]
+            changes = [change for footprint in footprints for change in footprint.changes]
+            numbers = combine_assignments(changes, self.state.numbers)
+        except Undefined:
+            raise KernelLimit("an event whose effects cannot be computed") from None
+        require(not any(interfere(*pair) for pair in combinations(footprints, 2)), "events that interfere", KernelLimit)
+        change = self._change_state(changes, numbers)
+        return self._append_moment(change, self.now, happened=events)
+
+    def _footprint(self, event: Instance) -> Footprint:
+        condition, effect = event.process.condition, event.process.effect
+        reads = {fact for part in (condition, effect) for fact, _ in ground_reads(part, event.binding)}
+        reads |= {("*", *name) for fact in reads for name in self.task.axioms.dependencies(symbol(fact))}
+        return Footprint([*effect_changes(effect, event.binding, EffectContext(self.state))], frozenset(reads))

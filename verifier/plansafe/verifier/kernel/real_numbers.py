@@ -1,0 +1,284 @@
+"""Exact real numbers: fractions, and roots of polynomials whose coefficients are such numbers.
+
+A root is a generator: a polynomial, and an interval with rational ends in which it has no other root. Every other
+number is a polynomial in a generator, whose coefficients have earlier generators. A number is 0 if a common divisor of
+the two polynomials has the generator as a root; the sign of any other number follows from a small enough interval.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import count
+from math import lcm
+from operator import index
+from typing import Any
+
+from .polynomials import (
+    Polynomial,
+    Real,
+    add,
+    count_roots,
+    divide,
+    evaluate_at,
+    greatest_common_divisor,
+    invert_modulo,
+    multiply,
+    remove_repeated_factors,
+    sturm_sequence,
+)
+from .reader import KernelLimit, require
+
+SIMPLE_DENOMINATOR = 10**6
+MAX_DEGREE = 256
+"""Of all generators together: the product of the degrees of the polynomials of a number's generators."""
+_order = count(1)
+Interval = tuple[Fraction, Fraction]
+
+
+class Generator:
+    """The only root of a polynomial (without multiple roots) between two fractions, which are not roots.
+
+    ``polynomial`` may be replaced by a divisor that has the same root.
+    """
+
+    def __init__(self, polynomial: Polynomial, low: Fraction, high: Fraction) -> None:
+        self.order = next(_order)
+        self.polynomial = polynomial
+        self.low, self.high = low, high
+        self._is_positive_at_low = evaluate_at(polynomial, low) > 0
+        degree = len(polynomial) - 1
+        for generator in {g for a in polynomial for g in generators_of(a)}:
+            degree *= len(generator.polynomial) - 1
+        require(degree <= MAX_DEGREE, "a number of too high degree", KernelLimit)
+
+    def refine(self) -> None:
+        """Halve the interval."""
+        middle = (self.low + self.high) / 2
+        value = evaluate_at(self.polynomial, middle)
+        if value == 0:
+            self.polynomial, self.low, self.high = (-middle, Fraction(1)), middle, middle
+        elif (value > 0) == self._is_positive_at_low:
+            self.low = middle
+        else:
+            self.high = middle
+
+    def divide_out(self, divisor: Polynomial) -> bool:
+        """Replace the polynomial by the factor that has the root: the divisor, or the quotient.
+
+        Return whether it is the divisor.
+        """
+        if len(divisor) == len(self.polynomial):
+            return True
+        is_root: bool = (evaluate_at(divisor, self.low) > 0) != (evaluate_at(divisor, self.high) > 0)
+        self.polynomial = divisor if is_root else divide(self.polynomial, divisor)[0]
+        self._is_positive_at_low = evaluate_at(self.polynomial, self.low) > 0
+        return is_root
+
+
+def generators_of(number: Real) -> set[Generator]:
+    """Return the generators of a number and of its coefficients, and those of the generators' polynomials."""
+    if isinstance(number, Fraction | int):
+        return set()
+    coefficients = (*number.coefficients, *number.generator.polynomial)
+    return {number.generator}.union(*map(generators_of, coefficients))
+
+
+class Algebraic:
+    """A real number that may be irrational: a polynomial in a generator, of a lower degree than the generator's."""
+
+    __hash__ = None  # type: ignore[assignment] # two representations may be equal
+
+    def __init__(self, generator: Generator, coefficients: Polynomial) -> None:
+        self.generator = generator
+        self.coefficients = coefficients
+
+    def _operand(self, other: Any) -> tuple[Generator, Polynomial, Polynomial]:
+        """Return the later generator of two numbers, and both as polynomials in it."""
+        if not isinstance(other, Algebraic) or other.generator.order < self.generator.order:
+            return self.generator, self.coefficients, (other,)
+        if other.generator is self.generator:
+            return self.generator, self.coefficients, other.coefficients
+        return other.generator, (self,), other.coefficients
+
+    # Arithmetic
+
+    def __add__(self, other: Any) -> Real:
+        generator, p, q = self._operand(other)
+        return _make(generator, add(p, q))
+
+    def __mul__(self, other: Any) -> Real:
+        generator, p, q = self._operand(other)
+        return _make(generator, multiply(p, q))
+
+    def __neg__(self) -> Real:
+        return self * -1
+
+    def __sub__(self, other: Any) -> Real:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Real:
+        return -self + other
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def _invert(self) -> Real:
+        if sign(self) == 0:
+            raise ZeroDivisionError
+        polynomial = self.generator.polynomial  # sign has removed common divisors
+        return _make(self.generator, invert_modulo(divide(self.coefficients, polynomial)[1], polynomial))
+
+    def __truediv__(self, other: Any) -> Real:
+        return self * (other._invert() if isinstance(other, Algebraic) else 1 / Fraction(other))
+
+    def __rtruediv__(self, other: Any) -> Real:
+        return self._invert() * other
+
+    def __pow__(self, exponent: int) -> Real:
+        power: Real = Fraction(1)
+        for _ in range(index(exponent)):
+            power = power * self
+        return power
+
+    def __abs__(self) -> Real:
+        return -self if self < 0 else self
+
+    # Order
+
+    def __eq__(self, other: object) -> bool:
+        return sign(self - other) == 0 if isinstance(other, Algebraic | Fraction | int) else NotImplemented
+
+    def __lt__(self, other: Any) -> bool:
+        return sign(self - other) < 0
+
+    def __le__(self, other: Any) -> bool:
+        return sign(self - other) <= 0
+
+    def __gt__(self, other: Any) -> bool:
+        return sign(self - other) > 0
+
+    def __ge__(self, other: Any) -> bool:
+        return sign(self - other) >= 0
+
+    def __repr__(self) -> str:
+        return f"Algebraic({float(self)!r})"
+
+    def __float__(self) -> float:
+        return float(sum(enclose(self, Fraction(1, 10**20))) / 2)
+
+
+def _make(generator: Generator, coefficients: Polynomial) -> Real:
+    """Return the value of a polynomial at a generator."""
+    if len(coefficients) >= len(generator.polynomial):
+        coefficients = divide(coefficients, generator.polynomial)[1]
+    if len(generator.polynomial) == 2:  # linear: the generator is a number with earlier generators
+        root = -generator.polynomial[0] / generator.polynomial[1]
+        return evaluate_at(coefficients, root)
+    if len(coefficients) < 2:
+        return coefficients[0] if coefficients else Fraction(0)
+    return Algebraic(generator, coefficients)
+
+
+def sign(number: Real) -> int:
+    """Return -1, 0 or 1."""
+    if not isinstance(number, Algebraic):
+        return int(number > 0) - int(number < 0)
+    for _ in range(10):
+        low, high = _enclosure(number)
+        if low > 0 or high < 0:
+            return 1 if low > 0 else -1
+        _refine(number)
+    if _is_zero(number):
+        return 0
+    while True:
+        low, high = _enclosure(number)
+        if low > 0 or high < 0:
+            return 1 if low > 0 else -1
+        _refine(number)
+
+
+def _is_zero(number: Algebraic) -> bool:
+    generator = number.generator
+    coefficients = divide(number.coefficients, generator.polynomial)[1]
+    if not coefficients:
+        return True
+    divisor = greatest_common_divisor(generator.polynomial, coefficients)
+    return len(divisor) > 1 and generator.divide_out(divisor)
+
+
+def _enclosure(number: Real) -> Interval:
+    """Return an interval that contains the number, from the intervals of its generators."""
+    if not isinstance(number, Algebraic):
+        return Fraction(number), Fraction(number)
+    low = high = Fraction(0)
+    for coefficient in reversed(number.coefficients):
+        products = [x * y for x in (low, high) for y in (number.generator.low, number.generator.high)]
+        least, greatest = _enclosure(coefficient)
+        low, high = min(products) + least, max(products) + greatest
+    return low, high
+
+
+def _refine(number: Real) -> None:
+    for generator in generators_of(number):
+        for _ in range(4):
+            generator.refine()
+
+
+def enclose(number: Real, width: Fraction) -> Interval:
+    """Return an interval of at most this width that contains the number."""
+    while True:
+        low, high = _enclosure(number)
+        if high - low <= width:
+            return low, high
+        _refine(number)
+
+
+def find_roots(p: Polynomial, low: Real, high: Real) -> list[Real]:
+    """Return the roots x of a polynomial other than 0 with low <= x <= high, in order."""
+    if len(p) == 2:
+        root = -p[0] / p[1]
+        return [root] if low <= root <= high else []
+    p = remove_repeated_factors(p)
+    start, end = enclose(low, Fraction(1))[0] - 1, enclose(high, Fraction(1))[1] + 1
+    roots = [_root_between(p, *interval) for interval in _isolate(sturm_sequence(p), start, end)]
+    return [root for root in roots if low <= root <= high]
+
+
+def _isolate(sequence: list[Polynomial], start: Fraction, end: Fraction) -> list[Interval]:
+    """Return intervals, in order, each with one of the roots x with start < x <= end."""
+    intervals, waiting = list[Interval](), [(start, end)]
+    while waiting:
+        low, high = waiting.pop()
+        roots = count_roots(sequence, low, high)
+        if roots == 1:
+            intervals.append((low, high))
+        elif roots:
+            middle = (low + high) / 2
+            waiting += [(middle, high), (low, middle)]
+    return intervals
+
+
+def _root_between(p: Polynomial, low: Fraction, high: Fraction) -> Real:
+    """Return the only root x with low < x <= high of a polynomial without multiple roots."""
+    if len(p) == 2:
+        return -p[0] / p[1]
+    if evaluate_at(p, high) == 0:
+        return high
+    if evaluate_at(p, low) == 0:  # another root
+        p = divide(p, (-low, Fraction(1)))[0]
+    generator = Generator(p, low, high)
+    root = _find_rational(generator)
+    return _make(generator, (Fraction(0), Fraction(1))) if root is None else root
+
+
+def _find_rational(generator: Generator) -> Fraction | None:
+    """Return the value of a generator if it is a simple fraction; every rational root of rational coefficients is."""
+    polynomial, denominator = generator.polynomial, SIMPLE_DENOMINATOR
+    if all(isinstance(a, Fraction) for a in polynomial):
+        # polynomial is monic: with integers its leading coefficient is a multiple of each rational root's denominator
+        denominator = lcm(*(a.denominator for a in polynomial))
+    while (generator.high - generator.low) * 2 * denominator**2 >= 1:
+        generator.refine()
+    candidate = ((generator.low + generator.high) / 2).limit_denominator(denominator)
+    inside = generator.low <= candidate <= generator.high
+    return candidate if inside and evaluate_at(generator.polynomial, candidate) == 0 else None
