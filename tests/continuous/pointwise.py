@@ -349,8 +349,8 @@ def violated_rules(case: HybridCase, trace: SampledTrace) -> set[str]:
     """Return the names of the violated constraints and rules."""
     violated = {f"constraint-{i}" for i, text in enumerate(case.constraints, 1) if not trace.keeps(read(text))}
     for text in case.rules:
-        kind, name, *rest = read(text)
-        fields = dict(zip(rest[::2], rest[1::2], strict=True))
+        kind, name, *keywords = read(text)
+        fields = dict(zip(keywords[::2], keywords[1::2], strict=True))
         variables = [token for token in fields.pop(":parameters", ()) if token[0] == "?"]
         for objects in product(OBJECTS, repeat=len(variables)):
             binding = dict(zip(variables, objects, strict=True))

@@ -63,7 +63,7 @@ class Evolution(Execution):
         self.events = [Instance(e, b) for e in task.events for b in iterate_bindings(e.domains, {})]
         self.active: Places = frozenset()  # the processes that run
         self.armed: Places = frozenset(range(len(self.events)))
-        self.held: Places = (
+        self.disarmed_now: Places = (
             frozenset()
         )  # the events that happened for what holds just after now: only later moments arm
         bound = list[tuple[Node, Binding]]
@@ -99,9 +99,9 @@ class Evolution(Execution):
             if self._enabled(ahead) != self.active:
                 return True
             if late := self._triggered(ahead) & self.armed:
-                self.held |= late
+                self.disarmed_now |= late
                 return self._fire(late) and self.settle()
-            self.held = frozenset()
+            self.disarmed_now = frozenset()
             if not self._move_to(between, courses, start) or not self._move_to(end, courses):
                 return False
             n_letters = self.trace.last
@@ -229,7 +229,7 @@ class Evolution(Execution):
     def _arm(self, happened: Places = frozenset()) -> None:
         """After a letter: arm the events whose condition does not hold there, and disarm those that happened."""
         not_triggered = frozenset(range(len(self.events))) - self._triggered(self.state)
-        self.armed = (self.armed - happened) | (not_triggered - self.held)
+        self.armed = (self.armed - happened) | (not_triggered - self.disarmed_now)
 
     def settle(self) -> bool:
         """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
