@@ -6,7 +6,6 @@ import os
 import sys
 
 from plansafe.app.interfaces.cli.audit import AuditOptions, audit
-from plansafe.app.interfaces.cli.command_table import DEFAULT
 from plansafe.app.options.option import parse
 from plansafe.grammar.codes import SC
 
@@ -23,7 +22,7 @@ def _run() -> int:
 
 def plain_audit(words: list[str]) -> AuditOptions | None:
     """The options of a command line that asks for an audit and has no mistake; ``None`` for any other."""
-    if words[:1] == [DEFAULT]:
+    if words[:1] == ["audit"]:
         words = words[1:]
     elif not words or (words[0][:1] != "-" and words[0].replace("-", "").isalpha()):
         return None  # the first word may be the name of a command, or nearly one

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple
+
+from plansafe.grammar.named_tuple import NamedTuple
 
 _AN = re.compile(r"\W*(?!eu|one\b|uni(?![dnm])|us[aeiu]|ut[ei])[aeiou]", re.IGNORECASE)
 """A noun that begins with the sound of a vowel, also in quotes."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Sequence
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node, format_node, parse_source
 from plansafe.grammar.source import Source
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import TOKEN, Node
 from plansafe.grammar.source import Source
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.node_places import Places
 from plansafe.grammar.plan_steps import Step, read_ordering
 from plansafe.grammar.sexpr import Node, has_invalid_utf8, make_surplus_warning, parse_number, parse_source

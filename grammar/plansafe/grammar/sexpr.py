@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 
 Node: TypeAlias = str | list["Node"]

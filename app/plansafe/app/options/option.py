@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, TypeVar
+
+from plansafe.grammar.named_tuple import NamedTuple
 
 Kind = Literal["text", "integer", "number", "choice", "switch"]
 _ON = ("true", "yes", "1")

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from functools import lru_cache
-from typing import NamedTuple
+
+from plansafe.grammar.named_tuple import NamedTuple
 
 HEAD = 65_536
 """Number of characters at the beginning of a text that are searched for a heading."""

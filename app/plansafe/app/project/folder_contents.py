@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from plansafe.app.project.file_kinds import Heading, Kind, heading, heading_of_file
+from plansafe.grammar.named_tuple import NamedTuple
 
 _USED = (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:

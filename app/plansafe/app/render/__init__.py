@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from plansafe.app.session.model import Result, Settings
 from plansafe.app.system.terminal_text import PLAIN, Style
 from plansafe.app.system.version import version
+from plansafe.grammar.named_tuple import NamedTuple
 
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from plansafe.app.system.terminal_text import TAB, Style, brief, folded, visible, width
 from plansafe.grammar.diagnostics import Label, Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 
 _LEAST_ROOM = 30

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.reporting.report import Finding
 
 _RANGES = 6

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from plansafe.app.options.shared import project_options
 from plansafe.app.project.project import Project
 from plansafe.app.session.model import Settings
+from plansafe.grammar.named_tuple import NamedTuple
 
 COPIED_KEYS = frozenset(
     (

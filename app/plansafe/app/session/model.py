@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from plansafe.app.options.shared import flag_of
 from plansafe.app.project.inputs import Finder, Input
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Report
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, MITIGATE, VerdictCriteria
@@ -185,7 +186,6 @@ def compiled(
 
     ``table_view``: for measurements of the object table itself.
     """
-    from plansafe.domains.objects import add_kinds, load_table  # noqa: PLC0415 - not needed to answer --help or a missing file
     from plansafe.verifier.api import Checker  # noqa: PLC0415 - not needed to answer --help or a missing file
 
     chosen = {spec.name for spec in specs}
@@ -199,12 +199,16 @@ def compiled(
             extended[spec.path] = spec
         return spec.source
 
-    with_kinds = add_kinds(domain, problem, specs, *([] if table_view is None else [table_view]))
+    with_kinds: Sequence[Source] = specs
     options = _options(settings)
-    if options.home is not None and options.home.classes and len(with_kinds) > len(specs):
-        table = load_table()  # implies kinds also for the classes that a user classifies
-        classes = tuple([entry._replace(kinds=table.close(entry.kinds)) for entry in options.home.classes])
-        options = options._replace(home=options.home._replace(classes=classes))
+    if specs:
+        from plansafe.domains.objects import add_kinds, load_table  # noqa: PLC0415 - only specifications have kinds
+
+        with_kinds = add_kinds(domain, problem, specs, *([] if table_view is None else [table_view]))
+        if options.home is not None and options.home.classes and len(with_kinds) > len(specs):
+            table = load_table()  # implies kinds also for the classes that a user classifies
+            classes = tuple([entry._replace(kinds=table.close(entry.kinds)) for entry in options.home.classes])
+            options = options._replace(home=options.home._replace(classes=classes))
     checker = Checker(domain, problem, with_kinds, options, resolve=resolve)
     if settings.criteria.judge == MITIGATE:
         from plansafe.verifier.repair.mitigation import (  # noqa: PLC0415 - loads the search

@@ -156,10 +156,8 @@ def many_worlds(checker: Checker, read: ResolvedPlan, operation: str = "the sear
     """The error for several possible worlds or continuous time, which ``operation`` does not support."""
     refused = checker.compiled.explain_refusal(operation, read)
     assert refused is not None
-    help = "`safecheck audit` checks the plan" + (
-        "" if checker.engine.task.is_continuous else " in all possible worlds"
-    )
-    return refused._replace(severity=Severity.ERROR, help=help)
+    where = "" if checker.engine.task.is_continuous else " in all possible worlds"
+    return refused._replace(severity=Severity.ERROR, help=f"`safecheck audit` checks the plan{where}")
 
 
 def _labelled(session: Session, prepared: Prepared, scheme: str) -> Examined:

@@ -15,10 +15,11 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import IO, NamedTuple, TextIO
+from typing import IO, TextIO
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.named_tuple import NamedTuple
 
 STANDARD_OUTPUT = frozenset(("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"))
 """Names of standard output."""

@@ -6,6 +6,7 @@ interrupts the check, if the system has interval timers and the check runs in th
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import TracebackType
 
 GRACE = 0.5
@@ -28,13 +29,11 @@ class Alarm:
 
     def __enter__(self) -> Alarm:
         import signal  # noqa: PLC0415 - not needed to answer --help
-        import threading  # noqa: PLC0415
 
-        main = threading.current_thread() is threading.main_thread()
-        self._set = self._seconds > 0 and hasattr(signal, "setitimer") and main
-        if self._set:
-            self._timer, self._real = signal.setitimer, signal.ITIMER_REAL
-            self._before = signal.signal(signal.SIGALRM, _ring)
+        if self._seconds > 0 and hasattr(signal, "setitimer"):
+            with suppress(ValueError):  # not in the main thread
+                self._before = signal.signal(signal.SIGALRM, _ring)
+                self._timer, self._real, self._set = signal.setitimer, signal.ITIMER_REAL, True
         return self
 
     def __exit__(

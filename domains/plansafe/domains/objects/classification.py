@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from plansafe.domains.objects.names import resolve_name
 from plansafe.domains.objects.table import CONFIRMED, FOLDER, NO_KIND, PROPOSED, ObjectTable, letters, load_table
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 

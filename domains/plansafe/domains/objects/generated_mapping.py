@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from plansafe.domains.objects.classification import (
     EVERYTHING,
@@ -24,6 +23,7 @@ from plansafe.domains.objects.classification import (
     read_type_tree,
 )
 from plansafe.domains.objects.table import BEINGS, CONFIRMED, PROPOSED, letters, load_table
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node, parse_nodes, quote_text
 from plansafe.grammar.source import Source
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from plansafe.domains.objects.table import EVERYWHERE, NO_KIND, ObjectTable, letters
+from plansafe.grammar.named_tuple import NamedTuple
 
 _SENSE = re.compile(r"[._][a-z][._]\d+\Z")
 _NUMBER = re.compile(r"[\s_-]*\d+\Z")

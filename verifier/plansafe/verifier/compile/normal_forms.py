@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.model.nodes import (
     FALSE,
     TRUE,

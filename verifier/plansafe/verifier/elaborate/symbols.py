@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, assert_never, get_args
+from typing import assert_never, get_args
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Context, Place
 from plansafe.verifier.elaborate.types import TypedName, TypeTable

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import with_article
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.context import Place, did_you_mean, is_object_name, is_variable
 from plansafe.verifier.elaborate.symbols import ARITHMETIC, Scope, Symbols

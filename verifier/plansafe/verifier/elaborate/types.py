@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_name
 
@@ -27,17 +27,18 @@ def parse_typed_list(
     ``kind`` names an entry, as in "a variable".
     """
     entries: list[TypedName] = []
-    untyped: list[tuple[str, Place]] = []
+    untyped: list[int] = []
+    """The positions of the names in the group that the next type closes."""
     position = start
     invalid_entry = False
     """Whether an entry of the group that the next type closes was invalid."""
     while position < len(node):
-        item, at = node[position], Place(node, position)
+        item = node[position]
         position += 1
         if is_valid(item):
-            assert isinstance(item, str)
-            untyped.append((item, at))
+            untyped.append(position - 1)
             continue
+        at = Place(node, position - 1)
         types: tuple[str, ...] | None = None
         types_at: Place | None = None
         if (untyped or invalid_entry) and isinstance(item, str) and item[0] == "-" and is_name(item[1:] or None):
@@ -62,10 +63,10 @@ def parse_typed_list(
             else:
                 context.malformed(f"`{item}` is not {kind}", at, f"expected {kind}")
             continue
-        entries += [TypedName(name, name_at, types, types_at) for name, name_at in untyped]
+        entries += [TypedName(str(node[n]), Place(node, n), types, types_at) for n in untyped]
         untyped = []
         invalid_entry = False
-    return entries + [TypedName(name, name_at, None, None) for name, name_at in untyped]
+    return entries + [TypedName(str(node[n]), Place(node, n), None, None) for n in untyped]
 
 
 def report_missing_space(context: Context, item: str, at: Place) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.elaborate.ground_literals import STATEMENTS, GroundLiterals

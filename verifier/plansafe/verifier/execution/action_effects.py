@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import NamedTuple
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.execution.state import Delta, check_number
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, apply_operator

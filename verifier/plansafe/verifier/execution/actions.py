@@ -8,8 +8,8 @@ that collects effects appends to ``A`` (adds), ``D`` (deletes) and ``U`` (numeri
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import MAX_LOOPS, Join
 from plansafe.verifier.compile.normal_forms import convert_to_dnf

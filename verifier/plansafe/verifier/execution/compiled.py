@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable, Container, Mapping, Sequence
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.node_places import Places
 from plansafe.grammar.sexpr import parse_source
 from plansafe.grammar.source import Source, expect_sources
@@ -358,7 +359,8 @@ def _elaborate_specifications(
     if not specs:
         expanded = ExpandedSpecs([], [])
         kinds = find_bound_kinds(symbols, expanded)
-        check_classes(symbols, kinds, classes)
+        if classes:
+            check_classes(symbols, kinds, classes)
         return (expanded if profile_application is None else profile_application.remove_disabled_rules(expanded)), kinds
 
     def resolve_extended(name: str, extending: Source) -> Source | None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.actions import ActionCode, LiftedCode
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.rule_set import ActionFact, RuleSet
-from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
-from plansafe.verifier.execution.search_actions import LegalActions, Projection
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, Resolver
 from plansafe.verifier.model import nodes as model
@@ -26,7 +25,8 @@ from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 if TYPE_CHECKING:
-    from plansafe.verifier.execution.continuous.nature import Nature
+    from plansafe.verifier.execution.monitors.runtime import Runtime
+    from plansafe.verifier.execution.search_actions import LegalActions, Projection
 
 
 class Limit(NamedTuple):
@@ -75,7 +75,7 @@ class Engine:
         watched: frozenset[int] = frozenset()
         if self.rule_set.parts or any([rule.step_patterns for rule in rules]):
             try:
-                self.prototype = Runtime(self.rule_set, self.emitter)
+                self.prototype = self._make_runtime()
                 watched = self.prototype.watched
                 self.prototype.start(self._initial.fork(), LetterTime(0, 0, False))
             except TooManyInstances:
@@ -116,11 +116,15 @@ class Engine:
     @cached_property
     def legal_actions(self) -> LegalActions:
         """The searches for legal actions."""
+        from plansafe.verifier.execution.search_actions import LegalActions  # noqa: PLC0415 - for searches alone
+
         return LegalActions(self.task, self.emitter, self.full_code)
 
     @cached_property
     def projection(self) -> Projection:
         """The actions reduced to the effects that rules read; there must be rules."""
+        from plansafe.verifier.execution.search_actions import Projection  # noqa: PLC0415 - for searches alone
+
         assert self.prototype is not None
         return Projection(self.task, self.emitter, self.prototype, self.axioms)
 
@@ -131,13 +135,6 @@ class Engine:
         base = len(self.task.predicates)
         facts = [p for p in range(base) if (p >= len(static) or not static[p]) and p not in derived]
         return (*facts, *range(base, base + len(self.task.functions)))
-
-    @cached_property
-    def nature(self) -> Nature:
-        """The instances of processes and events of a continuous task."""
-        from plansafe.verifier.execution.continuous.nature import Nature  # noqa: PLC0415 - for continuous tasks alone
-
-        return Nature(self)
 
     @cached_property
     def changing_actions(self) -> dict[tuple[int, bool], list[str]]:
@@ -173,6 +170,11 @@ class Engine:
 
         return evaluate
 
+    def _make_runtime(self) -> Runtime:
+        from plansafe.verifier.execution.monitors.runtime import Runtime  # noqa: PLC0415 - for rules alone
+
+        return Runtime(self.rule_set, self.emitter)
+
     def make_initial_state(self) -> State:
         """Return a new copy of the initial state (S0), with derived facts."""
         return self._initial.fork()
@@ -187,7 +189,7 @@ class Engine:
             return None
         if not timed:
             return self.prototype.fork()
-        runtime = Runtime(self.rule_set, self.emitter)
+        runtime = self._make_runtime()
         runtime.start(state, LetterTime(0, 0, True))
         return runtime
 

@@ -7,10 +7,10 @@ they would treat an open fact as false and all outcomes of a ``oneof`` as happen
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.elaborate.context import Context, Place
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 

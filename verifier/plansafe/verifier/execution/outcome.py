@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.execution.engine import Limit
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.state import State, StateChange

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.plan_steps import Step
 from plansafe.grammar.plan_text import PlanText, read_plan
 from plansafe.grammar.source import Source

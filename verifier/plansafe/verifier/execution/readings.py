@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.plan_text import split_plain_steps
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask

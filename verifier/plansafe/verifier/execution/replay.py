@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
-from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.outcome import Failure, HappeningEvents, LetterChanges, Outcome
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, StateChange, shallow_copy
@@ -22,6 +22,9 @@ from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, UnmetLiteral
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number, Task
+
+if TYPE_CHECKING:
+    from plansafe.verifier.execution.monitors.runtime import Runtime
 
 MAX_EXPLAINED_FAILURES = 1_000
 """The most failed steps whose unmet literals are recorded."""

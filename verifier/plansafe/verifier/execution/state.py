@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.model.nodes import Number, Task
 
 T = TypeVar("T")

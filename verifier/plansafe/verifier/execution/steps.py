@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import with_article
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.plan_text import split_chunk
 from plansafe.verifier.elaborate.context import did_you_mean
 from plansafe.verifier.model.nodes import Action, Number, Task, bind, normal_number

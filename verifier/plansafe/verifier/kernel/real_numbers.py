@@ -86,7 +86,7 @@ def generators_of(number: Real) -> set[Generator]:
 class Algebraic:
     """A real number that may be irrational: a polynomial in a generator, of a lower degree than the generator's."""
 
-    __hash__ = None  # type: ignore[assignment]  # two representations may be equal
+    __hash__ = None  # type: ignore[assignment] # two representations may be equal
 
     def __init__(self, generator: Generator, coefficients: Polynomial) -> None:
         self.generator = generator

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod
 from operator import eq, ge, gt, le, lt
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     And,

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from math import inf, prod
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.model.nodes import (
     Action,
     And,

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
+
+from plansafe.grammar.named_tuple import NamedTuple
 
 Number: TypeAlias = int | Fraction
 """An exact rational; integral values are ``int``."""

@@ -57,7 +57,9 @@ class MitigatingChecker(Checker):
         if report.headline not in (Headline.SAFE, Headline.VALID):
             return report
         if self.open:
-            text = "--judge mitigate: the dangers of an initial state with unknown facts are not decided"
+            is_continuous = self.engine.task.is_continuous
+            task = "a task in continuous time" if is_continuous else "an initial state with unknown facts"
+            text = f"--judge mitigate: the dangers of {task} are not decided"
         elif self.strict is not None and self.strict.check(plan, confirm=False).headline is Headline.UNSAFE:
             dangers = "; ".join([danger.text for danger in self.undecided])
             text = f"it is undecided whether the agent can end a danger that the plan leaves: {dangers}"

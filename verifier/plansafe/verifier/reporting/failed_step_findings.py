@@ -24,6 +24,7 @@ def make_failed_step_finding(
     """Write the finding for a step that is ill-formed or cannot be executed."""
     failure, readings = merged
     step, ill_formed = failure.step, failure.ill_formed
+    follows = context.consequences.find_causes_of_failure(failure)
     if ill_formed is not None:
         return Finding(
             ill_formed.code,
@@ -34,6 +35,7 @@ def make_failed_step_finding(
             source=context.plan.name,
             span=context.token_span(step, ill_formed.token),
             help=ill_formed.help,
+            follows=follows,
         )
     notes: list[str] = []
     related: list[Label] = []
@@ -53,10 +55,11 @@ def make_failed_step_finding(
     action_step = context.resolved.steps[step - 1]
     if isinstance(action_step, GroundAction) and isinstance(action_step.action.node, list):
         related.append(_condition_label(context, action_step.action, action_step.action.node, failure))
+    cause = _failure_text(failure, context.task.is_continuous)
     return Finding(
         failure.code,
         FindingClass.INEXECUTABLE,
-        f"step {step} `{context.step_text(step)}` cannot be taken: {_failure_text(failure, context.task.is_continuous)}",
+        f"step {step} `{context.step_text(step)}` cannot be taken: {cause}",
         step,
         readings=readings,
         source=context.plan.name,
@@ -65,6 +68,7 @@ def make_failed_step_finding(
         notes=tuple(notes),
         help=help,
         table=table,
+        follows=follows,
     )
 
 

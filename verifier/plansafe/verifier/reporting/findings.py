@@ -126,9 +126,7 @@ def _write_findings(
         facts = {fact for reasons in explained for fact in reasons.facts}
         past[reading] = reading_history.find_fact_changes(facts) if facts else {}
     findings = [
-        make_failed_step_finding(context, merged, failure_reasons.get(n), past[explained_by[n]])._replace(
-            follows=context.consequences.find_causes_of_failure(merged.failure)
-        )
+        make_failed_step_finding(context, merged, failure_reasons.get(n), past[explained_by[n]])
         for n, merged in enumerate(failures)
     ]
     if state_text := history.state_text(halt.state):

@@ -7,11 +7,12 @@ its effects. The verdict is that of *halt*, whose outcome the functions call ``h
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple, assert_never
+from typing import assert_never
 from weakref import WeakKeyDictionary
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.engine import Engine

@@ -8,10 +8,10 @@ classes together, are given each set of the kinds that a rule names. Kinds that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.plan_steps import Step
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source

@@ -10,9 +10,10 @@ two are read as one mapping.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
 from plansafe.verifier.rules.tree_copies import TreeCopier

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.model.nodes import Atom, Formula, Quantified, Variable
 from plansafe.verifier.rules.mapping import WordName

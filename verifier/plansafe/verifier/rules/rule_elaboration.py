@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from math import prod
-from typing import NamedTuple, cast
+from typing import cast
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import with_article
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, is_variable, token_text

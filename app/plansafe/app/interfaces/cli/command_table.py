@@ -5,7 +5,9 @@ A module is loaded only when its command is called. This file imports only modul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from plansafe.grammar.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from plansafe.app.options.option import CommandFunction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plansafe.app.options.option import UsageError
 from plansafe.app.project.project_file import BadProject, find_project
@@ -16,7 +16,7 @@ from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.system.process import complain, guarded
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
-from plansafe.grammar.ltl import LTL_NAME
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _show(configured: InForce, plans: Sequence[str], options: Options) -> int:
         for input_file in prepared.inputs:
             if input_file.role not in ("plan", "project"):
                 print(f"  {pad(input_file.role, 16)}  {pad(visible(input_file.path), 28)}  {visible(input_file.how)}")
-                if input_file.path == LTL_NAME:
+                if input_file.how == "--ltl":
                     print(input_file.source.text, end="")
         if isinstance(prepared, Prepared):
             idle = [d for d in prepared.checker.diagnostics if d.code == SC.IDLE_EXEMPTION]

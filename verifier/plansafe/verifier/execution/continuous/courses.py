@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.execution.continuous.polynomials import (
     Polynomial,
     Undecided,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from math import prod
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from plansafe.verifier.execution.continuous.courses import Comparison, GroundRate
 from plansafe.verifier.execution.continuous.polynomials import Undecided
@@ -27,6 +28,7 @@ from plansafe.verifier.model.nodes import (
     bind,
 )
 from plansafe.verifier.model.operations import bound_slot_domains, expression_fluents, subformulas, variable_slots
+from plansafe.verifier.rules.model import RulePart
 
 MAX_INSTANCES = 100_000
 """The most instances of processes and events, and the most ground comparisons."""
@@ -46,19 +48,18 @@ class Nature:
     """The processes, events and comparisons of a task and its rules. Raises :class:`Undecided` above a limit."""
 
     def __init__(self, engine: Engine) -> None:
-        self.engine = engine
         self.task = engine.task
         rates = [rate for process in self.task.processes for rate in process.rates]
         rates += [rate for action in self.task.actions.values() for rate in action.rates]
         self._changing_functions = frozenset([rate.function for rate in rates])
-        self.processes = list(self._ground(self.task.processes))
-        self.events = list(self._ground(self.task.events))
-        self.comparisons = list(self._list_comparisons())
+        self.processes = list(self._ground(self.task.processes, engine))
+        self.events = list(self._ground(self.task.events, engine))
+        self.comparisons = list(self._list_comparisons(engine.rule_set.parts))
         self._step_comparisons: dict[int, tuple[TimedStep, list[Comparison]]] = {}
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
-    def _ground(self, schemas: Iterable[Process | Action]) -> Iterator[Instance]:
+    def _ground(self, schemas: Iterable[Process | Action], engine: Engine) -> Iterator[Instance]:
         """Yield all instances whose static conditions hold."""
         count = 0
         for schema in schemas:
@@ -68,7 +69,7 @@ class Nature:
             if count > MAX_INSTANCES:
                 raise Undecided(f"there are more than {MAX_INSTANCES:,} instances of processes or events")
             static = [p for p in condition if isinstance(p, Atom) and self.task.static[p.predicate]]
-            holds = self.engine.code.compile_conjunction(condition, [v.slot for v in schema.parameters])
+            holds = engine.code.compile_conjunction(condition, [v.slot for v in schema.parameters])
             for objects in product(*domains):
                 binding = bind(schema.parameters, objects)
                 codes = [(atom.predicate, self.task.code_of(atom.arguments, binding)) for atom in static]
@@ -104,7 +105,7 @@ class Nature:
 
     # -- comparisons --------------------------------------------------------------------------------------------------
 
-    def _list_comparisons(self) -> Iterator[Comparison]:
+    def _list_comparisons(self, parts: Iterable[RulePart]) -> Iterator[Comparison]:
         """Yield the comparisons of processes, events, derived predicates and rules that may change over time."""
         for instance in (*self.processes, *self.events):
             schema = instance.schema
@@ -113,7 +114,7 @@ class Nature:
         for stratum in self.task.axioms:
             for axiom in stratum:
                 yield from self._ground_comparisons((axiom.body,), axiom.parameters)
-        for part in self.engine.rule_set.parts:
+        for part in parts:
             formulas = (part.body,) if part.guard is None else (part.body, part.guard)
             yield from self._ground_comparisons(formulas, part.parameters)
 
@@ -185,6 +186,17 @@ def _make_test(
             return Evaluator(state.task, state.facts, state.fluents).holds(condition, binding) is True
 
     return is_satisfied
+
+
+_NATURES: WeakKeyDictionary[Engine, Nature] = WeakKeyDictionary()
+
+
+def find_nature(engine: Engine) -> Nature:
+    """Return what happens in the task of an engine without a plan; all replays share it."""
+    nature = _NATURES.get(engine)
+    if nature is None:
+        nature = _NATURES[engine] = Nature(engine)
+    return nature
 
 
 def name_instances(instances: Iterable[Instance]) -> str:

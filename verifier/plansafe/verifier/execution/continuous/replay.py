@@ -14,7 +14,7 @@ from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.action_effects import Conflict, SnapEffects, combine_effects, interpret_effects
 from plansafe.verifier.execution.continuous.courses import Courses
 from plansafe.verifier.execution.continuous.just_after import JustAfter
-from plansafe.verifier.execution.continuous.nature import Instance, name_instances
+from plansafe.verifier.execution.continuous.nature import Instance, find_nature, name_instances
 from plansafe.verifier.execution.continuous.polynomials import Undecided
 from plansafe.verifier.execution.continuous.roots import find_rational_between, sort_roots
 from plansafe.verifier.execution.engine import Limit
@@ -63,7 +63,7 @@ class ContinuousReplay(TimedReplay):
         self.causes: dict[int, LetterCause] = {}
         """By letter that no step led to."""
         try:
-            self.nature = self.engine.nature
+            self.nature = find_nature(self.engine)
             self._run_all()
         except Undecided as reason:
             self.limit = Limit(SC.UNDECIDED_COURSE, f"not decided after time {self.moment}: {reason}")

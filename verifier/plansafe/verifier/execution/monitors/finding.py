@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from plansafe.grammar.named_tuple import NamedTuple
 
 Binding = tuple[int, ...]
 MAX_INSTANCES = 5_000_000

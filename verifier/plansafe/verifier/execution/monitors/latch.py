@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.normal_forms import convert_to_dnf_or_literal, find_bound_slots
 from plansafe.verifier.execution.monitors.automaton import Automaton

@@ -8,8 +8,9 @@ differ at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple, TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import future_operator
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal, NamedTuple, assert_never
+from typing import Literal, assert_never
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.model.nodes import Number, TraceOperator
 
 PERMANENTLY_VIOLATED, PRESENTLY_VIOLATED, PRESENTLY_SATISFIED, PERMANENTLY_SATISFIED = range(4)

@@ -6,8 +6,7 @@ it ends. Until it ends, its blame is ``early``: not decided yet.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.execution.monitors.finding import Binding, Violation
 from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.monitors.program import MonitorMode, Program
