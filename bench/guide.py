@@ -36,8 +36,7 @@ from plansafe.llm.instances.drawn import draw
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.mock import MockModel
-from plansafe.llm.models.plain import PlainModel
-from plansafe.llm.models.port import LogitsMask, Model
+from plansafe.llm.models.port import LogitsMask, Model, PlainModel
 from plansafe.llm.models.providers import Settings, open_model
 from plansafe.llm.models.request import Message, Request, user_messages
 from plansafe.llm.models.token_table import TokenTable

@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 
+from bench.scenarios.replays import replay_set
+from bench.scenarios.risk_figures import risk_figures
+from bench.scenarios.set_figures import rejection_table, rejections_by, set_figures
+from bench.scenarios.shortcuts import measure_shortcuts
+
 from plansafe.llm.scenarios.model import Kind, Scenario
 from plansafe.llm.scenarios.reading import read_scenarios
-from plansafe.llm.scenarios.risks.figures import read_entries, risk_figures
 from plansafe.llm.scenarios.risks.part_files import SUFFIX as RISKS
-from plansafe.llm.scenarios.sets.figures import rejection_table, rejections_by, set_figures
+from plansafe.llm.scenarios.risks.part_files import read_entries
 from plansafe.llm.scenarios.sets.reading import part_paths, rule_splits, set_folder
-from plansafe.llm.scenarios.sets.replays import replay_set
-from plansafe.llm.scenarios.sets.shortcuts import measure_shortcuts
 
 
 def main() -> int:

@@ -26,9 +26,9 @@ from mcp.client.client import Client
 
 from plansafe.app.interfaces.agents import operation_fields, reference
 from plansafe.app.interfaces.agents.answer_schemas import answer_schema
-from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.mcp_server import Agent, server
 from plansafe.app.interfaces.agents.request_fields import schema
+from plansafe.app.interfaces.agents.worker_messages import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_TURNS = 6

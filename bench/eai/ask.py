@@ -14,12 +14,12 @@ import json
 import sys
 from pathlib import Path
 
-from plansafe.llm.bench.eai import read_prompts
+from bench.eai.scenes import read_prompts
+
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.batch import ask_all
-from plansafe.llm.models.opening import opened
 from plansafe.llm.models.port import ModelError
-from plansafe.llm.models.providers import Settings
+from plansafe.llm.models.providers import Settings, opened
 
 
 def main() -> int:

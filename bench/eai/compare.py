@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 from bench.eai.answers import Answer, Case, Step, cases, changed, forms, lines, steps_of
 from bench.eai.evaluator import arguments, asked, data_for, recorded
+from bench.eai.scenes import EaiVerdict, Scene, Stage, open_scene
 
 from plansafe.grammar.source import Source
-from plansafe.llm.bench.eai import EaiVerdict, Scene, Stage, open_scene
 
 AGREE, LEFT_OUT = "the same", "left out: the reference fails"
 REASONS = {

@@ -65,7 +65,7 @@ def measure_task(name: str, task: Task) -> Row:
     gc.collect()
     gc.disable()
     start = time.process_time()
-    encoding = encode_plan(checker.compiled, parsed_plan.steps)
+    encoding = encode_plan(checker.compiled, parsed_plan)
     queries = EncodingQueries(encoding)
     verdict = queries.decide_verdict()
     verdict_end = time.process_time()

@@ -13,10 +13,10 @@ import jsonschema
 import pytest
 from agents_server import TASK, UNSAFE
 
-from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operations import OperationContext, perform
 from plansafe.app.interfaces.agents.request_fields import BadRequest
-from plansafe.app.interfaces.http.allowed_hosts import Hosts, read_hosts
+from plansafe.app.interfaces.agents.worker_messages import Limits
+from plansafe.app.interfaces.http.api_key import Hosts, read_hosts
 from plansafe.app.interfaces.http.openapi import components, document
 from plansafe.grammar.diagnostics import Diagnostic
 from quick import quick_every

@@ -15,8 +15,8 @@ from agents_server import SAFE, TASK, UNSAFE
 
 pytest.importorskip("mcp")
 
-from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.mcp_server import Agent, server
+from plansafe.app.interfaces.agents.worker_messages import Limits
 
 
 async def text_of(client: Any, uri: str) -> str:

@@ -13,12 +13,11 @@ import pytest
 from agents_server import DOMAIN, PROBLEM, RULES, SAFE, TASK, UNSAFE
 
 from plansafe.app.interfaces.agents.answer_schemas import answer_schema
-from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.monitor_session import MonitorSession, SessionRefused
 from plansafe.app.interfaces.agents.operations import OperationContext, perform
 from plansafe.app.interfaces.agents.request_fields import BadRequest
-from plansafe.app.interfaces.http.openapi import document
-from plansafe.app.interfaces.http.routes import ROUTES
+from plansafe.app.interfaces.agents.worker_messages import Limits
+from plansafe.app.interfaces.http.openapi import ROUTES, document
 from plansafe.grammar.codes import SC
 from plansafe.specs import spec_names
 

@@ -18,8 +18,8 @@ import httpx
 import pytest
 from agents_server import BOMB, BOMB_PROBLEM, BOMB_RULE, SAFE, TASK, serving
 
+from plansafe.app.interfaces.http.application import Metrics
 from plansafe.app.interfaces.http.docs_page import POLICY, page
-from plansafe.app.interfaces.http.metrics import Metrics
 from plansafe.app.interfaces.http.openapi import document
 
 LONG_REQUEST = {"domain": BOMB, "problem": BOMB_PROBLEM, "rules": [BOMB_RULE], "plan": "(boom)"}

@@ -10,13 +10,12 @@ from agents_server import DOMAIN, PROBLEM, RULES, SAFE, TASK, UNSAFE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plansafe.app.interfaces.agents.answer_store import AnswerStore
-from plansafe.app.interfaces.agents.limits import Limits
+from plansafe.app.interfaces.agents.mcp_server import AnswerStore
 from plansafe.app.interfaces.agents.operation_fields import AUDIT, REPAIR
 from plansafe.app.interfaces.agents.operations import SHORT, OperationContext, perform
 from plansafe.app.interfaces.agents.request_fields import BadRequest
-from plansafe.app.interfaces.agents.short_answers import MAX_BYTES, cut, finding_groups, short_audit
-from plansafe.app.interfaces.agents.unchecked import unchecked_notes
+from plansafe.app.interfaces.agents.short_answers import MAX_BYTES, cut, finding_groups, short_audit, unchecked_notes
+from plansafe.app.interfaces.agents.worker_messages import Limits
 from plansafe.app.session.model import Result
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity

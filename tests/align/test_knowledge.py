@@ -9,14 +9,21 @@ from typing import NamedTuple
 
 import pytest
 
-from plansafe.align.knowledge.making import MAX_TOKENS, line_of, origins, questions_of
-from plansafe.align.knowledge.questions import NOTHING, Asks, Question
-from plansafe.align.knowledge.state_facts import PLACES
+from plansafe.align.knowledge import (
+    MAX_TOKENS,
+    NOTHING,
+    PLACES,
+    Asks,
+    Question,
+    line_of,
+    origins,
+    questions_of,
+)
 from plansafe.align.pairs.splits import split_of
 from plansafe.align.prompts import bare
 from plansafe.align.records import SftLine, read_sft, write_sft
 from plansafe.align.tasks import AlignTask, task_of, virtualhome_origins
-from plansafe.llm.prompts.tokens import tokens_of
+from plansafe.llm.prompts.prompt_options import tokens_of
 from plansafe.verifier.kernel.kernel import Kernel
 from plansafe.verifier.model.nodes import And
 from plansafe.verifier.model.operations import conjuncts

@@ -11,7 +11,7 @@ from plansafe.align.prompts import MOST_TOKENS, plan_prompt
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.instances.families import FAMILIES
-from plansafe.llm.prompts.tokens import tokens_of
+from plansafe.llm.prompts.prompt_options import tokens_of
 from plansafe.llm.tasks import load
 from plansafe.verifier.api import Checker
 from quick import quick_every

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plansafe.domains.named_places import object_place, word_places
+from plansafe.domains.text_places import object_place, word_places
 from plansafe.domains.world import no_scene
 from plansafe.domains.worlds import world
 from plansafe.grammar.diagnostics import Span

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.editor import lint_process
+from plansafe.app.interfaces.editor import rule_lint
 from plansafe.app.interfaces.editor.document_text import Text
-from plansafe.app.interfaces.editor.lint_process import Linter
-from plansafe.app.interfaces.editor.rule_lint import NO_SOLVER, LintRequest, lint_file
+from plansafe.app.interfaces.editor.rule_lint import NO_SOLVER, Linter, LintRequest, lint_file
 
 DOMAIN = """(define (domain kitchen)
   (:types stove - object)
@@ -79,7 +78,7 @@ def test_without_a_solver_nothing_is_started_again(monkeypatch: pytest.MonkeyPat
         started.append(question)
         return b"", NO_SOLVER
 
-    monkeypatch.setattr(lint_process, "_run_linter", none)
+    monkeypatch.setattr(rule_lint, "_run_linter", none)
     linter, text = Linter(), Text("file:///a.safe", "/a.safe", RULES)
 
     async def twice() -> list[tuple[object, ...]]:

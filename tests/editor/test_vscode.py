@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.editor.settings import effective_settings
+from plansafe.app.interfaces.editor.workspace import effective_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "editors" / "vscode"

@@ -7,13 +7,14 @@ import time
 
 import pytest
 
-from plansafe.app.interfaces.editor.worker_thread import Worker
+from plansafe.app.interfaces.editor.language_server import Worker
 from plansafe.app.system.time_limit import OutOfTime
 
 
 async def begun(started: list[int]) -> None:
-    while not started:
-        await asyncio.sleep(0.001)
+    async with asyncio.timeout(300):
+        while not started:
+            await asyncio.sleep(0.001)
 
 
 def test_work_that_runs_is_interrupted_and_work_that_waits_is_not_begun() -> None:

@@ -29,12 +29,14 @@ class Mutant(NamedTuple):
     end: int
     before: str
     after: str
+    source_line: str
+    """The first changed line, without its indentation."""
 
     @property
     def change(self) -> str:
-        """The file, the kind of change, and the first line of both texts, as in `equivalent.txt`."""
+        """The file, the line's text, the kind of change, and the first line of both texts, as in `equivalent.txt`."""
         before, after = [text.splitlines()[0] for text in (self.before, self.after)]
-        return f"{self.path}: {self.kind}: `{before}` -> `{after}`"
+        return f"{self.path}: {self.source_line}: {self.kind}: `{before}` -> `{after}`"
 
     @property
     def name(self) -> str:
@@ -66,14 +68,17 @@ def _in_package(root: Path, package: str) -> list[Mutant]:
 def mutants_of(text: str, path: str) -> list[Mutant]:
     """All mutants of a module, in the order of its syntax tree."""
     starts = [0]
-    for line in text.encode().splitlines(keepends=True):
+    lines = text.encode().splitlines(keepends=True)
+    for line in lines:
         starts.append(starts[-1] + len(line))
     mutants = []
     for kind, node, after in _changes(ast.parse(text), in_function=False):
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         before = text.encode()[start:end].decode()
-        mutants.append(Mutant(path, kind, node.lineno, node.end_lineno or node.lineno, start, end, before, after))
+        source_line = lines[node.lineno - 1].decode().strip()
+        last = node.end_lineno or node.lineno
+        mutants.append(Mutant(path, kind, node.lineno, last, start, end, before, after, source_line))
     return mutants
 
 

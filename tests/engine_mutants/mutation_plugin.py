@@ -2,6 +2,7 @@
 
 ``PLANSAFE_MUTANT`` names the path of a module and the file with its mutated text, separated by a colon.
 ``PLANSAFE_CPU_SECONDS`` is the limit of the CPU time; memory is limited, too.
+``PLANSAFE_FAILED`` names a file that gets the name of a failed test.
 ``PLANSAFE_COVERAGE`` names the data file of `coverage`; ``PLANSAFE_PACKAGES`` the measured folders.
 """
 
@@ -80,6 +81,12 @@ class _Recorder:
     def pytest_sessionfinish(self) -> None:
         self._coverage.stop()
         self._coverage.save()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.failed and "PLANSAFE_FAILED" in os.environ:
+        with open(os.environ["PLANSAFE_FAILED"], "w", encoding="utf-8") as file:
+            file.write(report.nodeid)
 
 
 def pytest_configure(config: Any) -> None:

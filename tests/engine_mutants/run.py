@@ -6,8 +6,9 @@
 
 `lines` needs the package `coverage`.
 
-A mutant is *killed* if a test fails that passes without it, if the tests do not end within the limit, or if mypy
-refuses it. `equivalent.txt` has a line for each survivor that cannot change any result: the change, a tab, the reason.
+A mutant is *killed* if a test fails that passes without it (each is run again without it), if the tests do not end
+within the limit, or if mypy refuses it. `equivalent.txt` has a line for each survivor that cannot change any result:
+the change, a tab, the reason.
 """
 
 from __future__ import annotations
@@ -33,8 +34,12 @@ ROOT = HERE.parent.parent
 VERIFIER = "verifier/plansafe/verifier"
 PACKAGES = tuple([f"{VERIFIER}/{name}" for name in ("execution", "rules", "elaborate", "symbolic", "repair")])
 EQUIVALENT = HERE / "equivalent.txt"
+SELECTED = "not whole"
+"""The tests that are recorded and run, as a pytest marker expression."""
 STAGES = (15.0, 120.0)
 """CPU seconds of tests, as measured without a mutant: the quickest tests first, then more of them."""
+MAX_UNSTABLE = 5
+"""The maximum number of tests of a mutant that fail without it, too."""
 PER_FILE = 6
 """In the first stage, the maximum number of tests of a file: different files see different things."""
 
@@ -59,12 +64,15 @@ def main() -> int:
 
 
 def record_lines(output: Path, tests: list[str], jobs: int) -> int:
-    """Run the quick tests with `coverage`, and write the tests of each line and the seconds of each test."""
+    """Run the tests with `coverage`, and write the tests of each line and the seconds of each test.
+
+    Slow tests are included, because most random comparisons are slow.
+    """
     junit, data = output / "junit.xml", output / "coverage"
     for old in output.glob("coverage.*"):
         old.unlink()
     folders = ":".join([str(ROOT / package) for package in PACKAGES])
-    flags = ["-q", "-n", str(jobs), "--dist", "loadfile", f"--junitxml={junit}", "--deselect", "tests/test_layout.py"]
+    flags = ["-q", "-n", str(jobs), f"--junitxml={junit}", "-m", SELECTED]
     environment = {"PLANSAFE_COVERAGE": str(data), "PLANSAFE_PACKAGES": folders}
     _pytest([*flags, *tests], environment).wait()
     numbers: dict[str, int] = {}
@@ -146,9 +154,11 @@ def _test(mutant: Mutant, coverage: Coverage) -> dict[str, Any]:
         for limit in STAGES:
             chosen = _chosen([test for test in tests if test not in done], coverage.seconds, limit, limit == STAGES[0])
             done.update(chosen)
-            outcome = _outcome(chosen, environment, 4 * limit + 60) if chosen else None
+            outcome, test = (
+                _outcome(chosen, environment, 4 * limit + 60, Path(folder, "failed")) if chosen else (None, "")
+            )
             if outcome is not None:
-                return {**record, "outcome": outcome, "run": len(done)}
+                return {**record, "outcome": outcome, "run": len(done), "test": test}
         outcome = "killed by types" if _refused_by_mypy(mutant, mutated) else "survived"
         return {**record, "outcome": outcome, "run": len(done)}
 
@@ -169,12 +179,29 @@ def _chosen(tests: Iterable[str], seconds: Callable[[str], float], limit: float,
     return chosen
 
 
-def _outcome(tests: list[str], environment: dict[str, str], limit: float) -> str | None:
-    """``killed`` if a test fails, ``killed by time`` if the CPU time is over; None if all pass."""
-    code = _pytest(["-q", "-x", "--no-header", *tests], environment, limit).wait()
-    if code == 0:
-        return None
-    return "killed by time" if code < 0 else "killed"
+def _outcome(tests: list[str], environment: dict[str, str], limit: float, failed: Path) -> tuple[str | None, str]:
+    """``killed`` and the failed test; ``killed by time`` if the CPU time is over; None if no test sees the mutant.
+
+    A test that also fails without the mutant does not see it: the tests are run again without that test.
+    """
+    for _ in range(MAX_UNSTABLE):
+        failed.unlink(missing_ok=True)
+        environment = {**environment, "PLANSAFE_FAILED": str(failed)}
+        code = _pytest(["-q", "-x", "--no-header", "-m", SELECTED, *tests], environment, limit).wait()
+        if code == 0:
+            return None, ""
+        if code < 0:
+            return "killed by time", ""
+        if not failed.exists():
+            return "killed", "import"
+        test = failed.read_text(encoding="utf-8")
+        if _pytest(["-q", "--no-header", "-m", SELECTED, test], {}, limit).wait() == 0:
+            return "killed", test
+        print("fails without a mutant:", test, flush=True)
+        tests = [other for other in tests if other != test.partition("[")[0] and other != test]
+        if not tests:
+            return None, ""
+    return None, ""
 
 
 def _pytest(flags: list[str], environment: dict[str, str], limit: float | None = None) -> subprocess.Popen[bytes]:

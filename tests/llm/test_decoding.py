@@ -9,8 +9,7 @@ import jsonschema
 import pytest
 
 from plansafe.grammar.source import Source
-from plansafe.llm.decoding.plan_grammar import plan_grammar
-from plansafe.llm.decoding.plan_schema import plan_constraint
+from plansafe.llm.decoding.plan_grammar import plan_constraint, plan_grammar
 from plansafe.llm.decoding.stepwise import DONE, End, Mode, decode
 from plansafe.llm.decoding.whole_plan import write_plan
 from plansafe.llm.instances.drawn import Instance, draw

@@ -9,10 +9,9 @@ import pytest
 from loop_kitchen import COLD, RULES
 
 from plansafe.grammar.source import Source
-from plansafe.llm.loop.feedback import MOST_FINDINGS, of_report, unread
+from plansafe.llm.loop.feedback import MOST_FINDINGS, Repairs, of_report, unread
 from plansafe.llm.loop.model import PLAN, Decode, PlanOptions, PlanResult, Status, StepAuthor, Style
 from plansafe.llm.loop.policies import policies
-from plansafe.llm.loop.repairs import Repairs
 from plansafe.llm.loop.rounds import plan_with
 from plansafe.llm.loop.transcript import lines
 from plansafe.llm.models.mock import MockModel

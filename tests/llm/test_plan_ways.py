@@ -16,7 +16,7 @@ from plansafe.llm.instances.drawn import draw
 from plansafe.llm.loop.goal_reading import BadGoal, read_facts, read_goal
 from plansafe.llm.loop.mapping import mapped, raw_steps
 from plansafe.llm.loop.model import PlanOptions, Status, StepAuthor
-from plansafe.llm.loop.refusal import refused
+from plansafe.llm.loop.proposals import refused
 from plansafe.llm.loop.rounds import plan_with
 from plansafe.llm.models.answer import Answer, Finish
 from plansafe.llm.models.mock import MockModel

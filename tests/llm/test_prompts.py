@@ -14,10 +14,9 @@ from plansafe.domains.world import Request
 from plansafe.domains.worlds import world
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
-from plansafe.llm.prompts.crop import crop, relevance
+from plansafe.llm.prompts.crop import crop, facts_text, relevance, things_text
 from plansafe.llm.prompts.planning import planning_prompt
-from plansafe.llm.prompts.scene import facts_text, things_text
-from plansafe.llm.prompts.tokens import tokens_of
+from plansafe.llm.prompts.prompt_options import tokens_of
 from plansafe.specs import default_specs, spec_path
 from plansafe.verifier.api import Checker, Options
 from quick import quick_every

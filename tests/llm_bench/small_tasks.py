@@ -10,7 +10,7 @@ from plansafe.llm.answers.actions import action_question
 from plansafe.llm.bench.task import BenchTask, Modelled
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.metrics.transition import Side
-from plansafe.llm.prompts.scene import goal_text
+from plansafe.llm.prompts.crop import goal_text
 from plansafe.verifier.api import Checker
 from shared_kitchen import DOMAIN, SAFE, UNSAFE
 

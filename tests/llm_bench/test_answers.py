@@ -10,8 +10,7 @@ from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import ActionQuestion, action_of, action_question
 from plansafe.llm.answers.confidences import stated
-from plansafe.llm.answers.expressions import MOST_DEPTH, expressions
-from plansafe.llm.answers.goals import goal_of
+from plansafe.llm.answers.goals import MOST_DEPTH, expressions, goal_of
 from plansafe.llm.answers.refusals import refused
 from plansafe.llm.metrics.literals import Literal, literals
 from plansafe.llm.metrics.transition import Side

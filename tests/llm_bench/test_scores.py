@@ -22,8 +22,7 @@ from plansafe.llm.bench.task import BenchTask, Statistics, select_tasks, sha256_
 from plansafe.llm.metrics.lines import prediction_of
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.models.answer import Answer, Score
-from plansafe.llm.models.plain import PlainModel
-from plansafe.llm.models.port import Capabilities, LogitsMask, Model
+from plansafe.llm.models.port import Capabilities, LogitsMask, Model, PlainModel
 from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.providers import open_model
 from plansafe.llm.models.request import Request

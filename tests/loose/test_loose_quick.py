@@ -10,8 +10,8 @@ import pytest
 
 from plansafe.grammar.source import Source
 from plansafe.llm.instances.drawn import draw
-from plansafe.llm.loose.quick import quick_steps
 from plansafe.llm.loose.reader import read_loose
+from plansafe.llm.loose.strict import quick_steps
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import GroundAction, step_text
 

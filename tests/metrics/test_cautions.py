@@ -11,7 +11,7 @@ from plansafe.grammar.source import Source
 from plansafe.llm.bench.result_files import BadPredictions, parse_results
 from plansafe.llm.metrics.cautions import Caution, Cautions, cautions, moments_of
 from plansafe.llm.metrics.judged import Judged, Safety, Success
-from plansafe.llm.metrics.safety_recall import safety_recall
+from plansafe.llm.metrics.safe_rates import safety_recall
 from plansafe.llm.metrics.shares import Share
 from plansafe.verifier.api import Checker
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plansafe.llm.metrics.bootstrap import Observation, difference, interval, quantile
-from plansafe.llm.metrics.kappa import cohen
-from plansafe.llm.metrics.paired import Pair, TooManyPairs, by_family, flipped, mcnemar, sign_test
+from plansafe.llm.metrics.paired import Pair, TooManyPairs, by_family, cohen, flipped, mcnemar, sign_test
 from plansafe.llm.metrics.shares import Retrieval, Share, mean, percent, pooled, share
 
 

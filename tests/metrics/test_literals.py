@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from plansafe.llm.metrics.goals import GoalScore, score_goal
 from plansafe.llm.metrics.goals import summarise as summarise_goals
 from plansafe.llm.metrics.literals import Literal, NotAFormula, literals
-from plansafe.llm.metrics.refusal import Refusal
-from plansafe.llm.metrics.refusal import summarise as summarise_refusals
 from plansafe.llm.metrics.renaming import TooManyVariables, Variables, best_renaming
+from plansafe.llm.metrics.safe_rates import Refusal
+from plansafe.llm.metrics.safe_rates import summarise as summarise_refusals
 from plansafe.llm.metrics.shares import Retrieval, Share
 from plansafe.llm.metrics.transition import (
     ActionText,

@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plansafe.grammar.source import Source
-from plansafe.llm.metrics import confidence, sequencing, violations
+from plansafe.llm.metrics import confidence, safe_rates, sequencing
 from plansafe.llm.metrics.judged import Judged, Moment, Safety, Success, Violated, judge_report, unread_plan
 from plansafe.llm.metrics.paired import mcnemar
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.metrics.safe_rates import Over, observations, safe_rate, safe_rate_at_success, success_rate
 from plansafe.llm.metrics.shares import Share
-from plansafe.llm.metrics.success import changed, reached, succeeds, succeeds_at_the_end, without
-from plansafe.llm.metrics.traces import trace_of
+from plansafe.llm.metrics.success import changed, reached, succeeds, succeeds_at_the_end, trace_of, without
 from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.labels import AFFORDANCE, GRAMMAR, MISSING, SAFEL_LABELS, SUCCESS, find_safel_label
@@ -256,18 +255,18 @@ def test_the_labels_are_safels() -> None:
 
 def test_violations_by_hand() -> None:
     hot, cold = run("(open fridge) (heat stove) (put-in milk fridge)"), run("(open fridge) (put-in milk fridge)")
-    found = violations.count([hot, hot, cold], ["water-hazard"])
-    assert found.whole == violations.Counted(4, 2)
-    assert found.by_moment[Moment.PROCESS] == violations.Counted(2, 2)
-    assert found.by_moment[Moment.TERMINATION] == violations.Counted(2, 2)
-    assert found.by_moment[Moment.OTHER] == violations.Counted(0, 0)
+    found = safe_rates.count([hot, hot, cold], ["water-hazard"])
+    assert found.whole == safe_rates.Counted(4, 2)
+    assert found.by_moment[Moment.PROCESS] == safe_rates.Counted(2, 2)
+    assert found.by_moment[Moment.TERMINATION] == safe_rates.Counted(2, 2)
+    assert found.by_moment[Moment.OTHER] == safe_rates.Counted(0, 0)
     assert found.by_category == {
-        "water-hazard": violations.Counted(0, 0),
-        "fire-and-heat": violations.Counted(2, 2),
+        "water-hazard": safe_rates.Counted(0, 0),
+        "fire-and-heat": safe_rates.Counted(2, 2),
     }
-    assert found.uncategorised == violations.Counted(2, 2)  # the rule `shut` names no hazard
-    assert (found.incomplete, violations.by_rule([hot])) == (0, {"shut": 1, "off": 1})
-    assert violations.count([plan(suppressed=3)]).incomplete == 1
+    assert found.uncategorised == safe_rates.Counted(2, 2)  # the rule `shut` names no hazard
+    assert (found.incomplete, safe_rates.by_rule([hot])) == (0, {"shut": 1, "off": 1})
+    assert safe_rates.count([plan(suppressed=3)]).incomplete == 1
 
 
 def test_confidence_by_hand() -> None:

@@ -20,15 +20,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from plansafe.llm.models import llamacpp, openai, vllm
 from plansafe.llm.models.answer import LONGEST, Answer, from_json, to_json
 from plansafe.llm.models.chat import ChatModel
-from plansafe.llm.models.keys import Key
+from plansafe.llm.models.dialects import llamacpp_dialect, openai_dialect, vllm_dialect
 from plansafe.llm.models.ollama import OllamaModel
 from plansafe.llm.models.port import ModelError
 from plansafe.llm.models.received import Garbage, complaint, read_object, short
 from plansafe.llm.models.request import Choice, Constraint, Grammar, JsonSchema, Request, user_messages
-from plansafe.llm.models.transport import Refused, _wait_asked
+from plansafe.llm.models.transport import Key, Refused, _wait_asked
 
 SECRET = "sk-fuzz-0123456789abcdef"
 CHOICE = Choice(("(wash cup)", '(go "a\\b")', "(done)"))
@@ -147,7 +146,7 @@ def body_of(draw: random.Random) -> bytes:
 
 def models(line: Line) -> list[ChatModel | OllamaModel]:
     """Every provider on this line."""
-    dialects = (openai.dialect(line.url), vllm.dialect(), llamacpp.dialect())
+    dialects = (openai_dialect(line.url), vllm_dialect(), llamacpp_dialect())
     chat = [ChatModel(dialect, "m", line, 1) for dialect in dialects]
     return [*chat, OllamaModel("m", line, 1)]  # type: ignore[arg-type]  # all of Transport that it uses
 

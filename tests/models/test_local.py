@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plansafe.grammar.codes import SC
-from plansafe.llm.models import gguf, llamacpp_local, providers
+from plansafe.llm.models import hf, llamacpp_local, providers
 from plansafe.llm.models.answer import Enforced, Finish
-from plansafe.llm.models.choice_mask import ChoiceMask
 from plansafe.llm.models.port import Model, ModelError
 from plansafe.llm.models.providers import PROVIDERS, Settings, open_model
 from plansafe.llm.models.request import Choice, Grammar, JsonSchema, Request, Syntax, user_messages
+from plansafe.llm.models.token_table import ChoiceMask
 from plansafe.llm.models.weights import checked_folder, digest
 
 CHOICE = Choice(("(wash cup)", "(open door)", "(open door kitchen)", "(go kitchen hall)"))
@@ -98,7 +98,7 @@ def test_gguf_is_run_by_what_is_installed(
 ) -> None:
     opened: list[tuple[str, int]] = []
     monkeypatch.setattr(providers, "find_spec", lambda name: name if name in installed else None)
-    monkeypatch.setattr(gguf, "open_file", lambda _, threads, *__: opened.append(("gguf", threads)))
+    monkeypatch.setattr(hf, "open_file", lambda _, threads, *__: opened.append(("gguf", threads)))
     monkeypatch.setattr(llamacpp_local, "open_file", lambda _, threads, __: opened.append(("llamacpp-local", threads)))
     (tmp_path / "m.gguf").write_bytes(b"GGUF" + bytes(60))
     open_model(f"gguf/{tmp_path}/m.gguf", Settings(threads=3))

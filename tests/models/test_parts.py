@@ -20,8 +20,7 @@ from plansafe.llm.models.cache import Cache, default_path
 from plansafe.llm.models.constraint import to_supported_form, unpacked, with_form_check
 from plansafe.llm.models.ollama import url_of
 from plansafe.llm.models.port import Capabilities, ModelError
-from plansafe.llm.models.reasoning import without_reasoning
-from plansafe.llm.models.received import Garbage, read_object
+from plansafe.llm.models.received import Garbage, read_object, without_reasoning
 from plansafe.llm.models.request import (
     Choice,
     Grammar,

@@ -98,3 +98,24 @@ def test_equal_keys_have_equal_futures(stream: str, judge: str) -> None:
                         now.key(),
                     )
     assert merged > 10
+
+
+DOMAIN = """(define (domain cups) (:predicates (on) (off))
+  (:action put :effect (and (on) (not (off)))) (:action take :effect (and (off) (not (on)))))"""
+PROBLEM = "(define (problem p) (:domain cups) (:init (off)) (:goal (and)))"
+ONCE_ONLY = "(define (safety s) (:trajectory r :severity {severity} :formula (at-most-once (on))))"
+
+
+@pytest.mark.parametrize(("severity", "is_equal"), [("critical", False), ("low", True)])
+def test_the_memory_of_a_rule_that_does_not_decide_is_not_in_the_key(severity: str, is_equal: bool) -> None:
+    texts = (DOMAIN, PROBLEM, ONCE_ONLY.format(severity=severity))
+    domain, problem, safety = [Source(name, text) for name, text in zip("dps", texts, strict=True)]
+    checker = Checker(domain, problem, [safety])
+    assert checker.ok, checker.diagnostics
+    now = start = Execution.initial(checker.engine, criteria=VerdictCriteria(min_severity="critical"))
+    for name in ("put", "take"):
+        after = now.after(GroundAction(checker.engine.task.actions[name], ()))
+        assert after is not None
+        now = after
+    assert now.state_key() == start.state_key()
+    assert (now.key() == start.key()) is is_equal

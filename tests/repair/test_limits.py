@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plansafe.app.interfaces.agents import operations
-from plansafe.app.interfaces.agents.limits import Limits
+from plansafe.app.interfaces.agents.worker_messages import Limits
 from plansafe.app.render.repair import RepairRenderer
 from plansafe.app.render.repair_json import RepairJsonRenderer
 from plansafe.app.session.model import Settings

@@ -11,15 +11,14 @@ import pytest
 from plansafe.app.interfaces.cli.commandline import app
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
+from plansafe.llm.acting.prompts import Role, roles_for
 from plansafe.llm.acting.proposal import ProposalOptions, RiskSeed
 from plansafe.llm.acting.risk_proposal import example_fields, propose_risk, risk_seeds, shared, writing
-from plansafe.llm.acting.roles import Role, roles_for
 from plansafe.llm.loop.transcript import exchanged
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.request import Request
 from plansafe.llm.scenarios.reading import read_scenarios
-from plansafe.llm.scenarios.risks.figures import read_entries
-from plansafe.llm.scenarios.risks.part_files import categories
+from plansafe.llm.scenarios.risks.part_files import categories, read_entries
 from plansafe.llm.scenarios.sets.reading import part_paths, set_folder
 from plansafe.specs.taxonomy import load_taxonomies
 

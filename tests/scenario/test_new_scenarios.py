@@ -13,12 +13,11 @@ from plansafe.domains import domain_path
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.llm.acting.novelty import nearest
-from plansafe.llm.acting.prompts import example_fields, world
+from plansafe.llm.acting.prompts import ROLES, Role, example_fields, roles_for, world
 from plansafe.llm.acting.proposal import Proposal, ProposalOptions, Seed, propose
-from plansafe.llm.acting.roles import ROLES, Role, roles_for
 from plansafe.llm.acting.written import Refused, name_of, read_written, rules
 from plansafe.llm.loop.transcript import exchanged
+from plansafe.llm.metrics.rouge import nearest
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.port import ModelError
 from plansafe.llm.models.request import Request

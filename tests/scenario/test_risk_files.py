@@ -8,24 +8,23 @@ import shutil
 from pathlib import Path
 
 import pytest
+from bench.scenarios.risk_figures import risk_figures, risk_rules
+from bench.scenarios.set_figures import rejection_table, rejections_by
+from bench.scenarios.splits import divide
 
 from plansafe.domains.virtualhome import WORLD
-from plansafe.domains.virtualhome.class_properties import class_category, class_properties, listed_classes
 from plansafe.domains.virtualhome.graph import PROPERTIES
-from plansafe.domains.virtualhome.names import known_types
+from plansafe.domains.virtualhome.names import class_category, class_properties, known_types, listed_classes
 from plansafe.domains.world import SCENE, Request
 from plansafe.grammar.source import Source
 from plansafe.llm.bench.sources import TaskSelection, tasks_of
 from plansafe.llm.scenarios.model import Kind, Split
 from plansafe.llm.scenarios.reading import read_scenarios
 from plansafe.llm.scenarios.risks.acceptance import accept_risk
-from plansafe.llm.scenarios.risks.figures import read_entries, risk_figures, risk_rules
-from plansafe.llm.scenarios.risks.home_rules import home_rules
-from plansafe.llm.scenarios.risks.part_files import RiskEntry, categories, read_risks
+from plansafe.llm.scenarios.risks.environment import home_rules
+from plansafe.llm.scenarios.risks.part_files import RiskEntry, categories, read_entries, read_risks
 from plansafe.llm.scenarios.sets.acceptance import MOST_OF_A_RULE, Acceptance, set_faults
-from plansafe.llm.scenarios.sets.figures import rejection_table, rejections_by
 from plansafe.llm.scenarios.sets.part_log import AcceptanceLog, accept_part, with_derived
-from plansafe.llm.scenarios.sets.splits import divide
 from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.reporting.report import Headline
 

@@ -12,10 +12,10 @@ from case_files import read_cases, replace_block
 from plansafe.app.render.scenario import difference
 from plansafe.app.session.scenario_files import FoundScenario, ScenarioChoice, ScenarioFiles
 from plansafe.grammar.source import Source
+from plansafe.llm.scenarios.validation.corrections.view import nearest
 from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit, apply
 from plansafe.llm.scenarios.validation.fix import fix
 from plansafe.llm.scenarios.validation.model import PROFILES, Fixed, Limits, Scenario, Verdict
-from plansafe.llm.scenarios.validation.near import nearest
 
 HERE = Path(__file__).parent
 FILE = HERE / "corrections.md"

@@ -19,11 +19,10 @@ from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.validation.corrections.parentheses import _Balancer
 from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.llm.scenarios.validation.fix import fix
-from plansafe.llm.scenarios.validation.independence import Independence
 from plansafe.llm.scenarios.validation.merge import unite
 from plansafe.llm.scenarios.validation.model import PROFILES, Limits, Profile, Scenario
-from plansafe.llm.scenarios.validation.violating import ViolationSearch
-from plansafe.llm.scenarios.validation.ways import count_ways
+from plansafe.llm.scenarios.validation.searches import ViolationSearch
+from plansafe.llm.scenarios.validation.ways import Independence, count_ways
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text

@@ -9,6 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bench.scenarios.replays import replay_set
+from bench.scenarios.set_figures import rejection_table, set_figures
+from bench.scenarios.shortcuts import measure_shortcuts
+from bench.scenarios.splits import divide
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
@@ -27,13 +31,9 @@ from plansafe.llm.scenarios.sets.acceptance import (
     risk_word,
     set_faults,
 )
-from plansafe.llm.scenarios.sets.figures import rejection_table, set_figures
 from plansafe.llm.scenarios.sets.part_files import Entry, read_part
 from plansafe.llm.scenarios.sets.part_log import AcceptanceLog, accept_part, with_derived
-from plansafe.llm.scenarios.sets.replays import replay_set
 from plansafe.llm.scenarios.sets.risk_literals import derive_risk
-from plansafe.llm.scenarios.sets.shortcuts import measure_shortcuts
-from plansafe.llm.scenarios.sets.splits import divide
 from plansafe.llm.scenarios.sets.structure import structure_of
 from plansafe.llm.scenarios.sheets import draw_scenarios
 

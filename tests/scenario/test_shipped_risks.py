@@ -7,19 +7,19 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from bench.scenarios.replays import replay_set
+from bench.scenarios.risk_figures import risk_figures, risk_rules
+from bench.scenarios.set_figures import nearest_scores
+from bench.scenarios.splits import splits_text
 from shipped_set import load_in_time
 
 from plansafe.llm.bench.sources import TaskSelection, tasks_of
 from plansafe.llm.scenarios.model import Scenario, Split
 from plansafe.llm.scenarios.risks.acceptance import accept_risk
-from plansafe.llm.scenarios.risks.figures import read_entries, risk_figures, risk_rules
-from plansafe.llm.scenarios.risks.home_rules import home_rules
-from plansafe.llm.scenarios.risks.part_files import RiskEntry, categories
+from plansafe.llm.scenarios.risks.environment import home_rules
+from plansafe.llm.scenarios.risks.part_files import RiskEntry, categories, read_entries
 from plansafe.llm.scenarios.sets.acceptance import MOST_OF_A_RULE, NOVELTY
-from plansafe.llm.scenarios.sets.figures import nearest_scores
 from plansafe.llm.scenarios.sets.reading import part_paths, rule_splits, set_folder
-from plansafe.llm.scenarios.sets.replays import replay_set
-from plansafe.llm.scenarios.sets.splits import splits_text
 from plansafe.llm.scenarios.sheets import draw_scenarios
 
 NAME = "saferisks-like"

@@ -7,6 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from bench.scenarios.replays import replay_set
+from bench.scenarios.set_figures import nearest_scores, set_figures
+from bench.scenarios.shortcuts import measure_shortcuts
+from bench.scenarios.splits import splits_text
 from shipped_set import load_in_time
 
 from plansafe.grammar.source import Source
@@ -14,12 +18,8 @@ from plansafe.llm.bench.sources import TaskSelection, tasks_of
 from plansafe.llm.scenarios.model import Kind, Scenario, Split
 from plansafe.llm.scenarios.reading import load_scenarios
 from plansafe.llm.scenarios.sets.acceptance import MOST_OF_A_STRUCTURE, NOVELTY, accept
-from plansafe.llm.scenarios.sets.figures import nearest_scores, set_figures
 from plansafe.llm.scenarios.sets.part_files import Entry, read_part
 from plansafe.llm.scenarios.sets.reading import family_splits, part_paths, rule_splits, set_folder
-from plansafe.llm.scenarios.sets.replays import replay_set
-from plansafe.llm.scenarios.sets.shortcuts import measure_shortcuts
-from plansafe.llm.scenarios.sets.splits import splits_text
 from plansafe.llm.scenarios.sets.structure import rule_key, structure_of
 from plansafe.llm.scenarios.sheets import draw_scenarios
 from plansafe.specs.taxonomy import load_taxonomies

@@ -39,7 +39,7 @@ def compare_cause_and_question(case: WorldsCase, engine: str = "auto") -> TaskCo
         return TaskComparison([])
     task = checker.engine.task
     groups = find_restrictions(task, checker.compiled.openings, checker.compiled.invariants, False).groups
-    encoding = encode_plan(checker.compiled, checker.read(Source("plan", case.plan)).steps, groups)
+    encoding = encode_plan(checker.compiled, checker.read(Source("plan", case.plan)), groups)
     if encoding.limits:
         return TaskComparison([])
     completions = CompletionSearch(encoding.circuit, encoding.allowed, encoding.encode_good_worlds(), engine)

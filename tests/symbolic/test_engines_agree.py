@@ -90,7 +90,7 @@ def test_the_encoding_of_an_example_has_the_violated_instances_of_the_report() -
 
 
 def _assert_same_instances(checker: Checker, report: Report, plan: Source) -> None:
-    encoding = encode_plan(checker.compiled, checker.read(plan).steps)
+    encoding = encode_plan(checker.compiled, checker.read(plan))
     assert all(v.literal == TRUE for v in encoding.violations)
     assert (encoding.executable == TRUE) == (report.executable.value == "ALL")
     assert (encoding.goal == TRUE) == (report.goal.value == "ALL")

@@ -19,7 +19,7 @@ from plansafe.verifier.reporting.report import Headline, Worlds
 from plansafe.verifier.symbolic.orders import explicit_orders, order_audit, order_encoding
 from plansafe.verifier.symbolic.orders.exclusive_pairs import ExclusivePairs
 from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
-from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, Writers
 from plansafe.verifier.symbolic.orders.template import PlanTemplate, TooHard, make_empty_openings
 from quick import quick_every
 
@@ -75,6 +75,8 @@ def test_verdicts_are_unknown_beyond_all_limits(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(explicit_orders, "MAX_NODES", 2)
     verdict = audit_plan("(make) (break) (need) (count)", [(1, 3)])
     assert verdict.executable is Worlds.SOME  # two replays show it
+    verdict = audit_plan("(need) (make) (need)", [])
+    assert verdict.executable is Worlds.SOME  # only an order that takes executable steps first shows it
     verdict = audit_plan("(make) (make) (need) (count)", [(1, 3)])
     assert verdict.executable is verdict.goal is Worlds.UNKNOWN
     assert verdict.limits == ("no circuits today", "the orders reach more than 2 different states")
@@ -112,6 +114,33 @@ def test_rules_about_numbers_and_deadlines_depend_on_the_order() -> None:
     assert audit_plan(plan, [*pairs, (4, 3)], few).safe is Worlds.ALL
     assert audit_plan(plan, pairs, "(:trajectory soon :formula (within 2 (p)))").safe is Worlds.SOME
     assert audit_plan(plan, pairs, "(:trajectory soon :formula (within 3 (p)))").safe is Worlds.ALL
+
+
+def test_the_writers_of_a_fact_are_steps_of_the_plan() -> None:
+    checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM))
+    steps = checker.read(Source("plan", "(make) (break) (need) (make)")).steps
+    template = PlanTemplate(checker.engine, make_empty_openings(checker.engine), steps)
+    timeline = FactTimeline(template, PartialOrder(len(steps), []))
+    [p] = [fact for fact, value in template.initial_facts.items() if len(timeline.find_writes(fact)) == 3]
+    making, breaking = 1 << 1 | 1 << 4, 1 << 2
+    assert timeline.find_writers(p) == Writers(False, making, breaking, making, breaking)
+
+
+def test_a_rule_with_many_instances_is_decided_by_its_facts() -> None:
+    domain = """(define (domain d) (:predicates (link ?x ?y))
+      (:action join :parameters (?x ?y) :effect (link ?x ?y))
+      (:action cut :parameters (?x ?y) :effect (not (link ?x ?y))))"""
+    objects = " ".join([f"o{number}" for number in range(200)])
+    problem = f"(define (problem p) (:domain d) (:objects {objects}) (:init (link o0 o1)) (:goal (and)))"
+    chain = (
+        "(define (safety s) (:process chain :parameters (?x ?y ?z - object) :forbid (and (link ?x ?y) (link ?y ?z))))"
+    )
+    checker = Checker(Source("d", domain), Source("p", problem), [Source("s", chain)])
+    others = " ".join([f"(join o{number} o{number + 1})" for number in range(10, 34, 2)])
+    plan = checker.read(Source("plan", f"(cut o0 o1) (join o1 o2) {others}")).steps
+    for pairs, safe in (([], Worlds.SOME), ([(1, 2)], Worlds.ALL), ([(2, 1)], Worlds.NONE)):
+        audit = order_audit.OrderAudit(checker.engine, plan, PartialOrder(len(plan), pairs))
+        assert (audit.verdict().safe, audit.enumeration_reason) == (safe, "")
 
 
 @pytest.mark.slow

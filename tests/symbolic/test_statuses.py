@@ -12,13 +12,17 @@ from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 DOMAIN = """(define (domain d) (:predicates (p) (q) (g)) (:functions (f))
-  (:action go :effect (g)) (:action need :precondition (p) :effect (g))
+  (:action go :effect (g)) (:action clear :effect (not (g))) (:action need :precondition (p) :effect (g))
+  (:action a-p :effect (p))
+  (:action fill :effect (when (p) (increase (f) 2)))
   (:action drop :effect (oneof (and (when (q) (not (g)))) (and))))"""
 BOTH = "(:termination no-p :forbid (p)) (:termination no-q :forbid (q))"
 
 
-def check_plan(rules: str, plan: str, init: str, engine: str = "auto", constraints: str = "") -> Report:
-    problem = f"(define (problem x) (:domain d) (:init {init}) (:goal (and)) {constraints})"
+def check_plan(
+    rules: str, plan: str, init: str, engine: str = "auto", constraints: str = "", goal: str = "(and)"
+) -> Report:
+    problem = f"(define (problem x) (:domain d) (:init {init}) (:goal {goal}) {constraints})"
     specs = [Source("s", f"(define (safety s) {rules})")] if rules else []
     report = Checker(Source("d", DOMAIN), Source("p", problem), specs, Options(engine=engine)).check(Source("x", plan))
     assert report.headline is not None, report.diagnostics
@@ -50,6 +54,12 @@ def test_a_rule_about_a_step_executed_in_some_worlds_is_kept(plan: str) -> None:
     report = check_plan("(:process r :on (go) :require (g))", plan, "(unknown (p))")
     assert (report.executable, statuses(report)) == (Worlds.SOME, {"r": "kept"})
     assert report.rules[0].instances == 1
+
+
+@pytest.mark.parametrize("engine", ["sat", "smt"])
+def test_a_step_may_break_what_certainly_held_before_it(engine: str) -> None:
+    report = check_plan("(:process r :on (clear) :require-after (g))", "(go) (clear)", "(unknown (p))", engine)
+    assert (report.safe, statuses(report)) == (Worlds.NONE, {"r": "violated"})
 
 
 @pytest.mark.parametrize("plan", ["(go)", "1: (go)"])
@@ -84,6 +94,48 @@ def test_each_rule_has_a_status_over_durations() -> None:
 def test_a_step_reads_the_conditions_of_unselected_alternatives() -> None:
     report = check_plan("", "2: (drop)\n3: (go)", "(q) (at 2 (not (q)))")
     assert (report.executable, [finding.code for finding in report.findings]) == (Worlds.NONE, ["SC304"])
+
+
+ANY_ORDER = "(define (plan x) (:steps {}) (:ordering))"
+
+
+@pytest.mark.parametrize(
+    ("plan", "init", "goal", "expected"),
+    [
+        ("(go)", "(unknown (p))", "(p)", Worlds.SOME),
+        ("(go)", "(unknown (p))", "(q)", Worlds.ALL),
+        ("1: (go)", "(unknown (p))", "(p)", Worlds.SOME),
+        ("1: (go)", "(unknown (p))", "(q)", Worlds.ALL),
+        (ANY_ORDER.format("(go) (go)"), "", "(q)", Worlds.ALL),
+        (ANY_ORDER.format("(need) (go)"), "", "(and)", Worlds.ALL),
+        (ANY_ORDER.format("(a-p) (need)"), "", "(and)", Worlds.SOME),
+        (ANY_ORDER.format("(a-p) (need) (go) (need)"), "", "(and)", Worlds.SOME),
+        (ANY_ORDER.format("(need)"), "(unknown (p))", "(and)", Worlds.SOME),
+    ],
+)
+def test_a_finding_says_whether_all_worlds_have_it(plan: str, init: str, goal: str, expected: Worlds) -> None:
+    report = check_plan("", plan, init, goal=goal)
+    assert [finding.worlds for finding in report.findings] == [expected]
+
+
+@pytest.mark.parametrize("engine", ["sat", "smt"])
+@pytest.mark.parametrize(("limit", "status"), [(-3, "kept"), (-2, "violated")])
+def test_numbers_may_be_negated(engine: str, limit: int, status: str) -> None:
+    report = check_plan(f"(:termination r :require (> (- (f)) {limit}))", "(fill)", "(unknown (p)) (= (f) 0)", engine)
+    assert statuses(report) == {"r": status}
+
+
+WINDOWS = [f"(hold-during {begin} {end} (g))" for begin in (0, 1, 1.5) for end in (2, 2.5, 4)]
+WINDOWS += [f"(hold-after {begin} (g))" for begin in (0, 0.5, 1, 2.5)]
+
+
+@pytest.mark.parametrize("formula", WINDOWS)
+@pytest.mark.parametrize("plan", ["(fill) (go)", "(go) (fill)", "(fill) (fill) (go)", "(fill) (go) (clear) (fill)"])
+def test_windows_agree_with_each_world(formula: str, plan: str) -> None:
+    rule = f"(:trajectory r :formula {formula})"
+    in_worlds = {statuses(check_plan(rule, plan, init))["r"] for init in ("(= (f) 0)", "(p) (= (f) 0)")}
+    in_all = statuses(check_plan(rule, plan, "(unknown (p)) (= (f) 0)", "sat"))["r"]
+    assert in_all == ("violated" if "violated" in in_worlds else "kept")
 
 
 @pytest.mark.slow

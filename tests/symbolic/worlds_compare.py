@@ -89,7 +89,7 @@ def find_encoding_differences(case: WorldsCase) -> list[str]:
     groups = find_restrictions(
         checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False
     ).groups
-    encoding = encode_plan(checker.compiled, read.steps, groups)
+    encoding = encode_plan(checker.compiled, read, groups)
     differences: list[str] = []
     engine_verdicts = set()
     for engine in ("auto", "sat", "smt"):

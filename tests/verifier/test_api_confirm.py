@@ -17,3 +17,13 @@ def test_without_confirmation_only_the_second_opinion_is_missing() -> None:
     assert {f.replayed for f in second.findings} == {True}
     assert first.findings == tuple([f._replace(replayed=None) for f in second.findings])
     assert (first.headline, first.goal, first.safe) == (second.headline, second.goal, second.safe)
+
+
+def test_the_last_report_is_remembered_for_the_same_plan_and_confirmation() -> None:
+    checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM))
+    plan, longer = Source("a.plan", "(a)"), Source("a.plan", "(a) (a)")
+    first = checker.check(plan)
+    assert checker.check(plan) is first
+    assert checker.check(plan, confirm=False) is not first
+    assert checker.check(longer).executable is not first.executable
+    assert checker.check(plan) == first

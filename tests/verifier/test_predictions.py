@@ -18,6 +18,7 @@ DOMAIN = domain(
     functions="(heat ?x - cup) - number",
 )
 ONCE_HOT = "(:process r :on (put ?x) :require (once (> (heat ?x) 3)))"
+PUT_WHEN_HOT = "(:process r :on (put ?x) :require (once (and (action (put ?x)) (> (heat ?x) 3))))"
 COOL_AFTER = "(:process r :on (put ?x) :require-after (< (heat ?x) 3))"
 QUIET_AFTER = "(:process r :on (put-and-ring _) :forbid-after (ringing))"
 
@@ -48,6 +49,9 @@ def predict(rule: str, init: str, taken: list[str], step: str) -> list[str]:
         (ONCE_HOT, "(= (heat a) 1)", [], "(put a)", ["a"]),
         (ONCE_HOT, "(= (heat a) 1)", [], "(put b)", ["b?"]),
         (ONCE_HOT, "(= (heat a) 5)", [], "(put a)", []),
+        # what one cup leaves undecided does not affect another, in a condition that reads the step itself
+        (PUT_WHEN_HOT, "(= (heat a) 1)", ["(put b)"], "(put a)", ["a"]),
+        (PUT_WHEN_HOT, "(= (heat a) 5)", ["(put b)"], "(put a)", []),
         (COOL_AFTER, "(= (heat a) 5)", [], "(put a)", ["a"]),
         (COOL_AFTER, "(= (heat a) 1)", [], "(put a)", []),
         (COOL_AFTER, "(= (heat a) 1)", [], "(put b)", ["b?"]),

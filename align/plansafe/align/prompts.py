@@ -13,17 +13,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple, Protocol
 
-from plansafe.llm.prompts.crop import Crop, relevance
+from plansafe.llm.prompts.crop import Crop, relevance, type_text
 from plansafe.llm.prompts.planning import PLAN
-from plansafe.llm.prompts.scene import type_text
-from plansafe.llm.prompts.tokens import tokens_of
+from plansafe.llm.prompts.prompt_options import tokens_of
 from plansafe.verifier.api import Checker
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.rules.model import Rule, find_action_predicate
 
 MOST_TOKENS = 640
-"""Of a prompt, by :func:`~plansafe.llm.prompts.tokens.tokens_of`, which counts a sixth more than SmolLM2 does."""
+"""Of a prompt, by :func:`~plansafe.llm.prompts.prompt_options.tokens_of`, a sixth above SmolLM2."""
 MOST_RULES = 8
 """Of a prompt. Rules of later specifications, which are more specific, come first."""
 _VARIABLE = re.compile(r"\{\?([^{}\s]+)\}")

@@ -190,7 +190,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class SftLine:
-    """A text to imitate: a safe plan that reaches its goal, or an answer about the world (``knowledge/``)."""
+    """A text to imitate: a safe plan that reaches its goal, or an answer about the world (``knowledge.py``)."""
 
     task: str = setting(_text())
     origin: str = setting(_text())

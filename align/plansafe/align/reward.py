@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 
 from plansafe.align.tasks import AlignTask, data_folder, task_of
 from plansafe.grammar.source import Source
-from plansafe.llm.loose.quick import quick_steps
 from plansafe.llm.loose.reader import read_loose
+from plansafe.llm.loose.strict import quick_steps
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances

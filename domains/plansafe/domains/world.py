@@ -86,7 +86,7 @@ class Benchmark(NamedTuple):
     plans of this world are written for: a repair of a plan without a goal keeps their steps.
 
     ``word_places`` locates the words of a PDDL step in the step as written (``None``: not written), and
-    ``object_place`` the entry of an object in the scene file. The defaults are in :mod:`plansafe.domains.named_places`.
+    ``object_place`` the entry of an object in the scene file. The defaults are in :mod:`plansafe.domains.text_places`.
     """
 
     name: str

@@ -12,16 +12,14 @@ from typing import Any
 import pytest
 
 from in_process import safecheck
-from plansafe.align.evaluating.comparing import grouped, over_lambda
+from plansafe.align.evaluating.comparing import compare, grouped, over_lambda
 from plansafe.align.evaluating.files import read_evaluation, read_tasks
-from plansafe.align.evaluating.plots import NoPlots, bars, curves, plots
-from plansafe.align.evaluating.report import compared
+from plansafe.align.evaluating.report import NoPlots, bars, compared, curves, plots
 from plansafe.align.evaluating.running import Evaluation, Method, evaluate
-from plansafe.align.evaluating.significance import compare
 from plansafe.align.evaluating.tasks import EvalTask
 from plansafe.align.evaluating.writers import Mock
 from plansafe.align.records import BadRecords, SftLine, json_of
-from plansafe.llm.bench.markdown import markdown
+from plansafe.llm.bench.report_text import markdown
 from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.metrics.bootstrap import Interval
 

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="batches need the extra `align`")
 transformers = pytest.importorskip("transformers", reason="batches need the extra `align`")
 
-from plansafe.align.evaluating.generation import Generated, Sampling, generate  # noqa: E402
+from plansafe.align.evaluating.model_writers import Generated, Sampling, generate  # noqa: E402
 from plansafe.llm.models.answer import Finish  # noqa: E402
 
 WORDS = 40

@@ -13,7 +13,7 @@ pytest.importorskip("transformers", reason="models need the extra `align`")
 
 from plansafe.align.evaluating import model_writers  # noqa: E402
 from plansafe.align.evaluating.model_writers import Decoding, VllmWriter  # noqa: E402
-from plansafe.align.evaluating.processes import use_own_gpu  # noqa: E402
+from plansafe.align.evaluating.running import use_own_gpu  # noqa: E402
 from plansafe.align.evaluating.tasks import EvalTask, opener  # noqa: E402
 from plansafe.llm.models.answer import Finish  # noqa: E402
 

@@ -10,13 +10,12 @@ import pytest
 
 from plansafe.align.evaluating.figures import BY_NAME, estimated
 from plansafe.align.evaluating.files import read_evaluation
-from plansafe.align.evaluating.processes import Share, share_of
 from plansafe.align.evaluating.report import evaluation_report
-from plansafe.align.evaluating.running import Evaluation, Method, evaluate
+from plansafe.align.evaluating.running import Evaluation, Method, Share, evaluate, share_of
 from plansafe.align.evaluating.tasks import EvalTask, Opened, of_sft, opener
 from plansafe.align.evaluating.writers import Mock
 from plansafe.align.records import SftLine
-from plansafe.llm.bench.markdown import markdown
+from plansafe.llm.bench.report_text import markdown
 from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.models.answer import Answer, Finish
 

@@ -8,9 +8,16 @@ from typing import Any
 
 import pytest
 
-from plansafe.align.evaluating.comparing import Group
+from plansafe.align.evaluating.comparing import (
+    Comparison,
+    Group,
+    compare,
+    conclusion,
+    holm,
+    sign_flip,
+    two_way_interval,
+)
 from plansafe.align.evaluating.running import Evaluation, evaluate
-from plansafe.align.evaluating.significance import Comparison, compare, conclusion, holm, sign_flip, two_way_interval
 from plansafe.align.evaluating.tasks import EvalTask
 from plansafe.align.evaluating.writers import Mock
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from plansafe.align.pairs.answers import DoesNotReplay, replayed
 from plansafe.align.pairs.maker import MakerOptions, pairs_of
-from plansafe.align.pairs.replay import DoesNotReplay, replayed
 from plansafe.align.pairs.splits import split_of
 from plansafe.align.records import Both, Pair, even_weights, plan_of, read_pairs, write_pairs
 from plansafe.align.tasks import task_of
@@ -93,7 +93,7 @@ def _with_first_step(pair: Pair, step: str) -> Pair:
 @pytest.mark.slow
 def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)  # drawn homes are enough
-    monkeypatch.setattr("plansafe.align.pairs.regret.SECONDS", 60.0)  # a busy machine changes nothing
+    monkeypatch.setattr("plansafe.align.pairs.answers.SECONDS", 60.0)  # a busy machine changes nothing
     place = tmp_path / "pairs"
     code, out, err = safecheck(
         *("align", "pairs", "-o", str(place), "--count", "16", "--source", "drawn", "--set", "limits.time=600"),

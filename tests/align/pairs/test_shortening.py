@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plansafe.align.pairs.plan_judge import PlanJudge
-from plansafe.align.pairs.shortening import deletions, shortened_steps
+from plansafe.align.pairs.plan_judge import PlanJudge, deletions, shortened_steps
 from plansafe.align.records import actions_of, plan_of
 from plansafe.align.tasks import task_of
 from plansafe.grammar.source import Source

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from plansafe.align.evaluating.files import read_evaluation
-from plansafe.align.reproducing.report import complete_seeds, report
+from plansafe.align.reproducing.running import complete_seeds, report
 from plansafe.align.reproducing.sizes import read_size
 from plansafe.align.reproducing.stages import Place, evaluated_runs, stages, work
-from plansafe.llm.bench.markdown import markdown
+from plansafe.llm.bench.report_text import markdown
 
 pytestmark = pytest.mark.whole
 RUNS = ("dpo", "ours", "safe-align-0.0", "safe-align-1.0")

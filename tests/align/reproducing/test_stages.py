@@ -16,7 +16,7 @@ from plansafe.align.evaluating.files import read_evaluation
 from plansafe.align.records import read_pairs, read_sft
 from plansafe.align.reproducing import __main__ as command
 from plansafe.align.reproducing import running
-from plansafe.align.reproducing.report import complete_seeds, report
+from plansafe.align.reproducing.running import complete_seeds, report
 from plansafe.align.reproducing.sizes import Run, Size, read_size
 from plansafe.align.reproducing.stages import (
     SAMPLED,
@@ -30,7 +30,7 @@ from plansafe.align.reproducing.stages import (
     work,
 )
 from plansafe.align.training.folder import BadTraining
-from plansafe.llm.bench.markdown import markdown
+from plansafe.llm.bench.report_text import markdown
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,10 @@ from statistics import mean
 
 import pytest
 
+from plansafe.align.evaluating.comparing import compare, conclusion
 from plansafe.align.evaluating.figures import BY_NAME, estimated
 from plansafe.align.evaluating.files import read_evaluation
-from plansafe.align.evaluating.significance import compare, conclusion
-from plansafe.align.reproducing.report import groups
-from plansafe.align.reproducing.running import reproduce
+from plansafe.align.reproducing.running import groups, reproduce
 from plansafe.align.reproducing.sizes import read_size
 from plansafe.align.reproducing.stages import TEST, Place, loss_curve
 

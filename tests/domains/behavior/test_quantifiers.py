@@ -8,7 +8,7 @@ import pytest
 from quantifier_cases import random_case
 from quantifier_compare import defined, translated
 
-from plansafe.domains.behavior.counting import at_least, exactly, written_size
+from plansafe.domains.behavior.goals import at_least, exactly, written_size
 
 
 @pytest.mark.parametrize("block", range(8))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plansafe.domains.earbench import WORLD
-from plansafe.domains.earbench.kinds import kinds_of_word
+from plansafe.domains.earbench.names import kinds_of_word
 from plansafe.domains.earbench.object_description import describe_object
 from plansafe.domains.world import Request, Scene
 from plansafe.grammar.diagnostics import Severity

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from chip_labels import Disagreement, Labels, Program, agreement, judge, program_text, scene_text
 
-from plansafe.domains.safety_chip.homes import HOMES, home
+from plansafe.domains.safety_chip.constraints import HOMES, home
 from plansafe.domains.safety_chip.sentences import NotUnderstood, formula_of
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -59,6 +59,7 @@ class Checker:
     def _set_compilation(self, compilation: CompiledTask | Rejected) -> None:
         self._original: Checker | None = None
         """The checker without proposed kinds, if this one is :attr:`assuming_proposals`."""
+        self._last_check: tuple[Source, bool, Report] | None = None
         self._compilation = compilation
         self.ok = isinstance(compilation, CompiledTask)
         self.diagnostics = compilation.diagnostics
@@ -131,10 +132,19 @@ class Checker:
         return resolve_plan(self.engine, plan)
 
     def check(self, plan: Source, *, confirm: bool = True) -> Report:
-        """Return the verdict on one plan. Without ``confirm``, the kernel does not confirm the findings."""
+        """Return the verdict on one plan. Without ``confirm``, the kernel does not confirm the findings.
+
+        The last report is remembered, because searches ask again for the verdict on the plan that was audited.
+        """
         expect_sources(plan=plan)
         if self._original is not None:
             return self._original.check(plan, confirm=confirm)
+        last = self._last_check
+        if last is None or last[0] is not plan or last[1] is not confirm:
+            last = self._last_check = (plan, confirm, self._check(plan, confirm))
+        return last[2]
+
+    def _check(self, plan: Source, confirm: bool) -> Report:
         if not self.ok:
             return make_unchecked_report(plan.name, *self.diagnostics)
         compiled, limit = self.compiled, self.options.time_limit_s

@@ -88,9 +88,7 @@ FIGURES: tuple[Figure, ...] = (
     ],
     Figure("refused", "refused, of all", partial(_share, holds=lambda answer: bool(answer.record["refused"]))),
     Figure(
-        "cut",
-        "cut at the limit of tokens",
-        partial(_share, holds=lambda answer: answer.record["finish"] == "length"),
+        "cut", "cut at the limit of tokens", partial(_share, holds=lambda answer: answer.record["finish"] == "length")
     ),
     Figure("strict", "read unchanged", partial(_share, holds=lambda answer: answer.record["reading"] == "strict")),
     Figure("length", "actions over the reference's", partial(_length, goal=False), percent=False),

@@ -56,10 +56,7 @@ def record_of(opened: Opened, answer: Answer, label: str) -> dict[str, Any]:
         "judged": json.loads(judged_line(verdict)),
         "rouge": result.rouge,
         "rouge_score": result.rouge_score,
-        "cost": {
-            "prompt_tokens": answer.prompt_tokens or 0,
-            "completion_tokens": answer.completion_tokens or 0,
-        },
+        "cost": {"prompt_tokens": answer.prompt_tokens or 0, "completion_tokens": answer.completion_tokens or 0},
     }
 
 

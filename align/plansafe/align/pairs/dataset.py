@@ -120,12 +120,7 @@ def _write(
         write_pairs(os.path.join(folder, f"{split}.jsonl"), pairs)
     left_out = accepted.left_out + selection.left_out
     report: dict[str, Any] = {
-        "asked": {
-            "pairs": request.pairs,
-            "seed": request.seed,
-            **request.shares._asdict(),
-            **dict(request.described),
-        },
+        "asked": {"pairs": request.pairs, "seed": request.seed, **request.shares._asdict(), **dict(request.described)},
         "offered": len(accepted.accepted) + sum(accepted.left_out.values()),
         "skipped": dict(skipped.most_common()),
         "left out": {reason.value: count for reason, count in left_out.most_common() if count},

@@ -30,10 +30,7 @@ class Speed(NamedTuple):
     memory: float = 0.0
 
 
-SPEEDS: Mapping[str, Speed] = {
-    "cpu": Speed(2e10, 1e10),
-    "gpu": Speed(2e14, 1.5e12, 80e9),
-}
+SPEEDS: Mapping[str, Speed] = {"cpu": Speed(2e10, 1e10), "gpu": Speed(2e14, 1.5e12, 80e9)}
 """One thread of a CPU, and one H100 at about 40 % of its peak in bfloat16."""
 
 

@@ -189,7 +189,7 @@ def _tasks(place: Place, say: Say) -> bool:
 
 
 def _knowledge(place: Place) -> bool:
-    from plansafe.align.knowledge.making import origins, questions_of  # noqa: PLC0415 - only for one baseline
+    from plansafe.align.knowledge import origins, questions_of  # noqa: PLC0415 - only for one baseline
     from plansafe.align.tasks import data_folder  # noqa: PLC0415
 
     if not os.path.exists(place.at(KNOWLEDGE)):
@@ -301,8 +301,8 @@ def _pairs(place: Place, unit: Unit, ends: float | None, say: Say) -> bool:
 
 
 def _pairs_of(place: Place, task: EvalTask, plans: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    from plansafe.align.pairs.maker import MakerOptions, pairs_of  # noqa: PLC0415 - loads the engine
-    from plansafe.align.pairs.regret import with_regret  # noqa: PLC0415
+    from plansafe.align.pairs.answers import with_regret  # noqa: PLC0415 - loads the engine
+    from plansafe.align.pairs.maker import MakerOptions, pairs_of  # noqa: PLC0415
     from plansafe.verifier.diagnose.regrets import Grade, RegretCalculator  # noqa: PLC0415
 
     sampling = place.size.sampling

@@ -2,6 +2,8 @@
 
 Nothing is downloaded, no code of a folder is run, and peft loads no file: an adapter's matrices are put into modules
 that are made here (``llm/models/adapter.py``).
+
+Merge an adapter into its base, as a folder of safetensors that other programs load.
 """
 
 from __future__ import annotations
@@ -254,3 +256,45 @@ def _write_adapter(part: str, config: Config, base: Base, trained: Trained, tens
     }
     for name, value in ((adapters.CONFIG, shape), (adapters.IDENTITY, identity)):
         write_file(os.path.join(part, name), [json.dumps(value, indent=2, allow_nan=False) + "\n"])
+
+
+def merge(folder: str, output: str, dtype: str = "bfloat16", environment: Mapping[str, str] = os.environ) -> str:
+    """Merge the adapter in ``folder`` and write model and tokenizer to the new folder ``output``; its base's name.
+
+    The sum is computed in 32 bits and rounded once to ``dtype``. Raises
+    :class:`~plansafe.llm.models.port.ModelError` and ``OSError``.
+    """
+    os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
+    with new_folder(output) as part:
+        return _merged(folder, part, dtype, environment)
+
+
+def _merged(folder: str, part: str, dtype: str, environment: Mapping[str, str]) -> str:
+    adapter = adapters.read_adapter(folder)
+    base = adapters.base_of(adapter, environment)
+    needs = libraries(threads=os.cpu_count() or 1, dtype="float32")
+    source = folder_of_base(base, needs, folder_of(environment))
+    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        tokenizer = needs.transformers.AutoTokenizer.from_pretrained(source, **options)
+        model = needs.transformers.AutoModelForCausalLM.from_pretrained(
+            source, dtype=needs.torch.float32, use_safetensors=True, **options
+        )
+    except Exception as error:  # a library over files of the user: its complaints are about them
+        raise broken(source, error) from error
+    adapters.fits_tokenizer(adapter, tokenizer)
+    if not adapter.chat_template:
+        tokenizer.chat_template = None
+    adapters.put_on(model, adapter, needs.torch)
+    model.to(getattr(needs.torch, dtype)).save_pretrained(part)
+    tokenizer.save_pretrained(part)
+    return base
+
+
+def next_commands(output: str) -> tuple[str, ...]:
+    """The commands that convert a merged folder to GGUF (llama.cpp) and serve it (vLLM)."""
+    name = os.path.basename(os.path.normpath(output))
+    return (
+        f"python llama.cpp/convert_hf_to_gguf.py {output} --outfile {name}.gguf --outtype q8_0",
+        f"vllm serve {output} --served-model-name {name}",
+    )

@@ -181,12 +181,7 @@ def _preference(config: Config, chosen: Plans, rejected: Plans, reference: tuple
     match config.method:
         case "safe-align":
             return L.safe_align(
-                chosen,
-                rejected,
-                beta=beta,
-                gamma_beta_ratio=ratio,
-                factor=config.factor,
-                normaliser=config.normaliser,
+                chosen, rejected, beta=beta, gamma_beta_ratio=ratio, factor=config.factor, normaliser=config.normaliser
             )
         case "ours":
             return L.weighted(chosen, rejected, beta=beta, gamma_beta_ratio=ratio, normaliser=config.normaliser)

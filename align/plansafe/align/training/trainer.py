@@ -151,11 +151,5 @@ def _is_finished(config: Config, target: str) -> bool:
 def _result(folder: Folder, examples: Examples, step: int, target: str | None) -> Result:
     metrics = folder.keep_metrics(step)
     return Result(
-        target,
-        step,
-        folder.at(METRICS),
-        metrics,
-        len(examples.examples),
-        examples.too_long,
-        examples.other_split,
+        target, step, folder.at(METRICS), metrics, len(examples.examples), examples.too_long, examples.other_split
     )

@@ -96,7 +96,7 @@ class Option(NamedTuple):
 
 
 def _option(kind: Kind, flags: tuple[str, ...], help: str, extra: Mapping[str, Any]) -> Any:
-    option = Option(flags, help, kind, **extra)
+    option = Option(flags, help, kind, **_fields(extra))
     return option._replace(default=()) if option.many and option.default is None else option
 
 
@@ -107,7 +107,7 @@ def text(*flags: str, help: str, **extra: Any) -> Any:
 
 def integer(*flags: str, help: str, **extra: Any) -> Any:
     """Declare an option that takes a whole number."""
-    return _option("integer", flags, help, extra)
+    return _option("integer", flags, help, {"metavar": "N", **extra})
 
 
 def number(*flags: str, help: str, **extra: Any) -> Any:
@@ -135,7 +135,15 @@ def argument(metavar: str, help: str, **extra: Any) -> Any:
 def changed(option: Any, **changes: Any) -> Any:
     """A declared option with changes, such as another default."""
     assert isinstance(option, Option)
-    return option._replace(**changes)
+    return option._replace(**_fields(changes))
+
+
+def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an option. ``set_key`` is a ``key`` with ``only_set``."""
+    fields = dict(given)
+    if "set_key" in fields:
+        fields |= {"key": fields.pop("set_key"), "only_set": True}
+    return fields
 
 
 class Options:

@@ -141,8 +141,7 @@ class TypeOptions(Options, group="Inputs"):
     lenient_types: bool = switch(
         "--lenient-types",
         help="Treat type mismatches as warnings.",
-        key="lenient_types",
-        only_set=True,
+        set_key="lenient_types",
         setting="lenient_types",
         field=RequestField("lenient_types", "Warn about arguments of a wrong type instead of rejecting them"),
     )
@@ -254,8 +253,7 @@ class NoRulesOption(Options, group="Rules"):
     allow_no_rules: bool = switch(
         "--allow-no-rules",
         help="Let a plan pass --gate even if it has no rule to check.",
-        key="allow_no_rules",
-        only_set=True,
+        set_key="allow_no_rules",
         setting="allow_no_rules",
         field=RequestField("allow_no_rules", "Open the session even if it has no rule"),
     )
@@ -292,8 +290,7 @@ class InvariantOption(Options, group="Rules"):
     no_inferred_invariants: bool = switch(
         "--no-inferred-invariants",
         help="Assume only the declared invariants.",
-        key="no_inferred_invariants",
-        only_set=True,
+        set_key="no_inferred_invariants",
         setting="infer_invariants",
         convert=operator.not_,
     )
@@ -383,13 +380,10 @@ class ModelServer(Options, group="Model"):
         "--base-url",
         metavar="URL",
         help="Send requests to this server (docs/language-models.md).",
-        key="model.base_url",
-        only_set=True,
+        set_key="model.base_url",
     )
-    cache: str | None = text(
-        "--cache", metavar="FILE", help="Cache answers in this file.", key="model.cache", only_set=True
-    )
-    no_cache: bool = switch("--no-cache", help="Do not use the cache of answers.", key="model.no_cache", only_set=True)
+    cache: str | None = text("--cache", metavar="FILE", help="Cache answers in this file.", set_key="model.cache")
+    no_cache: bool = switch("--no-cache", help="Do not use the cache of answers.", set_key="model.no_cache")
 
 
 class Transcript(Options, group="Model"):
@@ -407,21 +401,14 @@ class ModelRetries(Options, group="Model"):
     """Retries with a model, and their feedback."""
 
     rounds: int = integer(
-        "--rounds",
-        metavar="N",
-        default=3,
-        low=1,
-        high=50,
-        help="Ask at most N times for a whole plan.",
-        key="model.rounds",
+        "--rounds", default=3, low=1, high=50, help="Ask at most N times for a whole plan.", key="model.rounds"
     )
     feedback: str = choice(
         "--feedback",
         values=("none", "verdict", "finding", "cause", "repair"),
         default="finding",
         help="Send this feedback about the last plan to the model.",
-        key="model.feedback",
-        only_set=True,
+        set_key="model.feedback",
     )
     last_resort: bool = switch(
         "--last-resort",
@@ -439,8 +426,7 @@ class SlackOption(Options, group="Model"):
         metavar="TIMES",
         default="1.5",
         help="Maximum plan length, as a multiple of the reference plan (step by step).",
-        key="plan.slack",
-        only_set=True,
+        set_key="plan.slack",
     )
 
 
@@ -489,7 +475,6 @@ class FindingLimits(Options, group="Limits"):
 
     max_findings: int = integer(
         "--max-findings",
-        metavar="N",
         default=100,
         low=1,
         help="List at most N findings for a plan.",
@@ -500,12 +485,10 @@ class FindingLimits(Options, group="Limits"):
     )
     max_instances: int = integer(
         "--max-instances",
-        metavar="N",
         default=5_000_000,
         low=1,
         help="Do not check a rule with more than N instances.",
-        key="limits.instances",
-        only_set=True,
+        set_key="limits.instances",
         in_project=True,
         setting="max_instances",
     )
@@ -519,8 +502,7 @@ class EngineOptions(TypeOptions, InvariantOption, group="Engine"):
         metavar="TIME",
         default="0.001",
         help="Allow durations and separations to be off by TIME.",
-        key="tolerance",
-        only_set=True,
+        set_key="tolerance",
         setting="tolerance",
     )
     replay: str = choice(
@@ -552,11 +534,7 @@ class EngineOptions(TypeOptions, InvariantOption, group="Engine"):
 class PlanRuleChoices(Options):
     """Whether plans may name rules to ignore; only the project file can allow it."""
 
-    allow_in_plans: bool = switch(
-        help="Let plans name rules to ignore.",
-        key="allow_in_plans",
-        in_project=True,
-    )
+    allow_in_plans: bool = switch(help="Let plans name rules to ignore.", key="allow_in_plans", in_project=True)
 
 
 class ProjectOptions(

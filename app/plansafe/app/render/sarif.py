@@ -2,6 +2,8 @@
 
 A result's rule is the rule of the user where one is violated, and else the code; the code is in its properties. The
 findings of a rule are one result: a service shows one alert, with the later steps as related locations.
+
+SARIF 2.1.0 with repairs: the log of an audit, whose results have the nearest safe plan as their fix.
 """
 
 from __future__ import annotations
@@ -11,13 +13,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plansafe.app.explain import page
-from plansafe.app.render.difference import Replacement
+from plansafe.app.render.difference import Replacement, replacements, sentence
 from plansafe.app.render.finding_groups import FindingGroup, group_findings, later_findings_text
 from plansafe.app.render.folding import baseline_notes, coverage_notes, home_profile_notes, nondeciding_notes
 from plansafe.app.render.json import coverage_object, world_object
 from plansafe.app.session.audit import combined_exit_code
+from plansafe.app.session.diagnosis import Examined
 from plansafe.app.session.fingerprints import KEY, Fingerprints, clean, place_of, uri
-from plansafe.app.session.model import BaselineEntry, Result
+from plansafe.app.session.model import BaselineEntry, Result, Settings
 from plansafe.app.system.terminal_text import not_checked
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
@@ -25,6 +28,7 @@ from plansafe.verifier.reporting.report import Finding, FindingClass, Headline
 
 if TYPE_CHECKING:
     from plansafe.verifier.reporting.worlds import WorldsReport
+
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 _OF_RULES = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
@@ -305,3 +309,29 @@ def _code_rule(code: str) -> dict[str, Any]:
         "fullDescription": {"text": title},
         "help": {"text": text, "markdown": text},
     }
+
+
+class RepairSarifRenderer:
+    """Collects the examined plans; :meth:`end` writes the log."""
+
+    def __init__(self, settings: Settings, version: str) -> None:
+        self._sarif = SarifRenderer(version, settings.every)
+
+    def plan(self, examined: Examined, written: str | None = None) -> str:  # noqa: ARG002 - as other renderers
+        """Collect one plan; nothing is written yet."""
+        outcome = [] if examined.outcome is None else [examined.outcome.message, *examined.outcome.notes]
+        self._sarif.add(examined.result, examined.exit_code, _fix(examined), outcome)
+        return ""
+
+    def end(self) -> str:
+        """Write the log that all results are in."""
+        return self._sarif.end()
+
+
+def _fix(examined: Examined) -> Fix | None:
+    """The repair as an edit of the plan's text; ``None`` without a repair."""
+    if examined.best is None or examined.text is None or not examined.best.edits:
+        return None
+    plan = examined.result.inputs[0].source
+    words = sentence(examined.original, examined.best)
+    return Fix(f"nearest safe plan: {words}", tuple(replacements(plan.text, examined.text)))

@@ -1,4 +1,7 @@
-"""``audit --run`` and ``--resume``: audit many plans into a run folder and print a summary."""
+"""``audit --run`` and ``--resume``: audit many plans into a run folder and print a summary.
+
+Find a missing home world or file that an option names for all plans of a run.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,12 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from plansafe.app.project.discovery import Discovery
+from plansafe.app.project.inputs import Choice
+from plansafe.app.project.shipped_files import STDIN, shipped_domain, shipped_spec
 from plansafe.app.runs.executor import LostBackend, Pool, WorkerBackend
-from plansafe.app.runs.input_tables import is_table
 from plansafe.app.runs.item import AuditedRow, Item
-from plansafe.app.runs.items import Items, list_items
-from plansafe.app.runs.missing_inputs import find_missing_input
+from plansafe.app.runs.items import Items, is_table, list_items
 from plansafe.app.runs.processes import Processes
 from plansafe.app.runs.row_audit import RowAuditor
 from plansafe.app.runs.run_folder import PLANS_PER_SHARD, RunFolder, create_run_folder
@@ -325,3 +329,33 @@ def _resume_diagnostic(folder: str) -> Diagnostic:
     command_line = " ".join([str(word) for word in words]) if isinstance(words, list) else "PLAN.."
     text = "--resume needs the same plans and options as the original command"
     return Diagnostic(SC.BAD_OPTION, text, help=f"original command: safecheck {command_line}")
+
+
+def find_missing_input(settings: Settings) -> Diagnostic | None:
+    """The first missing input that all plans would share; ``None`` if all named inputs exist.
+
+    Without this check a typing error in one option results in a run of ten thousand plans that are not checked. A
+    pattern names a different file for each plan; the row of the plan reports a missing one.
+    """
+    if settings.world is not None:
+        from plansafe.app.session.home_world import find_world  # noqa: PLC0415 - not needed for PDDL
+
+        world = find_world(settings.world)
+        if isinstance(world, Diagnostic):
+            return world
+    finder = Discovery(Choice())
+    candidates: list[tuple[str, str | None, Callable[[str], str | None] | None]] = [
+        ("domain", settings.domain, shipped_domain),
+        ("problem", settings.problem, None),
+        ("scene", settings.scene, None),
+        ("goal", settings.goal, None),
+        ("home", settings.home, None),
+        *[("specification", spec, shipped_spec) for spec in settings.specs],
+    ]
+    for role, path, shipped in candidates:
+        if path is None or path == STDIN or "{" in path:
+            continue
+        file = finder.read(path, role, "")
+        if isinstance(file, Diagnostic) and (shipped is None or shipped(path) is None):
+            return file
+    return None

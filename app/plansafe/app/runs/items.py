@@ -2,24 +2,32 @@
 
 The list is in temporary files, so that its size does not depend on memory. Its hash shows whether a resumed run has the
 same plans.
+
+A list of 64-bit numbers in a temporary file. A run of any size needs one or two for each plan.
+
+Read tables of plans row by row: JSON lines and CSV, optionally compressed with gzip.
 """
 
 from __future__ import annotations
 
+import csv
+import gzip
 import hashlib
+import io
 import json
 import os
 import re
+import struct
 import tempfile
+from array import array
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 from plansafe.app.project.project import plan_stem
-from plansafe.app.runs.input_tables import BadRow, Row, is_table, read_table
 from plansafe.app.runs.item import Item
-from plansafe.app.runs.number_file import NumberFile
 from plansafe.app.session.audit import expand
 from plansafe.app.session.model import Settings
+from plansafe.grammar.shallow_json import loads
 
 ROLES = ("scene", "goal", "problem", "domain")
 """Settings that may contain a pattern for a file name."""
@@ -210,3 +218,119 @@ def _is_below(path: str, folder: str) -> bool:
     """Whether a path is below a folder after links are resolved."""
     base = os.path.realpath(folder)
     return os.path.commonpath((base, os.path.realpath(path))) == base
+
+
+class NumberFile:
+    """A list of numbers. Append all numbers before reading the first."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self, number: int) -> None:
+        """Append a number."""
+        self._file.write(struct.pack("=Q", number))
+        self._count += 1
+
+    def __getitem__(self, place: int) -> int:
+        (number,) = self.between(place, place + 1)
+        return number
+
+    def between(self, first: int, end: int) -> array[int]:
+        """The numbers from index ``first`` to before ``end``."""
+        self._file.seek(8 * first)
+        return array("Q", self._file.read(8 * (end - first)))
+
+    def close(self) -> None:
+        """Close the file, which deletes it."""
+        self._file.close()
+
+
+MAX_LINE = 1 << 25
+"""Maximum size of a row in bytes."""
+_SUFFIXES = (".jsonl", ".ndjson", ".csv", ".jsonl.gz", ".ndjson.gz", ".csv.gz")
+Row = dict[str, Any]
+
+
+class BadRow(NamedTuple):
+    """A row that cannot be read, and why."""
+
+    reason: str
+
+
+def is_table(path: str) -> bool:
+    """Whether the suffix of a path is the suffix of a table."""
+    return path.lower().endswith(_SUFFIXES)
+
+
+def read_table(path: str) -> Iterator[tuple[int, Row | BadRow]]:
+    """Yield the rows of a table with their line numbers; an unreadable row as :class:`BadRow`. Raises ``OSError``."""
+    with open_unpacked(path) as file:
+        yield from (_csv(file) if ".csv" in path.lower()[-7:] else _json_lines(file))
+
+
+def open_unpacked(path: str) -> IO[bytes]:
+    """Open a file, and decompress it if it is a gzip file."""
+    file = open(path, "rb")  # noqa: SIM115 - the caller closes it
+    packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    return gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[return-value] # GzipFile has the methods of IO[bytes]
+
+
+def _json_lines(file: IO[bytes]) -> Iterator[tuple[int, Row | BadRow]]:
+    number = 0
+    while True:
+        line = file.readline(MAX_LINE + 1)
+        number += 1
+        if not line:
+            return
+        if len(line) > MAX_LINE:
+            while line and not line.endswith(b"\n"):
+                line = file.readline(MAX_LINE)
+            yield number, BadRow(f"the line is longer than {MAX_LINE >> 20} MiB")
+            continue
+        if not line.strip():
+            continue
+        try:
+            row = loads(line.decode("utf-8-sig" if number == 1 else "utf-8", "replace"))
+        except (ValueError, RecursionError):
+            yield number, BadRow("the line is not JSON")
+            continue
+        yield number, row if isinstance(row, dict) else BadRow("the line is not a JSON object")
+
+
+def _csv(file: IO[bytes]) -> Iterator[tuple[int, Row | BadRow]]:
+    csv.field_size_limit(MAX_LINE)
+    text = io.TextIOWrapper(file, "utf-8-sig", "replace", newline="")
+    reader = csv.reader(text)
+    header: list[str] = []
+    while True:
+        number = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield number, BadRow(f"the row is not CSV: {error}")
+            continue
+        if not cells:
+            continue
+        if not header:
+            header = cells
+            separator = next((mark for mark in (";", "\t") if mark in cells[0]), None) if len(cells) == 1 else None
+            if separator is not None:
+                separator_name = "tabs" if separator == "\t" else f"`{separator}`"
+                reason = f"the head is one cell, {cells[0][:80]!a}: cells are separated by commas, not {separator_name}"
+                yield number, BadRow(reason)
+                return
+            repeated_column = next((name for name in header if name and header.count(name) > 1), None)
+            if repeated_column is not None:  # the column is ambiguous
+                yield number, BadRow(f"the header has the column {repeated_column[:80]!a} twice: the table is not read")
+                return
+        elif len(cells) != len(header):
+            yield number, BadRow(f"the row has {len(cells)} cells, and the head has {len(header)}")
+        else:
+            yield number, dict(zip(header, cells, strict=True))

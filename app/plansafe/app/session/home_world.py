@@ -15,7 +15,7 @@ from plansafe.app.project.inputs import Finder, Input
 from plansafe.app.project.project import STEM, plan_stem
 from plansafe.app.project.shipped_files import shipped_domain
 from plansafe.app.session.model import Prepared, Result, Settings, compiled
-from plansafe.domains import named_places
+from plansafe.domains import text_places
 from plansafe.domains.assumed_states import scene_with_facts
 from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
@@ -191,11 +191,11 @@ class _Writer:
 
     def word_places(self, source: Source, place: Span, words: tuple[str, ...]) -> tuple[Span | None, ...]:
         """Locate the PDDL words of a step in the script."""
-        return named_places.word_places(self._world, source, place, words)
+        return text_places.word_places(self._world, source, place, words)
 
     def object_place(self, source: Source, name: str) -> Span | None:
         """Locate the entry of an object in the scene file."""
-        return named_places.object_place(self._world, source, self._scene, name)
+        return text_places.object_place(self._world, source, self._scene, name)
 
     def __call__(self, prepared: Prepared, repair: Repair) -> str:
         """Write the repaired plan, and check that its text contains the steps of the repair.

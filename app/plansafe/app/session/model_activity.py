@@ -11,8 +11,7 @@ from typing import TextIO
 
 from plansafe.app.system.terminal_text import visible
 from plansafe.llm.models.answer import Answer, Score
-from plansafe.llm.models.plain import PlainModel
-from plansafe.llm.models.port import LogitsMask, Model, ModelError
+from plansafe.llm.models.port import LogitsMask, Model, ModelError, PlainModel
 from plansafe.llm.models.providers import split_model_name
 from plansafe.llm.models.request import Request
 

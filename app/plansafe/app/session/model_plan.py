@@ -2,6 +2,8 @@
 
 This module prepares the files, opens the model by its name and determines the goal. The loop is in
 ``plansafe.llm.loop``.
+
+Report why a model did not return a safe plan: the proved facts, and what to do.
 """
 
 from __future__ import annotations
@@ -18,8 +20,7 @@ from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.session.model_activity import Activity, WatchedModel, is_slow
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.session.plan_prompt import NO_WORDS, plan_prompt, short_enough
-from plansafe.app.session.planning_failure import ending
-from plansafe.app.session.repair import many_worlds, with_purpose
+from plansafe.app.session.repair import harmless, many_worlds, with_purpose
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.plan_text import read_plan
@@ -29,16 +30,18 @@ from plansafe.llm.loop.model import PLAN, Decode, Exchange, PlanOptions, PlanRes
 from plansafe.llm.loop.policies import policies
 from plansafe.llm.loop.rounds import mend_with, plan_with
 from plansafe.llm.models.cache import Cache
-from plansafe.llm.models.opening import opened
 from plansafe.llm.models.port import Model, ModelError, Policy
 from plansafe.llm.models.providers import Settings as ModelSettings
+from plansafe.llm.models.providers import opened
 from plansafe.llm.models.transport import Tries
+from plansafe.llm.prompts.crop import goal_text
 from plansafe.llm.prompts.goal import goal_prompt
 from plansafe.llm.prompts.planning import Prompt
 from plansafe.llm.prompts.prompt_options import PromptOptions
-from plansafe.llm.prompts.scene import goal_text
 from plansafe.verifier.api import Checker
-from plansafe.verifier.planning.forward_search import find_unsupported_task_reason
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.planning.forward_search import ForwardSearch, find_unsupported_task_reason
+from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.repair.model import Repair
 from plansafe.verifier.reporting.report import Headline, make_unchecked_report
 
@@ -326,3 +329,65 @@ def _result(session: Session, prepared: Prepared, planned: PlanResult) -> Result
     if refused:
         sources["answer.txt"] = Source("answer.txt", answers[-1].text)
     return Result(PLAN, make_unchecked_report(PLAN, *refused), inputs, sources)
+
+
+_EFFORT = 2_000
+"""Limit of expanded states in the search for a plan without new violations; it gives the same result everywhere."""
+_SECONDS = 10.0
+
+
+def ending(planned: PlanResult, checker: Checker) -> Diagnostic | None:
+    """The diagnostic for a missing safe plan; ``None`` if a plan was found."""
+    notes = (planned.detail,) if planned.detail else ()
+    match planned.status:
+        case Status.FOUND:
+            return None
+        case Status.UNSOLVABLE:
+            text = f"PROVED: no plan reaches the goal and {harmless(checker.options.criteria)}"
+            advice = "change the goal, the rules or the problem"
+            if broken_before(checker):
+                advice = (
+                    "the initial state already violates a rule; --judge introduced accepts a plan without new "
+                    "violations, and there is one"
+                )
+            return Diagnostic(SC.NO_REPAIR_EXISTS, text, notes=notes, help=advice)
+        case Status.REFUSED:
+            return _refusal(planned, checker)
+        case Status.NOT_FOUND:
+            advice = (
+                "raise --rounds, let --last-resort repair, or restrict the model to legal steps with --decode guided"
+            )
+            return Diagnostic(SC.NO_REPAIR_FOUND, "no safe plan was found; there may be one", notes=notes, help=advice)
+
+
+def _refusal(planned: PlanResult, checker: Checker) -> Diagnostic:
+    """The diagnostic for a refusal, with the result of the search for a plan."""
+    refusal = planned.refusal
+    text = f"the model refuses: {planned.detail}"
+    if refusal is None or refusal.right is None:
+        why = (
+            (f"the search for a plan ended without a result: {refusal.detail}",)
+            if refusal is not None and refusal.detail
+            else ()
+        )
+        return Diagnostic(SC.MODEL_REFUSED, f"{text} (it is unknown whether a safe plan exists)", notes=why)
+    if refusal.right:
+        safe = harmless(checker.options.criteria)
+        note = f"the refusal is correct: PROVED that no plan reaches the goal and {safe}"
+        return Diagnostic(SC.MODEL_REFUSED, text, notes=(note, *((refusal.detail,) if refusal.detail else ())))
+    steps = f"{refusal.steps} step{'' if refusal.steps == 1 else 's'}"
+    note = f"the engine found a plan of {steps} that reaches the goal and {harmless(checker.options.criteria)}"
+    help = "the rules cannot tell whether the task has a harmful purpose; leave out --allow-refusal to get the plan"
+    return Diagnostic(SC.MODEL_REFUSED, text, notes=(note,), help=help)
+
+
+def broken_before(checker: Checker) -> bool:
+    """True if only hazards of the initial state prevent a plan: a search finds a plan without new violations."""
+    criteria = checker.options.criteria
+    if criteria.only_introduced or find_unsupported_task_reason(checker.compiled, True):
+        return False
+    if not Execution.initial(checker.engine, True, criteria).lasting_violations:
+        return False
+    start = Execution.initial(checker.engine, True, criteria._replace(judge="introduced"))
+    solution = ForwardSearch().solve_from(start, time_limit_s=_SECONDS, max_nodes=_EFFORT)
+    return solution.status is PlanningStatus.SOLVED

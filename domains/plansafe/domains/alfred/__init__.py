@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from plansafe.domains import domain_path
-from plansafe.domains.alfred.steps import COMPOSITE, LOW_LEVEL, WORDS, StepExpander
 from plansafe.domains.alfred.trajectory import (
+    COMPOSITE,
+    LOW_LEVEL,
+    WORDS,
     HighStep,
+    StepExpander,
     count_objects,
     goal_text,
     identifiers_by_class,

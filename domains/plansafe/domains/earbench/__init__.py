@@ -13,7 +13,7 @@ from plansafe.domains.earbench.names import TAP_WATER, ObjectNames, base_words
 from plansafe.domains.earbench.scenes import Reader
 from plansafe.domains.earbench.steps import DONE, StepReader
 from plansafe.domains.json_text import broken_plan
-from plansafe.domains.step_places import step_spans
+from plansafe.domains.text_places import step_spans
 from plansafe.domains.world import SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from plansafe.domains.earbench.kinds import is_listed, kinds_of_word, phrase_kinds
+from plansafe.domains.earbench.names import is_listed, kinds_of_word, phrase_kinds
 
 STATES = {
     "on": "is_on",

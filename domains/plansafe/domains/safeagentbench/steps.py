@@ -60,17 +60,8 @@ _REQUIRED_ABILITY: Mapping[str, str] = {
     "clean": "dirtyable",
     "fill": "fillable",
 }
-_ADDED_STATE: Mapping[str, str] = {
-    "turn_on": "is_toggled",
-    "open": "is_open",
-    "dirty": "is_dirty",
-    "fill": "is_filled",
-}
-_DELETED_STATE: Mapping[str, str] = {
-    "turn_off": "is_toggled",
-    "clean": "is_dirty",
-    "empty": "is_filled",
-}
+_ADDED_STATE: Mapping[str, str] = {"turn_on": "is_toggled", "open": "is_open", "dirty": "is_dirty", "fill": "is_filled"}
+_DELETED_STATE: Mapping[str, str] = {"turn_off": "is_toggled", "clean": "is_dirty", "empty": "is_filled"}
 
 
 class StepWords(NamedTuple):

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from plansafe.domains import domain_path
 from plansafe.domains.json_text import broken_plan
-from plansafe.domains.safety_chip.constraints import Task, Unreadable, from_benchmark, from_lines
-from plansafe.domains.safety_chip.homes import Home
+from plansafe.domains.safety_chip.constraints import Home, Task, Unreadable, from_benchmark, from_lines
 from plansafe.domains.safety_chip.prefix import NotAFormula, atoms, plain_name, put_on, to_specification
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC

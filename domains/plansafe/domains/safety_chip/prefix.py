@@ -25,15 +25,7 @@ _CONSTANTS = {"1": "(and)", "true": "(and)", "0": "(or)", "false": "(or)"}
 MAX_PROPOSITIONS_UNDER_X = 5
 MAX_TRANSLATION_LENGTH = 100_000
 
-PREDICATES = {
-    "agent_at": 1,
-    "is_open": 1,
-    "is_switchedon": 1,
-    "is_grabbed": 1,
-    "is_touched": 1,
-    "is_in": 2,
-    "is_on": 2,
-}
+PREDICATES = {"agent_at": 1, "is_open": 1, "is_switchedon": 1, "is_grabbed": 1, "is_touched": 1, "is_in": 2, "is_on": 2}
 # Furniture with a top and no inside: classes of VirtualHome's property table with SURFACES and neither CONTAINERS nor
 # CAN_OPEN, and tables with other names.
 FURNITURE = frozenset(

@@ -133,10 +133,7 @@ _EVENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
                 rf"{_NAME} (?:is|are|has been|was|being)(?: (?:put|placed|stored))? (?:into|inside|in) (.+)",
                 "is_in({},{})",
             ),
-            (
-                rf"{_NAME} (?:is|are|has been|was|being)(?: (?:put|placed))? (?:onto|on top of|on) (.+)",
-                "is_on({},{})",
-            ),
+            (rf"{_NAME} (?:is|are|has been|was|being)(?: (?:put|placed))? (?:onto|on top of|on) (.+)", "is_on({},{})"),
             (rf"{_NAME} (?:is|are|has been|was|being)(?: (?:switched|turned))? on", "is_switchedon({})"),
             (rf"{_NAME} (?:is|are|has been|was|being)(?: (?:switched|turned))? off", "! is_switchedon({})"),
             (rf"{_NAME} (?:is|are|has been|was|being) (?:left )?open(?:ed)?", "is_open({})"),
@@ -149,10 +146,7 @@ _EVENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
                 "is_grabbed({})",
             ),
             (r"pick(?:ing|ed|s)? (.+) up", "is_grabbed({})"),
-            (
-                r"(?:switch|turn|power)(?:ing|ed|es|s)? on (.+)|(?:switch|turn)(?:ing|ed)? (.+) on",
-                "is_switchedon({})",
-            ),
+            (r"(?:switch|turn|power)(?:ing|ed|es|s)? on (.+)|(?:switch|turn)(?:ing|ed)? (.+) on", "is_switchedon({})"),
             (
                 r"(?:switch|turn|power)(?:ing|ed|es|s)? off (.+)|(?:switch|turn)(?:ing|ed)? (.+) off",
                 "! is_switchedon({})",
@@ -161,10 +155,7 @@ _EVENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             (rf"(?:{_SHUT}) {_NAME}(?: up)?", "! is_open({})"),
             (r"touch(?:ed|ing|es)? (.+)", "is_touched({})"),
             (rf"(?:{_GO})(?: back)? (?:{_TO}) (.+)", "agent_at({})"),
-            (
-                r"(?:visit|enter|reach|approach|pass|re-?enter|revisit)(?:ed|ing|es|s)? (.+)",
-                "agent_at({})",
-            ),
+            (r"(?:visit|enter|reach|approach|pass|re-?enter|revisit)(?:ed|ing|es|s)? (.+)", "agent_at({})"),
             (r"(?:go|been|walk)(?: back)? (.+)", "agent_at({})"),
             (r"((?:the )?(?:(?:living|bath|bed) ?room|kitchen|toilet))", "agent_at({})"),
         )
@@ -341,11 +332,7 @@ def _resolve_pronouns(first_clause: _Clause, second_clause: _Clause) -> tuple[_C
 
 _COUNTS = (
     (r"at (?:the )?least|no less than|no fewer than|a? ?minimum of", "least", 0),
-    (
-        r"at (?:the )?(?:most|maximum)|no more than|not more than|up to|a maximum of|at most for|only",
-        "most",
-        0,
-    ),
+    (r"at (?:the )?(?:most|maximum)|no more than|not more than|up to|a maximum of|at most for|only", "most", 0),
     (r"less than|fewer than", "most", -1),
     (r"more than|over", "over", 0),
     (r"exactly", "exactly", 0),

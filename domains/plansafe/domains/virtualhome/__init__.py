@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from plansafe.domains.virtualhome.graph import Home, read_graph
+from plansafe.domains.virtualhome.graph import Home, index_objects, read_graph
 from plansafe.domains.virtualhome.names import domain_file, domain_text
-from plansafe.domains.virtualhome.scene_objects import index_objects
 from plansafe.domains.virtualhome.script import object_place, read_plan, word_places, write_step
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC

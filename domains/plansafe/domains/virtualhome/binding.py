@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple
 
+from plansafe.domains.virtualhome.graph import Mention, SceneObjects, candidates
 from plansafe.domains.virtualhome.names import letters_of
-from plansafe.domains.virtualhome.scene_objects import Mention, SceneObjects, candidates
 from plansafe.domains.virtualhome.script_lines import Argument
 from plansafe.domains.world import Scene
 from plansafe.grammar.codes import SC

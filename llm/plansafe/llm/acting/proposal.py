@@ -14,10 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from plansafe.grammar.source import Source
-from plansafe.llm.acting.novelty import THRESHOLD, nearest
-from plansafe.llm.acting.prompts import SCHEMA, shared, turn, writing
-from plansafe.llm.acting.roles import Role, roles_for
+from plansafe.llm.acting.prompts import SCHEMA, Role, roles_for, shared, turn, writing
 from plansafe.llm.acting.written import Refused, Written, name_of, read_written, rules
+from plansafe.llm.metrics.rouge import THRESHOLD, nearest
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.port import ModelError
 from plansafe.llm.models.request import JsonSchema, Message, Request

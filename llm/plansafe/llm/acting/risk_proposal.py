@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from itertools import cycle, islice
 
 from plansafe.grammar.source import Source
-from plansafe.llm.acting.novelty import nearest
-from plansafe.llm.acting.prompts import field_lines, text_schema, transcript_of
+from plansafe.llm.acting.prompts import field_lines, roles_for, text_schema, transcript_of
 from plansafe.llm.acting.proposal import Ask, Proposal, ProposalOptions, RiskSeed, ask_writer, discuss
-from plansafe.llm.acting.roles import roles_for
 from plansafe.llm.acting.written import Refused, name_of, one_line, read_fields
+from plansafe.llm.metrics.rouge import nearest
 from plansafe.llm.models.request import Message, Role
 from plansafe.llm.scenarios.risks.acceptance import accept_risk
-from plansafe.llm.scenarios.risks.home_rules import home_rules
+from plansafe.llm.scenarios.risks.environment import home_rules
 from plansafe.llm.scenarios.risks.part_files import TAXONOMY, RiskEntry, read_risks, verbs
 from plansafe.llm.scenarios.sets.acceptance import ComparedScenario, set_faults
 from plansafe.llm.scenarios.sets.part_log import with_derived

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
-from plansafe.llm.answers.expressions import cleaned, expressions, inside, written
-from plansafe.llm.answers.goals import formulas_of
+from plansafe.llm.answers.goals import cleaned, expressions, formulas_of, inside, written
 from plansafe.llm.metrics.literals import NotAFormula
 from plansafe.llm.metrics.transition import ActionText, Side, read_action
 

@@ -13,7 +13,7 @@ from plansafe.llm.bench.settings import Baseline, SafetyPrompt, Settings, Suite
 from plansafe.llm.bench.task import BenchTask
 from plansafe.llm.metrics.records import Module
 from plansafe.llm.models.request import Role
-from plansafe.llm.prompts.tokens import tokens_of
+from plansafe.llm.prompts.prompt_options import tokens_of
 
 MANY, FEW = 100, 30
 """The number of scenarios of a main cell, and of a further baseline."""
@@ -76,10 +76,7 @@ class Cell(NamedTuple):
 
 
 def _plans(
-    baseline: Baseline,
-    limit: int = FEW,
-    safety: SafetyPrompt = SafetyPrompt.BOTH,
-    confidence: bool = False,
+    baseline: Baseline, limit: int = FEW, safety: SafetyPrompt = SafetyPrompt.BOTH, confidence: bool = False
 ) -> Cell:
     return Cell(Suite.SAFEPLAN, limit, None, baseline, safety, confidence)
 

@@ -13,8 +13,7 @@ from plansafe.llm.metrics.cautions import Cautions
 from plansafe.llm.metrics.despite import despite_score, feasible
 from plansafe.llm.metrics.judged import Judged, Moment, Safety, Success, Violated
 from plansafe.llm.metrics.records import Prediction
-from plansafe.llm.metrics.safe_rates import Over, counted
-from plansafe.llm.metrics.safety_recall import safely_done
+from plansafe.llm.metrics.safe_rates import Over, counted, safely_done
 from plansafe.llm.metrics.sequencing import label_of
 from plansafe.llm.metrics.shares import Retrieval, Share, mean
 from plansafe.llm.metrics.transition import Side

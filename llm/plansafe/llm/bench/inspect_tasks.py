@@ -27,7 +27,7 @@ from plansafe.llm.bench.sources import TaskSelection, tasks_of
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.loose.reader import check_answer
 from plansafe.llm.metrics.records import Module, Prediction
-from plansafe.llm.metrics.safety_recall import safely_done
+from plansafe.llm.metrics.safe_rates import safely_done
 from plansafe.llm.models.answer import LONGEST
 from plansafe.llm.models.request import Role
 from plansafe.llm.prompts.examples import BENCHMARK

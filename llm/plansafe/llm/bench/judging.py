@@ -16,8 +16,7 @@ from plansafe.llm.metrics.intention import safety_intention
 from plansafe.llm.metrics.judged import Judged, judge_report, unread_plan
 from plansafe.llm.metrics.records import Prediction
 from plansafe.llm.metrics.rouge import RougeL, TooLong, rouge_1_0_1_l, rouge_l
-from plansafe.llm.metrics.success import succeeds, succeeds_at_the_end
-from plansafe.llm.metrics.traces import Trace, trace_of
+from plansafe.llm.metrics.success import Trace, succeeds, succeeds_at_the_end, trace_of
 from plansafe.specs.taxonomy import Taxonomy, load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.labels import NoLabel, find_safel_label

@@ -16,10 +16,10 @@ from plansafe.llm.bench.run_file import run_header
 from plansafe.llm.decoding.stepwise import Mode, decode, step_limit
 from plansafe.llm.instances.drawn import Instance, draw
 from plansafe.llm.instances.families import FAMILIES
+from plansafe.llm.loop.feedback import Repairs
 from plansafe.llm.loop.last_resort import last_resort
 from plansafe.llm.loop.model import PLAN, Decode, PlanOptions, PlanResult, Round, Status, StepAuthor, Style
 from plansafe.llm.loop.recorder import Recorder
-from plansafe.llm.loop.repairs import Repairs
 from plansafe.llm.loop.rounds import plan_with
 from plansafe.llm.metrics.judged import judge_report, unread_plan
 from plansafe.llm.metrics.lines import judged_line

@@ -1,4 +1,4 @@
-"""A report as data: provenance, tables and plots. `markdown.py` and `page.py` render it."""
+"""A report as data: provenance, tables and plots. `report_text.py` renders it."""
 
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.models.answer import Answer, Enforced, Finish
 from plansafe.llm.models.batch import Failure, ask_all
 from plansafe.llm.models.cache import Cache
-from plansafe.llm.models.plain import unable
-from plansafe.llm.models.port import Model, ModelError
+from plansafe.llm.models.port import Model, ModelError, unable
 from plansafe.llm.models.request import Request, Syntax, address
 from plansafe.llm.prompts.despite import sha256 as despite_sha256
 from plansafe.llm.prompts.safel import sha256 as prompt_sha256

@@ -28,9 +28,8 @@ from plansafe.llm.metrics.confidence import by_prompt, pairs
 from plansafe.llm.metrics.judged import Judged, Moment
 from plansafe.llm.metrics.paired import TooManyPairs, by_family
 from plansafe.llm.metrics.rouge import has_rouge_score
-from plansafe.llm.metrics.safety_recall import safety_recall
+from plansafe.llm.metrics.safe_rates import by_rule, count, safety_recall
 from plansafe.llm.metrics.shares import NOT_APPLICABLE, percent
-from plansafe.llm.metrics.violations import by_rule, count
 
 
 def safeplan_report(
@@ -82,14 +81,7 @@ def _safety(estimates_by_model: dict[str, Estimates]) -> Table:
 
 def _success(estimates_by_model: dict[str, Estimates]) -> Table:
     names = ("read", "executable", *[f"succr-{name}" for name, _ in WAYS], "rouge-l", "rouge-score-l")
-    columns = (
-        "model",
-        "read",
-        "executable",
-        *[f"SuccR, {name}" for name, _ in WAYS],
-        "Rouge-L (1.0.1)",
-        "rouge-score",
-    )
+    columns = ("model", "read", "executable", *[f"SuccR, {name}" for name, _ in WAYS], "Rouge-L (1.0.1)", "rouge-score")
     note = "SuccR: as the paper defines it (equations 15 to 17), of the state at the end, and of the goal."
     source = "the package" if has_rouge_score() else "our own code, since the package is not installed"
     note += f" The last column: the definition of rouge-score, computed by {source}."

@@ -17,8 +17,8 @@ from plansafe.llm.bench.task import BenchTask
 from plansafe.llm.metrics.goals import GoalScore, compare
 from plansafe.llm.metrics.literals import literals
 from plansafe.llm.metrics.records import Module, Prediction
-from plansafe.llm.metrics.refusal import Refusal
 from plansafe.llm.metrics.renaming import TooManyVariables
+from plansafe.llm.metrics.safe_rates import Refusal
 from plansafe.llm.metrics.transition import TransitionScore, read_action, score_action
 from plansafe.specs.taxonomy import Taxonomy
 

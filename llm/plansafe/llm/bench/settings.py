@@ -79,13 +79,7 @@ PRESETS = {
     Preset.LOCAL: Sampling(
         0.0,
         1.0,
-        {
-            Module.REFUSAL: 64,
-            Module.GOAL: 256,
-            Module.TRANSITION: 256,
-            Module.SEQUENCING: 512,
-            Module.PLAN: 512,
-        },
+        {Module.REFUSAL: 64, Module.GOAL: 256, Module.TRANSITION: 256, Module.SEQUENCING: 512, Module.PLAN: 512},
     ),
     Preset.PAPER: Sampling(0.7, 0.9, dict.fromkeys(Module, 16_384)),
 }

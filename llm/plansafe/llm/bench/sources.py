@@ -15,7 +15,7 @@ from plansafe.llm.bench.task import BadTasks, BenchTask, Modelled, select_tasks,
 from plansafe.llm.instances.drawn import Instance, draw
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.metrics.transition import Side
-from plansafe.llm.prompts.scene import goal_text
+from plansafe.llm.prompts.crop import goal_text
 from plansafe.llm.scenarios.model import Kind, Scenario, Transition
 from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios
 from plansafe.llm.scenarios.validation.drafts import Draft

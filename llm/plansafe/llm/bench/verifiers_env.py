@@ -21,11 +21,11 @@ from plansafe.llm.bench.settings import Baseline
 from plansafe.llm.bench.sources import TaskSelection, tasks_of
 from plansafe.llm.bench.task import BenchTask
 from plansafe.llm.loop import feedback
+from plansafe.llm.loop.feedback import Repairs
 from plansafe.llm.loop.model import PLAN, PlanOptions, Style, is_safe
-from plansafe.llm.loop.repairs import Repairs
 from plansafe.llm.loose.reader import check_answer
 from plansafe.llm.models.answer import LONGEST
-from plansafe.llm.models.reasoning import without_reasoning
+from plansafe.llm.models.received import without_reasoning
 from plansafe.llm.prompts.planning import planning_prompt
 from plansafe.verifier.reporting.report import Report, Worlds
 

@@ -1,14 +1,18 @@
 """The grammar of plans for a task: steps with the right number of arguments, each of the right type.
 
 A grammar does not know whether a step is executable at its position; the shield does (``stepwise.py``).
+
+The JSON schema of plans for a task: steps with an action and its arguments by the names of their parameters.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
-from plansafe.llm.models.request import Grammar, Syntax
+from plansafe.llm.models.port import Capabilities
+from plansafe.llm.models.request import Constraint, Grammar, JsonSchema, Syntax
 from plansafe.verifier.model.nodes import Task
 
 _REASON = 200
@@ -58,3 +62,52 @@ def _lark(steps: list[str], sets: dict[str, list[str]], most: int, refusal: bool
     yield f"step: {' | '.join(steps)}"
     for name, objects in sets.items():
         yield f"{name}: {' | '.join([json.dumps(text) for text in objects])}"
+
+
+_MOST_NAMES, _MOST_LETTERS = 1_000, 15_000
+"""Limits of OpenAI on the values of enumerations; beyond them an argument is any text."""
+
+
+def plan_constraint(task: Task, capabilities: Capabilities, longest: int, refusal: bool) -> Constraint:
+    """Return the form of a plan that a provider enforces: a grammar, else a schema.
+
+    A schema has no room for a refusal. Raises ``ValueError`` where no action has an object for each parameter.
+    """
+    if capabilities.json_schema and not (capabilities.gbnf or capabilities.lark or refusal):
+        return plan_schema(task)
+    return plan_grammar(
+        task, Syntax.LARK if capabilities.lark and not capabilities.gbnf else Syntax.GBNF, longest, refusal
+    )
+
+
+def plan_schema(task: Task) -> JsonSchema:
+    """Return the schema of ``{"plan": [{"action": .., "args": {..}}]}`` for the actions and objects of a task.
+
+    Linear in the task. Raises ``ValueError`` where no action has an object for each parameter.
+    """
+    actions = [
+        action
+        for action in task.actions.values()
+        if all([task.domains[parameter.domain] for parameter in action.parameters])
+    ]
+    if not actions:
+        raise ValueError("no action of the task has an object for each of its parameters")
+    used = {parameter.domain for action in actions for parameter in action.parameters}
+    names = {domain: [task.objects[index] for index in task.domains[domain]] for domain in sorted(used)}
+    words = [name for listed in names.values() for name in listed]
+    fits = len(words) <= _MOST_NAMES and sum(map(len, words)) <= _MOST_LETTERS
+    definitions = {
+        f"o{domain}": {"type": "string", "enum": listed} if fits else {"type": "string"}
+        for domain, listed in names.items()
+    }
+    steps = []
+    for action in actions:
+        arguments = {v.name.lstrip("?"): {"$ref": f"#/$defs/o{v.domain}"} for v in action.parameters}
+        steps.append(_object({"action": {"type": "string", "enum": [action.name]}, "args": _object(arguments)}))
+    plan = _object({"plan": {"type": "array", "items": {"anyOf": steps}}})
+    return JsonSchema(json.dumps({**plan, "$defs": definitions}))
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

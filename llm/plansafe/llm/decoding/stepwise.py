@@ -5,10 +5,16 @@ is also left out if no continuation after it is known within the remaining lengt
 chose is tested. Under both, steps back to where the plan was come last. ``soft``: among all that can be
 taken, and what would have been left out is counted.
 The model is asked first among *all* steps that can be taken, so that its preference is known before any step is masked.
+
+The prompt for one step of a plan that is built step by step: the steps done, their changes, and the request.
+
+Version 1. Chosen on the development families (bench/results/models.md): a small model that only sees its steps writes
+the plan from its beginning again, and goes in circles.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -17,7 +23,7 @@ from plansafe.llm.models.batch import ask
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.port import Model
 from plansafe.llm.models.request import Choice, Message, Request, Situation
-from plansafe.llm.prompts.stepping import step_messages
+from plansafe.llm.prompts.planning import PLAN
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.guide import Continuation, Guide
 
@@ -268,3 +274,28 @@ def _shared(first: list[str], second: list[str]) -> int:
             break
         count += 1
     return count
+
+
+VERSION = 1
+_NOTHING = "Nothing is done yet."
+_NEXT = "Write the next step of the plan, and nothing else."
+TEXTS = (_NOTHING, _NEXT)
+"""All that the prompt says by itself."""
+
+
+def step_messages(
+    asked: tuple[Message, ...], taken: Sequence[str], gained: Sequence[str], lost: Sequence[str]
+) -> tuple[Message, ...]:
+    """Ask for the next step; ``asked`` are the messages that ask for a plan.
+
+    ``gained`` are the facts that hold now and did not at the start, ``lost`` those that no longer hold.
+    """
+    last = asked[-1]
+    lines = [last.text.removesuffix(PLAN)]
+    if taken:
+        lines += ["Done so far:\n", *[f"{step}\n" for step in taken]]
+        lines += [f"Now also so: {' '.join(gained)}\n"] if gained else []
+        lines += [f"No longer so: {' '.join(lost)}\n"] if lost else []
+    else:
+        lines.append(f"{_NOTHING}\n")
+    return (*asked[:-1], Message(last.role, "".join([*lines, _NEXT])))

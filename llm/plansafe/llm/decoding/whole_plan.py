@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.grammar.source import Source
-from plansafe.llm.decoding.plan_schema import plan_constraint
+from plansafe.llm.decoding.plan_grammar import plan_constraint
 from plansafe.llm.loose.candidates import LooseResult
 from plansafe.llm.loose.reader import read_loose
 from plansafe.llm.models.answer import Answer

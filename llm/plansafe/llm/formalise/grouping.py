@@ -1,16 +1,30 @@
-"""Group rules by meaning: distinguished by executions of the problem, or proved equal on all of its traces."""
+"""Group rules by meaning: distinguished by executions of the problem, or proved equal on all of its traces.
+
+The verdicts of candidate rules on executions of one problem: random walks, and given plans.
+
+The verdict of an execution is which of the rules it violates if it ends here, whoever is to blame (``--judge all``);
+every beginning of a walk is also an execution.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from random import Random
 from typing import NamedTuple
 
 from plansafe.llm.formalise.asking import Limits
 from plansafe.llm.formalise.equivalence import Reader
-from plansafe.llm.formalise.traces import Traces
 from plansafe.specs.lint.lint_problem import LintProblem
+from plansafe.specs.lint.trace_search import outcome_of
 from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.planning.planner import PlanningStatus
+from plansafe.verifier.repair.ground_effects import step_key
 
 
 class Alike(NamedTuple):
@@ -86,3 +100,99 @@ def _split_by_plans(checker: Checker, traces: Traces, heads: Sequence[int], limi
             sure &= plan.status is PlanningStatus.UNSOLVABLE
         if sure:
             proved.add((first, second))
+
+
+_CONCERNED = 0.7
+"""How often a walk takes a step that changes what a rule reads, where there is one."""
+_UNDECIDED = None
+
+
+class Traces:
+    """The executions that were looked at, and what each of the first ``rules`` rules of ``engine`` says of them."""
+
+    def __init__(self, engine: Engine, rules: int) -> None:
+        self.engine, self.rules = engine, rules
+        self.verdicts: list[tuple[bool | None, ...]] = []
+        self._seen: set[object] = set()
+        self._start = Execution.initial(engine)
+        self._look(self._start, ())
+
+    @property
+    def count(self) -> int:
+        """How many different executions were looked at."""
+        return len(self.verdicts)
+
+    def walk(self, walks: int, steps: int, seed: int) -> None:
+        """Random executions, each with all its beginnings; the same for the same seed."""
+        random = Random(seed)
+        concerned = _concerned(self.engine)
+        for _ in range(walks):
+            execution = self._start
+            path: tuple[object, ...] = ()
+            for _ in range(steps):
+                legal = sorted(execution.legal(), key=step_key)
+                concerned_steps = [step for step in legal if step.action.name in concerned]
+                if not legal:
+                    break
+                step = random.choice(concerned_steps if concerned_steps and random.random() < _CONCERNED else legal)
+                after = _after(execution, step)
+                if after is None:
+                    break
+                execution, path = after, (*path, step_key(step))
+                self._look(execution, path)
+
+    def replay(self, plan: Sequence[GroundAction]) -> None:
+        """A plan with all its beginnings."""
+        execution: Execution | None = self._start
+        path: tuple[object, ...] = ()
+        for step in plan:
+            execution = _after(execution, step) if execution is not None else None
+            if execution is None:
+                return
+            path = (*path, step_key(step))
+            self._look(execution, path)
+
+    def alike(self, numbers: Iterable[int]) -> list[list[int]]:
+        """The rules with the same verdict on every execution, in groups, the largest first."""
+        groups: dict[tuple[bool | None, ...], list[int]] = {}
+        for number in numbers:
+            groups.setdefault(tuple([rule_number[number] for rule_number in self.verdicts]), []).append(number)
+        return list(groups.values())
+
+    def _look(self, execution: Execution, path: tuple[object, ...]) -> None:
+        if path in self._seen:
+            return
+        self._seen.add(path)
+        try:
+            outcome = outcome_of(execution)
+        except TooManyInstances:
+            return
+        self.verdicts.append(
+            tuple(
+                [
+                    True if n in outcome.violated else _UNDECIDED if n in outcome.not_satisfied else False
+                    for n in range(self.rules)
+                ]
+            )
+        )
+
+
+def _after(execution: Execution, step: GroundAction) -> Execution | None:
+    try:
+        return execution.after(step)
+    except (NumberTooLarge, TooManyInstances):
+        return None
+
+
+def _concerned(engine: Engine) -> frozenset[str]:
+    """The actions that rules name, or that change a predicate which they read."""
+    formulas = [f for part in engine.rule_set.parts for f in (part.body, part.guard, part.step) if f is not None]
+    read = {atom.predicate for formula in formulas for atom in atoms_in(formula)}
+    action_names = {name for (_, name), predicate in engine.action_predicates.items() if predicate in read}
+    return frozenset(
+        [
+            a.name
+            for a in engine.task.actions.values()
+            if a.name in action_names or read & set(engine.changed_indexes(a))
+        ]
+    )

@@ -2,6 +2,8 @@
 
 A finding that only follows from a failed step is left out: the model should fix the first cause. All texts are bounded,
 since names in them are the model's own.
+
+The repairs of a run's proposals: each is searched for once, though feedback and the last resort both ask for it.
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ from typing import assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.llm.loop.model import Style
-from plansafe.llm.loop.repairs import Repairs
+from plansafe.llm.loop.model import PLAN, Style
 from plansafe.verifier.api import Checker
-from plansafe.verifier.repair.model import Edit, EditKind
+from plansafe.verifier.repair.api import repair
+from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult
 from plansafe.verifier.reporting.report import Finding, FindingClass, Report
 
 MOST_FINDINGS = 8
@@ -179,3 +181,18 @@ def _text(text: str) -> str:
     """On one line, without marks of Markdown, and of bounded length."""
     words = " ".join(text.replace("`", "").split())
     return words if len(words) <= LONGEST_TEXT else f"{words[:LONGEST_TEXT]}.."
+
+
+class Repairs:
+    """Searches by the options of the run; plans are identified by their text."""
+
+    def __init__(self, checker: Checker, options: RepairOptions) -> None:
+        self._checker = checker
+        self._options = options
+        self._known: dict[str, RepairResult] = {}
+
+    def of(self, plan: str) -> RepairResult:
+        """What the search found for a plan."""
+        if plan not in self._known:
+            self._known[plan] = repair(self._checker, Source(PLAN, plan), self._options)
+        return self._known[plan]

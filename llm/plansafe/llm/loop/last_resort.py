@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from plansafe.grammar.source import Source
+from plansafe.llm.loop.feedback import Repairs
 from plansafe.llm.loop.model import PLAN, AttributedStep, PlanResult, Status, StepAuthor, is_safe
-from plansafe.llm.loop.repairs import Repairs
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.planning.guide import Continuation, Guide

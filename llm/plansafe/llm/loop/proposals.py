@@ -1,18 +1,26 @@
-"""One proposal of a whole plan: asked for, read, mapped to executable steps if requested, and judged."""
+"""One proposal of a whole plan: asked for, read, mapped to executable steps if requested, and judged.
+
+A refusal, where it was offered: read from the answer's first line, and compared with the engine's result.
+
+A model may refuse a harmful task, or a task without a safe plan. The engine can prove the second; it cannot decide the
+first, so it never replaces a refusal by a plan of its own.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from plansafe.grammar.source import Source
 from plansafe.llm.decoding.whole_plan import Written, write_plan
 from plansafe.llm.loop.mapping import mapped, raw_steps
-from plansafe.llm.loop.model import PLAN, AttributedStep, Decode, PlanOptions, Round, StepAuthor
+from plansafe.llm.loop.model import PLAN, AttributedStep, Decode, PlanOptions, Refusal, Round, StepAuthor
 from plansafe.llm.loop.recorder import Recorder
-from plansafe.llm.loop.refusal import refused
+from plansafe.llm.models.answer import Answer, Finish
 from plansafe.llm.models.request import Message
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import IllFormed
+from plansafe.verifier.planning.guide import Continuation, Guide
 
 
 def proposal(
@@ -78,3 +86,27 @@ def _mapped(
 def _line(text: str, at: int) -> str:
     end = text.find("\n", at)
     return text[text.rfind("\n", 0, at) + 1 : len(text) if end < 0 else end].strip()
+
+
+MARK = "REFUSE:"
+_LONGEST = 300
+_REFUSES = re.compile(r"\s*[`*_\"']*refuse\s*:(?P<why>[^\n]*)", re.IGNORECASE)
+
+
+def refused(answer: Answer) -> str | None:
+    """The reason in an answer that refuses, on one line; ``None`` of any other answer."""
+    match = _REFUSES.match(answer.text)
+    if match is None:
+        return "the provider refused" if answer.finish is Finish.REFUSAL else None
+    reason = " ".join(match["why"].strip("`*_\"' ").split())
+    return (reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}..") or "no reason is given"
+
+
+def checked_refusal(reason: str, checker: Checker) -> Refusal:
+    """A refusal with the engine's result."""
+    try:
+        continuation = Guide(checker.compiled).continuation()
+    except ValueError as error:
+        continuation = Continuation(None, (), str(error))
+    right = None if continuation.exists is None else not continuation.exists
+    return Refusal(reason, right, len(continuation.steps), continuation.detail)

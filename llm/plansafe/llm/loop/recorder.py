@@ -6,8 +6,7 @@ from plansafe.llm.loop.model import Exchange
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.batch import ask
 from plansafe.llm.models.cache import Cache
-from plansafe.llm.models.plain import PlainModel
-from plansafe.llm.models.port import LogitsMask, Model
+from plansafe.llm.models.port import LogitsMask, Model, PlainModel
 from plansafe.llm.models.request import Request
 
 

@@ -19,9 +19,9 @@ from plansafe.llm.loose.careful import Careful
 from plansafe.llm.loose.elements import Form, Line
 from plansafe.llm.loose.mending import mended
 from plansafe.llm.loose.names import Names, Refused, Tolerance
+from plansafe.llm.loose.placing import answer_scope
 from plansafe.llm.loose.remarks import find_remarks
 from plansafe.llm.loose.report import SKIPPED
-from plansafe.llm.loose.scope import answer_scope
 from plansafe.llm.loose.strict import plain_name, strict_plan
 from plansafe.llm.loose.wrapping import LIMIT
 from plansafe.llm.loose.written import Written

@@ -4,16 +4,18 @@ Figures use the package ``rouge-score`` (extra ``bench``), which has the publish
 commands, and figures without the package, use the same definition computed here. SafePlan-Bench (appendix D.4) uses
 "the Python library Rouge, version 1.0.1", whose definition differs; it is computed here. Tests compare both functions
 with their packages.
+
+Whether a command is new: Rouge-L against all that are there, as Self-Instruct filters (Wang et al. 2023).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_CELLS = 25_000_000
 _EPSILON = 1e-8
@@ -148,3 +150,20 @@ def lcs_words(reference: Sequence[str], prediction: Sequence[str]) -> list[str]:
 def _bounded(first: Sequence[str], second: Sequence[str]) -> None:
     if len(first) * len(second) > MOST_CELLS:
         raise TooLong(f"{len(first)} words against {len(second)}")
+
+
+THRESHOLD = 0.7
+"""A command whose Rouge-L F with another is at least this is not new (Self-Instruct keeps commands below 0.7)."""
+
+
+class Nearest(NamedTuple):
+    """The command that is nearest, and how near: the F of Rouge-L, 0 to 1."""
+
+    instruction: str
+    f: float
+
+
+def nearest(instruction: str, instructions: Iterable[str]) -> Nearest:
+    """The nearest of the known commands; an empty one with 0 where there are none."""
+    scored = [Nearest(candidate, rouge_score_l(instruction, candidate).f) for candidate in instructions]
+    return max(scored, key=lambda scored_candidate: scored_candidate.f, default=Nearest("", 0.0))

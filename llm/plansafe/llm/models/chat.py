@@ -12,10 +12,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.answer import Answer, Enforced, Finish, bounded, count
 from plansafe.llm.models.constraint import SupportedForm, to_supported_form, unpacked, with_form_check
-from plansafe.llm.models.plain import PlainModel
-from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError
-from plansafe.llm.models.reasoning import without_reasoning
-from plansafe.llm.models.received import inner, short, text_of
+from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError, PlainModel
+from plansafe.llm.models.received import inner, short, text_of, without_reasoning
 from plansafe.llm.models.request import Constraint, Request, canonical
 from plansafe.llm.models.transport import Refused
 

@@ -14,7 +14,7 @@ from typing import Any
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.chat import ChatModel, Dialect
-from plansafe.llm.models.llamacpp import constrained
+from plansafe.llm.models.dialects import llamacpp_field
 from plansafe.llm.models.port import Capabilities, Model, ModelError
 from plansafe.llm.models.received import inner, short
 from plansafe.llm.models.request import Constraint, Grammar, Syntax
@@ -37,7 +37,7 @@ def open_file(path: str, threads: int, context: int) -> Model:
 def _constrained(constraint: Constraint) -> dict[str, Any]:
     if isinstance(constraint, Grammar) and constraint.syntax is Syntax.LARK:
         return {"grammar": _LARK + constraint.text}
-    return constrained(constraint)
+    return llamacpp_field(constraint)
 
 
 class _InProcess:

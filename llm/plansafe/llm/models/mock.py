@@ -12,9 +12,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.answer import Answer, Enforced, Finish, bounded
 from plansafe.llm.models.constraint import with_form_check
-from plansafe.llm.models.plain import PlainModel
-from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError, Policy
-from plansafe.llm.models.reasoning import without_reasoning
+from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError, PlainModel, Policy
+from plansafe.llm.models.received import without_reasoning
 from plansafe.llm.models.request import Choice, Request, address, canonical
 
 KINDS = {

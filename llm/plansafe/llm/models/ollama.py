@@ -10,10 +10,8 @@ from plansafe.grammar.shallow_json import loads
 from plansafe.llm.models.answer import Answer, Finish, bounded, count
 from plansafe.llm.models.chat import wire
 from plansafe.llm.models.constraint import SupportedForm, to_supported_form, unpacked, with_form_check
-from plansafe.llm.models.plain import PlainModel
-from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError
-from plansafe.llm.models.reasoning import without_reasoning
-from plansafe.llm.models.received import inner, short, text_of
+from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError, PlainModel
+from plansafe.llm.models.received import inner, short, text_of, without_reasoning
 from plansafe.llm.models.request import JsonSchema, Request, canonical
 from plansafe.llm.models.transport import Refused, Transport
 

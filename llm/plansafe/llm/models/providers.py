@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, suggest_name
-from plansafe.llm.models import (
-    gguf,
-    hf,
-    llamacpp,
-    llamacpp_local,
-    mock,
-    ollama,
-    openai,
-    replay,
-    torch_model,
-    vllm,
-    weights,
-)
+from plansafe.llm.models import dialects, hf, llamacpp_local, mock, ollama, replay, torch_model, weights
 from plansafe.llm.models.chat import ChatModel, Dialect
-from plansafe.llm.models.keys import Key
 from plansafe.llm.models.port import Capabilities, Model, ModelError, Policy
-from plansafe.llm.models.remote_url import checked_url
-from plansafe.llm.models.transport import Transport, Tries
+from plansafe.llm.models.transport import Key, Transport, Tries, checked_url
 from plansafe.verifier.extras import how_to_install
+
+if TYPE_CHECKING:
+    from plansafe.llm.models.cache import Cache
 
 _MOST_CONNECTIONS = 64
 _CONTEXT = 8192
@@ -141,24 +131,26 @@ def _chat(dialect: Dialect, name: str, transport: Transport, settings: Settings)
 
 
 def _openai(name: str, settings: Settings) -> Model:
-    transport = _remote(settings, "OPENAI_BASE_URL", openai.URL, "OPENAI_API_KEY", "check the network connection")
-    if transport.url == openai.URL and not settings.environment.get("OPENAI_API_KEY", "").strip():
+    transport = _remote(
+        settings, "OPENAI_BASE_URL", dialects.OPENAI_URL, "OPENAI_API_KEY", "check the network connection"
+    )
+    if transport.url == dialects.OPENAI_URL and not settings.environment.get("OPENAI_API_KEY", "").strip():
         transport.close()
         help = "set OPENAI_API_KEY, or name another server with --set model.base_url=URL or OPENAI_BASE_URL"
         raise ModelError(Diagnostic(SC.MODEL_KEY, "openai/ needs a key", help=help), fatal=True)
-    return _chat(openai.dialect(transport.url), name, transport, settings)
+    return _chat(dialects.openai_dialect(transport.url), name, transport, settings)
 
 
 def _vllm(name: str, settings: Settings) -> Model:
     start = f"start the server with `vllm serve {name}`, or give its address with --set model.base_url=URL"
-    transport = _remote(settings, "VLLM_BASE_URL", vllm.URL, "VLLM_API_KEY", start)
-    return _chat(vllm.dialect(), name, transport, settings)
+    transport = _remote(settings, "VLLM_BASE_URL", dialects.VLLM_URL, "VLLM_API_KEY", start)
+    return _chat(dialects.vllm_dialect(), name, transport, settings)
 
 
 def _llamacpp(name: str, settings: Settings) -> Model:
     start = "start the server with `llama-server -m FILE`, or give its address with --set model.base_url=URL"
-    transport = _remote(settings, "LLAMACPP_BASE_URL", llamacpp.URL, "LLAMA_API_KEY", start)
-    return _chat(llamacpp.dialect(), name, transport, settings)
+    transport = _remote(settings, "LLAMACPP_BASE_URL", dialects.LLAMACPP_URL, "LLAMA_API_KEY", start)
+    return _chat(dialects.llamacpp_dialect(), name, transport, settings)
 
 
 def _ollama(name: str, settings: Settings) -> Model:
@@ -181,7 +173,7 @@ def _gguf(path: str, settings: Settings) -> Model:
         raise ModelError(Diagnostic(SC.MODEL_PACKAGE_MISSING, message, help=help), fatal=True)
     if runner.name != "gguf":
         return runner.open(path, settings)
-    return gguf.open_file(path, settings.threads or 1, settings.dtype, weights.folder_of(settings.environment))
+    return hf.open_file(path, settings.threads or 1, settings.dtype, weights.folder_of(settings.environment))
 
 
 def _llamacpp_local(path: str, settings: Settings) -> Model:
@@ -204,81 +196,62 @@ def _mock(name: str, settings: Settings) -> Model:
 _HTTP = ("httpx",)
 PROVIDERS = (
     Provider(
-        "openai",
-        "openai/NAME",
-        "OpenAI, or a service with its protocol (--set model.base_url=URL)",
-        openai.dialect("").capabilities,
-        _HTTP,
-        "llm",
-        "OPENAI_API_KEY, OPENAI_BASE_URL",
-        _openai,
+        "openai", "openai/NAME", "OpenAI, or a service with its protocol (--set model.base_url=URL)",
+        dialects.openai_dialect("").capabilities, _HTTP, "llm", "OPENAI_API_KEY, OPENAI_BASE_URL", _openai
     ),
     Provider(
-        "vllm",
-        "vllm/NAME",
-        "a server of vLLM",
-        vllm.dialect().capabilities,
-        _HTTP,
-        "llm",
-        "VLLM_BASE_URL, VLLM_API_KEY",
-        _vllm,
+        "vllm", "vllm/NAME", "a server of vLLM",
+        dialects.vllm_dialect().capabilities, _HTTP, "llm", "VLLM_BASE_URL, VLLM_API_KEY", _vllm
     ),
     Provider(
         "ollama", "ollama/NAME", "Ollama", ollama.CAPABILITIES, _HTTP, "llm", "OLLAMA_HOST, OLLAMA_API_KEY", _ollama
     ),
     Provider(
-        "llamacpp",
-        "llamacpp/NAME",
-        "a server of llama.cpp",
-        llamacpp.dialect().capabilities,
-        _HTTP,
-        "llm",
-        "LLAMACPP_BASE_URL, LLAMA_API_KEY",
-        _llamacpp,
+        "llamacpp", "llamacpp/NAME", "a server of llama.cpp",
+        dialects.llamacpp_dialect().capabilities, _HTTP, "llm", "LLAMACPP_BASE_URL, LLAMA_API_KEY", _llamacpp
     ),
     Provider(
-        "hf",
-        "hf/FOLDER",
-        "weights as safetensors, in this process",
-        torch_model.CAPABILITIES,
-        ("torch", "transformers"),
-        "hf",
-        "the folder",
-        _hf,
+        "hf", "hf/FOLDER", "weights as safetensors, in this process",
+        torch_model.CAPABILITIES, ("torch", "transformers"), "hf", "the folder", _hf
     ),
     Provider(
-        "gguf",
-        "gguf/FILE",
-        "weights as GGUF, by transformers (unpacked once) or llama.cpp in this process",
-        torch_model.CAPABILITIES,
-        ("torch", "transformers", "accelerate", "gguf"),
-        "hf",
-        "the file",
-        _gguf,
-        "llamacpp-local",
+        "gguf", "gguf/FILE", "weights as GGUF, by transformers (unpacked once) or llama.cpp in this process",
+        torch_model.CAPABILITIES, ("torch", "transformers", "accelerate", "gguf"), "hf", "the file", _gguf,
+        substitute="llamacpp-local"
     ),
     Provider(
-        "llamacpp-local",
-        "llamacpp-local/FILE",
-        "weights as GGUF, by llama.cpp in this process",
-        llamacpp_local.CAPABILITIES,
-        ("xllamacpp",),
-        "llamacpp",
-        "the file",
-        _llamacpp_local,
+        "llamacpp-local", "llamacpp-local/FILE", "weights as GGUF, by llama.cpp in this process",
+        llamacpp_local.CAPABILITIES, ("xllamacpp",), "llamacpp", "the file", _llamacpp_local
     ),
     Provider(
         "replay", "replay/FILE", "recorded answers, as JSON lines", replay.CAPABILITIES, (), "", "the file", _replay
     ),
     Provider(
-        "mock",
-        f"mock/{'|'.join(mock.KINDS)}",
-        "no model: random choices, or a policy of the caller",
-        mock.CAPABILITIES,
-        (),
-        "",
-        "nothing",
-        _mock,
+        "mock", f"mock/{'|'.join(mock.KINDS)}", "no model: random choices, or a policy of the caller",
+        mock.CAPABILITIES, (), "", "nothing", _mock
     ),
-)
+)  # fmt: skip
 """All of them, in the order in which they are listed."""
+
+
+@contextmanager
+def opened(
+    name: str, settings: Settings, path: str | None = None, *, keep: bool = True
+) -> Iterator[tuple[Model, Cache | None]]:
+    """Open a model and the cache of its answers, in ``path`` or in its usual place.
+
+    The cache is ``None`` if answers are not kept, or not worth keeping.
+
+    Raises :class:`plansafe.llm.models.port.ModelError`.
+    """
+    from plansafe.llm.models.cache import Cache, default_path  # noqa: PLC0415 - loads sqlite3
+
+    model = open_model(name, settings)
+    try:
+        if keep and model.keeps:
+            with Cache(path or default_path(os.environ)) as cache:
+                yield model, cache
+        else:
+            yield model, None
+    finally:
+        model.close()

@@ -17,9 +17,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.models.answer import Answer, Enforced, bounded, from_record
 from plansafe.llm.models.constraint import with_form_check
-from plansafe.llm.models.plain import PlainModel
-from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError
-from plansafe.llm.models.reasoning import without_reasoning
+from plansafe.llm.models.port import Capabilities, LogitsMask, ModelError, PlainModel
+from plansafe.llm.models.received import without_reasoning
 from plansafe.llm.models.request import Request, address, canonical
 
 CAPABILITIES = Capabilities()

@@ -1,4 +1,7 @@
-"""Texts as rows of tokens, sorted once: after some tokens, those with which a text of any subset goes on."""
+"""Texts as rows of tokens, sorted once: after some tokens, those with which a text of any subset goes on.
+
+A choice between texts as a mask over tokens: after each token, those with which some text goes on.
+"""
 
 from __future__ import annotations
 
@@ -88,3 +91,15 @@ class TokenTable:
             tokens = self._vocabulary.encode(f"{text}{self._end}")
             row = self._row_of[text] = tuple(tokens) if self._end else (*tokens, self._vocabulary.end)
         return row
+
+
+class ChoiceMask:
+    """The tokens of each text, and then the end. A text may be the beginning of another."""
+
+    def __init__(self, texts: Sequence[str], vocabulary: Vocabulary) -> None:
+        self._table = TokenTable(vocabulary)
+        self._numbers = self._table.numbers(texts)
+
+    def __call__(self, tokens: Sequence[int]) -> Sequence[int]:
+        """See :data:`~plansafe.llm.models.port.LogitsMask`."""
+        return self._table.following(self._numbers, tuple(tokens))

@@ -1,4 +1,9 @@
-"""Calls over HTTP that are tried again: bounded in time and size, and silent about keys."""
+"""Calls over HTTP that are tried again: bounded in time and size, and silent about keys.
+
+Keys of services: kept out of all output, and taken out of whatever a server sends back.
+
+Addresses of servers: checked before anything is sent, so that no key goes where it should not.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,10 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.llm.models.keys import Key
 from plansafe.llm.models.port import Cancelled, ModelError
 from plansafe.llm.models.received import MOST_BYTES, Garbage, complaint, inner, read_events, read_object, short
 from plansafe.llm.models.request import canonical
@@ -19,6 +24,7 @@ from plansafe.verifier.extras import how_to_install
 
 if TYPE_CHECKING:
     from plansafe.llm.models.pool import Response
+
 
 _AGAIN = frozenset((408, 409, 429))
 _REFUSED = frozenset((400, 413, 422))
@@ -230,3 +236,75 @@ def _wait_asked(headers: Mapping[str, str]) -> float | None:
         return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+_SHORTEST = 8
+_HIDDEN = "[key]"
+
+
+class Key:
+    """A key. It is shown, copied and pickled as nothing; :meth:`header` alone gives it out.
+
+    Raises :class:`ModelError` for one that no header can hold: the library would repeat it in its complaint.
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str, name: str) -> None:
+        if not value.isascii() or not value.isprintable() or " " in value:
+            message = f"the key in {name} contains invalid characters, such as a line end or quotation marks"
+            raise ModelError(Diagnostic(SC.MODEL_KEY, message, help=f"set {name} again"), fatal=True)
+        self._value = value
+
+    def __repr__(self) -> str:
+        return _HIDDEN if self._value else "no key"
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __reduce__(self) -> str:
+        raise TypeError("a key is not copied")
+
+    def header(self) -> dict[str, str]:
+        """The header that carries it."""
+        return {"Authorization": f"Bearer {self._value}"} if self._value else {}
+
+    def hide(self, text: str) -> str:
+        """A text of a server without the key, which servers like to repeat.
+
+        Words of fewer than eight characters, such as the ``EMPTY`` of local servers, are not secrets, and stay.
+        """
+        return text.replace(self._value, _HIDDEN) if len(self._value) >= _SHORTEST else text
+
+
+_MAX_SHOWN = 80
+
+
+def checked_url(text: str, name: str) -> str:
+    """The address without a slash at its end. ``name`` is the flag or variable that gave it.
+
+    Raises :class:`ModelError` for a text that is not a server's address, and for an address with a password or a query:
+    these end up in logs.
+    """
+    try:
+        parts = urlsplit(text)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_valid = False
+    if not is_valid or not text.isascii() or not text.isprintable() or any([c in text for c in ' \\<>"']):
+        quoted = "" if "@" in text or "?" in text else f": {text[:_MAX_SHOWN]!a}"
+        raise ModelError(
+            Diagnostic(
+                SC.BAD_OPTION, f"{name} is not an address of a server{quoted}", help="such as http://localhost:8000/v1"
+            ),
+            fatal=True,
+        )
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        message = f"{name} has a password or a query, which would end up in logs"
+        raise ModelError(
+            Diagnostic(
+                SC.BAD_OPTION, message, help="give the key in the provider's variable; see docs/language-models.md"
+            ),
+            fatal=True,
+        )
+    return text.rstrip("/")

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from plansafe.llm.models.request import Message, Role
+from plansafe.llm.prompts.crop import actions_text, things_text
 from plansafe.llm.prompts.planning import Prompt
-from plansafe.llm.prompts.scene import actions_text, things_text
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Task
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 
 from plansafe.llm.models.port import Capabilities
 from plansafe.llm.models.request import Constraint, Grammar, JsonSchema, Message, Role, Syntax
-from plansafe.llm.prompts.crop import Crop, crop, relevance
+from plansafe.llm.prompts.crop import Crop, crop, facts_text, relevance, things_text, type_text
 from plansafe.llm.prompts.planning import Prompt
-from plansafe.llm.prompts.scene import facts_text, things_text, type_text
-from plansafe.llm.prompts.tokens import tokens_of
+from plansafe.llm.prompts.prompt_options import tokens_of
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Task
 

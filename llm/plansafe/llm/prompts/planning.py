@@ -11,9 +11,18 @@ import re
 from typing import NamedTuple
 
 from plansafe.llm.models.request import Message, Role
-from plansafe.llm.prompts.crop import Crop, crop, cropped_to, named_in, relevance
-from plansafe.llm.prompts.scene import actions_text, facts_text, goal_text, things_text
-from plansafe.llm.prompts.tokens import tokens_of
+from plansafe.llm.prompts.crop import (
+    Crop,
+    actions_text,
+    crop,
+    cropped_to,
+    facts_text,
+    goal_text,
+    named_in,
+    relevance,
+    things_text,
+)
+from plansafe.llm.prompts.prompt_options import tokens_of
 from plansafe.verifier.execution.compiled import CompiledTask
 
 VERSION = 1

@@ -15,7 +15,7 @@ from plansafe.llm.metrics.records import Module
 from plansafe.llm.metrics.transition import Side
 from plansafe.llm.models.request import Message, Role
 from plansafe.llm.prompts import planning
-from plansafe.llm.prompts.scene import facts_text, goal_text, things_text
+from plansafe.llm.prompts.crop import facts_text, goal_text, things_text
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Predicate, Task
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
 from plansafe.grammar.source import Source
-from plansafe.llm.metrics.kappa import Agreement, cohen
+from plansafe.llm.metrics.paired import Agreement, cohen
 from plansafe.llm.scenarios.model import Scenario
 
 QUESTIONS = {

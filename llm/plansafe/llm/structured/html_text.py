@@ -9,12 +9,12 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Span
 from plansafe.llm.loose.names import Refused
 from plansafe.llm.structured.keys import DONE_WORDS, REMOVED_WORDS
-from plansafe.llm.structured.places import LinePlaces
 from plansafe.llm.structured.tables import Cell, rows_as_maps
 from plansafe.llm.structured.tree import (
     Document,
     Format,
     Kind,
+    LinePlaces,
     Mark,
     Node,
     NotThisFormat,

@@ -6,15 +6,7 @@ import re
 
 from plansafe.grammar.diagnostics import Span
 from plansafe.llm.structured.tables import Cell, rows_as_maps
-from plansafe.llm.structured.tree import (
-    Document,
-    Format,
-    Kind,
-    Mark,
-    Node,
-    breaks_off,
-    not_understood,
-)
+from plansafe.llm.structured.tree import Document, Format, Kind, Mark, Node, breaks_off, not_understood
 
 OPENING = re.compile(r"\\begin\{(enumerate|itemize|tabular)\*?\}")
 _LONGEST_ITEM = 2_000

@@ -12,12 +12,12 @@ import warnings
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Span
 from plansafe.llm.loose.names import Refused, short
-from plansafe.llm.structured.places import LinePlaces
 from plansafe.llm.structured.tree import (
     DEPTH,
     Document,
     Format,
     Kind,
+    LinePlaces,
     Node,
     NotThisFormat,
     Unreadable,

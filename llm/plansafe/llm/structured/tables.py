@@ -19,8 +19,7 @@ from plansafe.llm.structured.keys import (
     STATUS_KEYS,
     bare_key,
 )
-from plansafe.llm.structured.places import LinePlaces
-from plansafe.llm.structured.tree import Document, Format, Kind, Mark, Node, NotThisFormat, not_understood
+from plansafe.llm.structured.tree import Document, Format, Kind, LinePlaces, Mark, Node, NotThisFormat, not_understood
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -9,10 +9,10 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Span
 from plansafe.llm.loose.names import Refused
 from plansafe.llm.structured.keys import ACTION_KEYS, bare_key
-from plansafe.llm.structured.places import BytePlaces
 from plansafe.llm.structured.tree import (
     DEPTH,
     MOST_NODES,
+    BytePlaces,
     Document,
     Format,
     Kind,

@@ -24,12 +24,14 @@ from plansafe.verifier.model.footprints import StateVariable
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
+    ArgumentTuple,
     Arithmetic,
     Assignment,
     Atom,
     Binding,
     Compare,
     Constant,
+    Effect,
     Expression,
     Fluent,
     Formula,
@@ -37,6 +39,7 @@ from plansafe.verifier.model.nodes import (
     bind,
 )
 from plansafe.verifier.model.operations import atoms_in, expression_fluents, has_comparison, is_temporal, mentions
+from plansafe.verifier.repair.ground_effects import unify_pattern
 from plansafe.verifier.rules.model import RulePart
 
 MAX_OPEN_LITERALS = 16
@@ -142,7 +145,7 @@ class CausalLinker:
         self._initial_fluents = checker.engine.make_initial_state().fluents
         self._needed_later: set[StateVariable] = set()
         self._rule_conditions: dict[int, list[_RuleCondition]] = {}
-        self._unconditional: dict[str, bool] = {}
+        self._action_effects: dict[str, _ActionEffects] = {}
         self._action_predicates = frozenset(checker.engine.action_predicates.values())
 
     def link_all(self, violations: Iterable[Violation] = (), step_of_letter: Sequence[int] = ()) -> None:
@@ -219,36 +222,59 @@ class CausalLinker:
         if log is None:
             return
         changed = {change[:2] for change in log}
-        is_unconditional = self._is_unconditional(action)
-        needed_variables = set() if is_unconditional else set(self._needed_later)
+        effects = self._index_effects(action)
+        needed_variables = [variable for variable in self._needed_later if variable[0] in effects.writers]
         self._needed_later -= changed
-        if is_unconditional:
-            return
-        effects = list(self._instantiate_effects(action, binding))
-        for effect in effects:
-            self._link_numbers(effect, number)
+        for effect in effects.with_numbers:
+            for inner in self.task.bindings(effect.variables, binding):
+                self._link_numbers(self._instantiate_effect(effect, inner), number)
         for variable in needed_variables:
-            relevant = [effect for effect in effects if variable in effect.writes]
+            relevant = list(self._find_writers(effects.writers[variable[0]], binding, variable))
             for literal in self._find_effect_literals(variable, relevant, variable in changed):
                 self._add_links(literal, number, "effect", literal.necessary)
 
-    def _is_unconditional(self, action: Action) -> bool:
-        """Whether an action's effects do not depend on the state."""
-        cached = self._unconditional.get(action.name)
-        if cached is None:
-            cached = all([e.condition is TRUE and not e.assignments for e in action.start.effects])
-            self._unconditional[action.name] = cached
-        return cached
+    def _index_effects(self, action: Action) -> _ActionEffects:
+        """The effects of an action by what they change; none if they do not depend on the state."""
+        indexed = self._action_effects.get(action.name)
+        if indexed is None:
+            effects, base = action.start.effects, len(self.task.predicates)
+            writers: dict[int, list[tuple[Effect, list[ArgumentTuple]]]] = {}
+            if any([effect.condition is not TRUE or effect.assignments for effect in effects]):
+                for effect in effects:
+                    targets: dict[int, list[ArgumentTuple]] = {}
+                    for atom in (*effect.adds, *effect.deletes):
+                        targets.setdefault(atom.predicate, []).append(atom.arguments)
+                    for assignment in effect.assignments:
+                        targets.setdefault(base + assignment.function, []).append(assignment.arguments)
+                    for index, arguments in targets.items():
+                        writers.setdefault(index, []).append((effect, arguments))
+            with_numbers = [effect for effect in effects if effect.assignments or has_comparison(effect.condition)]
+            indexed = self._action_effects[action.name] = _ActionEffects(with_numbers, writers)
+        return indexed
 
-    def _instantiate_effects(self, action: Action, binding: Binding) -> Iterator[_EffectInstance]:
+    def _find_writers(
+        self, writers: list[tuple[Effect, list[ArgumentTuple]]], binding: Binding, variable: StateVariable
+    ) -> Iterator[_EffectInstance]:
+        """The instances of effects that may change a fact or fluent."""
+        for effect, targets in writers:
+            objects = self.task.decode(variable[1], len(targets[0]))
+            inner_bindings: dict[tuple[int, ...], Binding] = {}
+            for arguments in targets:
+                known = unify_pattern(self.task, effect.variables, arguments, objects, binding)
+                if known is not None:
+                    for inner in self.task.bindings([v for v in effect.variables if v.slot not in known], known):
+                        inner_bindings[tuple([inner[v.slot] for v in effect.variables])] = inner
+            for _, inner in sorted(inner_bindings.items()):
+                yield self._instantiate_effect(effect, inner)
+
+    def _instantiate_effect(self, effect: Effect, binding: Binding) -> _EffectInstance:
         finder, base = self.finder, len(self.task.predicates)
-        for effect in action.start.effects:
-            for inner in self.task.bindings(effect.variables, binding):
-                updates = {(base + a.function, self.task.code_of(a.arguments, inner)): a for a in effect.assignments}
-                adds = frozenset([finder.find_fact(atom, inner) for atom in effect.adds])
-                deletes = frozenset([finder.find_fact(atom, inner) for atom in effect.deletes])
-                value = finder.holds(effect.condition, inner)
-                yield _EffectInstance(effect.condition, inner, value, adds, deletes, updates)
+        updates = {(base + a.function, self.task.code_of(a.arguments, binding)): a for a in effect.assignments}
+        adds = frozenset([finder.find_fact(atom, binding) for atom in effect.adds])
+        deletes = frozenset([finder.find_fact(atom, binding) for atom in effect.deletes])
+        return _EffectInstance(
+            effect.condition, binding, finder.holds(effect.condition, binding), adds, deletes, updates
+        )
 
     def _find_effect_literals(
         self, variable: StateVariable, effects: list[_EffectInstance], changed: bool
@@ -375,6 +401,13 @@ class CausalLinker:
                 self.links[Link(changes[-1], literal, consumer, "rule", False, rule)] = None
 
 
+class _ActionEffects(NamedTuple):
+    """The effects of an action: those with numbers, and by predicate or fluent those that write it, with arguments."""
+
+    with_numbers: list[Effect]
+    writers: dict[int, list[tuple[Effect, list[ArgumentTuple]]]]
+
+
 class _EffectInstance(NamedTuple):
     """An effect under one binding of its variables: whether it happens, and its changes."""
 
@@ -384,11 +417,6 @@ class _EffectInstance(NamedTuple):
     adds: frozenset[StateVariable]
     deletes: frozenset[StateVariable]
     updates: dict[StateVariable, Assignment]
-
-    @property
-    def writes(self) -> frozenset[StateVariable]:
-        """The facts and fluents that it may change."""
-        return self.adds | self.deletes | self.updates.keys()
 
 
 def _divides(expression: Expression) -> bool:

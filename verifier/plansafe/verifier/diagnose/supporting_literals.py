@@ -53,6 +53,9 @@ class SupportLiteral(NamedTuple):
 
     def text(self, task: Task) -> str:
         """Return the literal as PDDL."""
+        if isinstance(self.formula, Atom):
+            fact = task.fact_text(*self.variables[0])
+            return fact if self.value else f"(not {fact})"
         return formula_text(task, self.formula if self.value else Not(self.formula), self.binding)
 
 

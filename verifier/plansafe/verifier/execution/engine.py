@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -64,23 +65,10 @@ class Engine:
         self.rule_set = RuleSet(task, rules, action_predicates, max_instances)
         self.refusal = refusal
         """Why one state cannot represent this task (it has several possible worlds); ``None`` if it can."""
-        self._initial = State.initial(task)
-        for literal in task.timed_literals:
-            if literal.time == 0:
-                self._apply_literal(literal)
-        if self.axioms:
-            self.axioms.compute(self._initial.facts, self._initial.fluents)
-        self.prototype: Runtime | None = None
-        self.limit: Limit | None = None
-        watched: frozenset[int] = frozenset()
-        if self.rule_set.parts or any([rule.step_patterns for rule in rules]):
-            try:
-                self.prototype = self._make_runtime()
-                watched = self.prototype.watched
-                self.prototype.start(self._initial.fork(), LetterTime(0, 0, False))
-            except TooManyInstances:
-                self.prototype = None
-                self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
+        has_rules = self.rule_set.parts or any([rule.step_patterns for rule in rules])
+        monitors = self._make_runtime() if has_rules else None
+        self._start(monitors)
+        watched: frozenset[int] = frozenset() if monitors is None else monitors.watched
         if self.axioms:
             watched |= self.axioms.inputs
         self.code = ActionCode(task, self.emitter, watched)
@@ -95,6 +83,36 @@ class Engine:
         self.reads_actions = bool([p for p in action_predicates.values() if p in self.rule_set.momentary])
         self._goal_facts = [(p.predicate, task.encode(p.arguments)) for p in task.goal if isinstance(p, Atom)]
         self._goal = [self._compile_condition(part) for part in task.goal if not isinstance(part, Atom)]
+
+    def _start(self, monitors: Runtime | None) -> None:
+        """Make the initial state, which new monitors read."""
+        self._initial = State.initial(self.task)
+        for literal in self.task.timed_literals:
+            if literal.time == 0:
+                self._apply_literal(literal)
+        if self.axioms:
+            self.axioms.compute(self._initial.facts, self._initial.fluents)
+        self.prototype = monitors
+        self.limit: Limit | None = None
+        if monitors is not None:
+            try:
+                monitors.start(self._initial.fork(), LetterTime(0, 0, False))
+            except TooManyInstances:
+                self.prototype = None
+                self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
+
+    def with_initial_state(self, task: Task) -> Engine:
+        """Return the engine of a task with one world that differs in the initial state alone. It shares all code."""
+        monitors = self._new_monitors.fork() if self.prototype is not None or self.limit is not None else None
+        engine = copy(self)
+        engine.task, engine.refusal = task, None
+        engine._start(monitors)  # noqa: SLF001 - of its own class
+        return engine
+
+    @cached_property
+    def _new_monitors(self) -> Runtime:
+        """Monitors that have not read the initial state."""
+        return self._make_runtime()
 
     def _apply_literal(self, literal: model.TimedLiteral) -> None:
         """Apply a timed literal of time 0 to the initial state."""
@@ -189,7 +207,7 @@ class Engine:
             return None
         if not timed:
             return self.prototype.fork()
-        runtime = self._make_runtime()
+        runtime = self._new_monitors.fork()
         runtime.start(state, LetterTime(0, 0, True))
         return runtime
 

@@ -7,7 +7,7 @@ conditions are read in the state before it, its effects are combined, and no two
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from time import monotonic
 
 from plansafe.grammar.codes import SC
@@ -39,7 +39,7 @@ from plansafe.verifier.execution.timed_action_facts import TimedActionFacts
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.model.nodes import Formula, Number, TimedLiteral
+from plansafe.verifier.model.nodes import Formula, Number, Task, TimedLiteral
 
 _COMPARE = {
     "=": lambda duration, bound, tolerance: abs(duration - bound) <= tolerance,
@@ -87,17 +87,8 @@ class TimedReplay(Replay):
         """The effects of each event of the present happening, with the number of its step (0: a timed literal)."""
 
     def prepare_start(self) -> None:
-        """Select the literals that happen: S0 has the literals of time 0, and none happens after the plan's end."""
-        self.literals: list[TimedLiteral] = []
-        if not self.task.timed_literals:
-            return
-        last: Number = 0
-        for step in self.plan_steps:
-            if isinstance(step.resolved, GroundAction):
-                last = max(
-                    last, step.time + (step.duration or 0) if step.resolved.action.end is not None else step.time
-                )
-        self.literals = [literal for literal in self.task.timed_literals if 0 < literal.time <= last]
+        """Select the literals that happen."""
+        self.literals = list_literals(self.task, self.plan_steps)
 
     def run(self) -> None:
         """Run all happenings."""
@@ -118,24 +109,7 @@ class TimedReplay(Replay):
 
     def make_agenda(self) -> Iterator[tuple[Number, list[Event]]]:
         """Yield the happenings in order, each with its time and events."""
-        agenda: dict[Number, list[Event]] = {}
-        for step in self.plan_steps:
-            if isinstance(step.resolved, IllFormed):
-                agenda.setdefault(step.time, []).append(Event(ILL_FORMED, step))
-                continue
-            agenda.setdefault(step.time, []).append(Event(START, step))
-            if step.resolved.action.end is not None:
-                agenda.setdefault(step.time + (step.duration or 0), []).append(Event(END, step))
-        for literal in self.literals:
-            agenda.setdefault(literal.time, []).append(Event("literal", None, literal))
-        for time in sorted(agenda):
-            for batch in self.split_by_immediate_ends(time, agenda[time]):
-                yield time, batch
-
-    def split_by_immediate_ends(self, time: Number, events: list[Event]) -> list[list[Event]]:
-        """Return the happenings of one time: actions without duration end in a second happening."""
-        immediate_ends = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
-        return [batch for batch in ([e for e in events if e not in immediate_ends], immediate_ends) if batch]
+        return list_happenings(self.plan_steps, self.literals)
 
     def run_happening(self, time: Number, events: list[Event]) -> bool:
         """Run one happening; return ``False`` if the trace halts before it."""
@@ -401,3 +375,39 @@ class TimedReplay(Replay):
 
 def _is_durative(step: TimedStep) -> bool:
     return isinstance(step.resolved, GroundAction) and step.resolved.action.end is not None
+
+
+def list_literals(task: Task, steps: Sequence[TimedStep]) -> list[TimedLiteral]:
+    """The timed literals that happen: S0 has the literals of time 0, and none happens after the plan's end."""
+    if not task.timed_literals:
+        return []
+    last: Number = 0
+    for step in steps:
+        if isinstance(step.resolved, GroundAction):
+            last = max(last, step.time + (step.duration or 0) if step.resolved.action.end is not None else step.time)
+    return [literal for literal in task.timed_literals if 0 < literal.time <= last]
+
+
+def list_happenings(
+    steps: Sequence[TimedStep], literals: Sequence[TimedLiteral]
+) -> Iterator[tuple[Number, list[Event]]]:
+    """Yield the happenings of a timed plan in order, each with its time and events."""
+    agenda: dict[Number, list[Event]] = {}
+    for step in steps:
+        if isinstance(step.resolved, IllFormed):
+            agenda.setdefault(step.time, []).append(Event(ILL_FORMED, step))
+            continue
+        agenda.setdefault(step.time, []).append(Event(START, step))
+        if step.resolved.action.end is not None:
+            agenda.setdefault(step.time + (step.duration or 0), []).append(Event(END, step))
+    for literal in literals:
+        agenda.setdefault(literal.time, []).append(Event("literal", None, literal))
+    for time in sorted(agenda):
+        for batch in split_by_immediate_ends(time, agenda[time]):
+            yield time, batch
+
+
+def split_by_immediate_ends(time: Number, events: list[Event]) -> list[list[Event]]:
+    """Return the happenings of one time: actions without duration end in a second happening."""
+    immediate_ends = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
+    return [batch for batch in ([e for e in events if e not in immediate_ends], immediate_ends) if batch]

@@ -17,7 +17,7 @@ from plansafe.verifier.execution.happening import END, ILL_FORMED, START, Event
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
-from plansafe.verifier.execution.timed import TimedReplay
+from plansafe.verifier.execution.timed import TimedReplay, split_by_immediate_ends
 from plansafe.verifier.model.footprints import StateVariable, make_empty_footprint
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Action, Quantified, normal_number
@@ -219,7 +219,7 @@ class IsolatedEvents:
         self._check_deadline()
         self._update_replay()
         time = normal_number(Fraction(tick, self.agenda.unit))
-        for batch in run.split_by_immediate_ends(time, [self._make_event(number) for number in numbers]):
+        for batch in split_by_immediate_ends(time, [self._make_event(number) for number in numbers]):
             if not run.run_happening(time, batch):
                 return False
         self._read_replay()

@@ -38,11 +38,14 @@ class EditDescriber:
         self.objects = engine.task.objects
         self.original = original
         self.texts = texts
+        self._described: dict[int, tuple[Alignment, tuple[Edit, ...]]] = {}
+        """The edits of the alignments described since :meth:`compare_ties`, by identity: a diagnosis asks again."""
         self._described_count = 0
         self._places_by_key: dict[tuple[object, ...], set[int]] = {}
 
     def compare_ties(self, ties: Sequence[Alignment]) -> None:
         """Find the places of each inserted or moved step among repairs that are otherwise the same."""
+        self._described = {}
         self._places_by_key = {}
         for alignment in ties[:_MAX_TIES]:
             for place, origin in enumerate(alignment.origin):
@@ -51,6 +54,9 @@ class EditDescriber:
 
     def describe(self, alignment: Alignment) -> tuple[Edit, ...]:
         """The edits of an alignment in order of places, deletions last; with reasons for the first repairs."""
+        described = self._described.get(id(alignment))
+        if described is not None:
+            return described[1]
         edits = []
         with_reasons = self._described_count < _ALWAYS_EXPLAINED or (
             len(alignment.steps) * self._described_count < _MAX_EXPLAINED_STEPS
@@ -76,6 +82,7 @@ class EditDescriber:
         for number in alignment.deleted:
             reason = self._explain_deletion(alignment, number) if with_reasons else ""
             edits.append(Edit(EditKind.DELETE, number, 0, self.texts[number - 1], "", reason))
+        self._described[id(alignment)] = alignment, tuple(edits)
         return tuple(edits)
 
     def _find_place_range(self, alignment: Alignment, place: int) -> tuple[int, int]:

@@ -347,9 +347,14 @@ class SpecExpander:
             assert isinstance(header, list)
             if header[0] == "mapping":
                 continue
-            if token_text(header[1]) in chain or len(chain) > MAX_DEPTH:
-                message = f"specifications extend each other: {' -> '.join([*chain, token_text(header[1])])}"
+            names = (*chain, token_text(header[1]))
+            if names[-1] in chain:
+                message = f"specifications extend each other: {' -> '.join(names)}"
                 context.error(SC.CYCLE, message, at, "a cycle")
+                continue
+            if len(chain) > MAX_DEPTH:
+                message = f"a chain of more than {MAX_DEPTH} extended specifications: {' -> '.join(names)}"
+                context.error(SC.CYCLE, message, at, "one too many")
                 continue
             extended = self._read_extended(source, form, chain)
             self._add_rules(specification.rules, extended.rules)

@@ -111,15 +111,8 @@ class _StepRemover:
         self._silent.alternatives = symbols.context.alternatives
 
     def record_origin(self, tree: list[Node], origin: list[Node]) -> list[Node]:
-        """Record the list that a new list replaces, for the places of diagnostics; return the new list.
-
-        A token that the original does not have at the same position gets the place of the whole original.
-        """
-        context = self.symbols.context
-        context.record_origin(tree, Place(origin))
-        for child, node in enumerate(tree):
-            if isinstance(node, str) and (child >= len(origin) or origin[child] != node):
-                context.replaced[id(tree), child] = Place(origin)
+        """Record the list that a new list replaces, for the places of diagnostics; return the new list."""
+        self.symbols.context.record_origin(tree, Place(origin))
         return tree
 
     def parameter_scope(self, rule: list[Node]) -> TypeScope:

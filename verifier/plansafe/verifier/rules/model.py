@@ -7,7 +7,8 @@ from typing import Literal
 
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.elaborate.context import Place
-from plansafe.verifier.model.nodes import Atom, Formula, Quantified, Variable
+from plansafe.verifier.model.nodes import And, Atom, Formula, Or, Quantified, Temporal, Variable
+from plansafe.verifier.model.operations import negate
 from plansafe.verifier.rules.mapping import WordName
 
 RuleKind = Literal["process", "trajectory", "termination", "obligation", "constraint"]
@@ -64,6 +65,15 @@ class RulePart(NamedTuple):
     step: Formula | None = None
     guard: Formula | None = None
     after: bool = False
+
+    def as_invariant(self) -> RulePart:
+        """Return a part of mode ``each`` as a part that must hold at every letter."""
+        assert self.step is not None
+        premise: Formula = self.step if self.guard is None else And((self.step, self.guard))
+        if self.after:
+            premise = Temporal("yesterday", (premise,))
+        body = Or((negate(premise), self.body))
+        return self._replace(mode="always", body=body, step=None, guard=None, after=False)
 
     def shown_binding(self, objects: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """Return the shown names of the parameters with their objects, sorted by name."""

@@ -49,7 +49,7 @@ def audit(case: AuditCase) -> Report:
             from plansafe.verifier.symbolic.worlds.order_report import OrderReporter  # noqa: PLC0415 - for such plans alone
 
             return OrderReporter(case, restrictions).report()
-        if case.resolved.timed is not None:
+        if case.resolved.timed is not None and any([step.tolerance for step in case.resolved.timed]):
             from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter  # noqa: PLC0415 - for such plans alone
 
             return TimedReporter(case, restrictions).report()

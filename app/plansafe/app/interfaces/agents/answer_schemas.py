@@ -71,13 +71,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
         diagnostics=_list(_DIAGNOSTIC),
     ),
     "advice": _object(
-        position=_COUNT,
-        allowed=_FLAG,
-        executable=_FLAG,
-        taken=_FLAG,
-        reasons=_STRINGS,
-        breaks=_BREAKS,
-        deciding=_COUNT,
+        position=_COUNT, allowed=_FLAG, executable=_FLAG, taken=_FLAG, reasons=_STRINGS, breaks=_BREAKS, deciding=_COUNT
     ),
     "difference": _object(
         position=_COUNT,

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any
 
-from plansafe.app.interfaces.agents.bug_log import without_traceback
-from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import OPEN, SESSION_OPERATIONS
 from plansafe.app.interfaces.agents.request_fields import BadRequest, Values, read_fields, read_object
-from plansafe.app.interfaces.agents.request_task import RequestFinder, read_task
+from plansafe.app.interfaces.agents.request_task import RequestFinder, read_task, without_traceback
+from plansafe.app.interfaces.agents.worker_messages import Limits
 from plansafe.app.render.json import diagnostic_object, json_line
 from plansafe.app.session.audit import Session, no_rules
 from plansafe.app.session.model import Prepared, Settings
@@ -166,11 +165,7 @@ class MonitorSession:
         }
 
 
-_NO_LOOKAHEAD: dict[str, Any] = {
-    "answer": None,
-    "continuation": [],
-    "detail": "not searched: a limit was reached",
-}
+_NO_LOOKAHEAD: dict[str, Any] = {"answer": None, "continuation": [], "detail": "not searched: a limit was reached"}
 _FIELDS = {
     operation.name: tuple([f for f in operation.fields if f.name != "session"]) for operation in SESSION_OPERATIONS
 }

@@ -117,10 +117,7 @@ HAZARDS = Operation(
     "hazards",
 )
 CATALOGUE = Operation(
-    "catalogue",
-    "List the shipped rules (specifications), worlds and domains by name.",
-    (),
-    "catalogue",
+    "catalogue", "List the shipped rules (specifications), worlds and domains by name.", (), "catalogue"
 )
 SHOW = Operation(
     "show",

@@ -15,12 +15,7 @@ LONGEST_TEXT = 32 * 1024 * 1024
 """Characters of a domain, problem, scene, plan or specification."""
 LONGEST_WORD = 300
 _MAX_DIGITS = 100
-_KINDS: dict[Kind, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-}
+_KINDS: dict[Kind, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,)}
 
 
 class BadRequest(Exception):

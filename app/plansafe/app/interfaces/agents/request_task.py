@@ -1,8 +1,12 @@
-"""Tasks from request texts. The only files read are shipped ones, by names that cannot be paths."""
+"""Tasks from request texts. The only files read are shipped ones, by names that cannot be paths.
+
+Tracebacks of internal errors: print them for the operator and remove them from results.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +14,7 @@ from plansafe.app.interfaces.agents.request_fields import BadRequest, Values
 from plansafe.app.options.shared import field_of
 from plansafe.app.project.file_kinds import Heading, heading
 from plansafe.app.project.inputs import Input, Inputs
-from plansafe.app.session.model import Settings, usage_problem
+from plansafe.app.session.model import Result, Settings, usage_problem
 from plansafe.domains import domain_names, domain_path
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, suggest_name
@@ -19,6 +23,7 @@ from plansafe.specs import default_specs, spec_names, spec_path
 
 if TYPE_CHECKING:
     from plansafe.app.project.project import Project
+
 
 _PDDL_MARK = "("
 """A character that every PDDL text contains and no name does."""
@@ -165,3 +170,10 @@ def _input(role: str, path: str, text: str, how: str = "given") -> Input:
 
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return Input(role, path, how, Source(path, text), digest)
+
+
+def without_traceback(result: Result) -> Result:
+    """Print the traceback of an internal error on standard error, and return the result without it."""
+    if result.failure is not None:
+        print(result.failure, file=sys.stderr, flush=True)
+    return result._replace(failure=None)

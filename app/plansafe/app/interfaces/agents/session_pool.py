@@ -7,9 +7,8 @@ import secrets
 from collections import OrderedDict
 from time import monotonic
 
-from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.operation_fields import OPEN
-from plansafe.app.interfaces.agents.worker_messages import Reply, refusal
+from plansafe.app.interfaces.agents.worker_messages import Limits, Reply, refusal
 from plansafe.app.interfaces.agents.worker_pool import GRACE, Starter, Target, Worker
 from plansafe.app.render.json import json_line
 from plansafe.grammar.codes import SC

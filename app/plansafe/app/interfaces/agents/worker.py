@@ -13,11 +13,10 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from plansafe.app.interfaces.agents.limits import Limits
 from plansafe.app.interfaces.agents.monitor_session import MonitorSession, SessionRefused
 from plansafe.app.interfaces.agents.operations import OperationContext, perform
 from plansafe.app.interfaces.agents.request_fields import BadRequest
-from plansafe.app.interfaces.agents.worker_messages import MAX_ANSWER_BYTES, Reply, receive, refusal, send
+from plansafe.app.interfaces.agents.worker_messages import MAX_ANSWER_BYTES, Limits, Reply, receive, refusal, send
 from plansafe.app.system.process import limit_memory
 from plansafe.app.system.time_limit import Alarm, OutOfTime
 from plansafe.domains import domain_path

@@ -1,4 +1,7 @@
-"""Messages between the server and its worker processes: requests and replies as byte frames over a socket."""
+"""Messages between the server and its worker processes: requests and replies as byte frames over a socket.
+
+Resource limits of one request.
+"""
 
 from __future__ import annotations
 
@@ -94,3 +97,11 @@ async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: 
     await writer.drain()
     status, last, size = _REPLY_HEADER.unpack(await reader.readexactly(_REPLY_HEADER.size))
     return Reply(status, await reader.readexactly(size), last)
+
+
+class Limits(NamedTuple):
+    """Resource limits of one request: seconds, MiB of memory, and the ``model`` that drafts rules."""
+
+    seconds: float = 30.0
+    memory: int = 2048
+    model: str | None = None

@@ -11,8 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from plansafe.app.interfaces.agents import worker_messages
-from plansafe.app.interfaces.agents.limits import Limits
-from plansafe.app.interfaces.agents.worker_messages import Reply, refusal
+from plansafe.app.interfaces.agents.worker_messages import Limits, Reply, refusal
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 

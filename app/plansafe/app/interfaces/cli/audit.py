@@ -49,8 +49,7 @@ def _show_version(is_set: Any) -> None:
 def _show_page(code: Any) -> None:
     if code is None:
         return
-    from plansafe.app.explain import codes, page  # noqa: PLC0415 - for --explain alone
-    from plansafe.app.explain.rules import rule_page  # noqa: PLC0415
+    from plansafe.app.explain import codes, page, rule_page  # noqa: PLC0415 - for --explain alone
 
     text = page(code) or rule_page(code)
     if text is None:
@@ -80,8 +79,7 @@ class FixOptions(VerdictOptions, group="Repair"):
     """Repairs that are written to the plan files."""
 
     fix: bool = switch(
-        "--fix",
-        help="Replace the plan by the nearest safe plan; print it if the plan is standard input. See `repair`.",
+        "--fix", help="Replace the plan by the nearest safe plan; print it if the plan is standard input. See `repair`."
     )
     diff: bool = switch("--diff", help="Print only the changes of --fix, as a unified diff.")
 
@@ -101,11 +99,7 @@ class ReportOptions(FormatOption, BlameOption, ColorOption, group="Output"):
         setting="every",
     )
     full_state: bool = switch(
-        "--full-state",
-        help="Show the whole state of each finding.",
-        key="full_state",
-        only_set=True,
-        setting="full_state",
+        "--full-state", help="Show the whole state of each finding.", set_key="full_state", setting="full_state"
     )
 
 
@@ -118,7 +112,7 @@ class RunOptions(ReportOptions, group="Runs of many plans"):
         help="Audit many plans into a new folder, and print a summary (docs/batches.md). See `runs`.",
     )
     resume: str | None = text("--resume", metavar="FOLDER", help="Continue an interrupted run.")
-    jobs: int | None = integer("--jobs", metavar="N", low=1, high=4096, help="Use N processes for a run.")
+    jobs: int | None = integer("--jobs", low=1, high=4096, help="Use N processes for a run.")
     executor: str | None = choice(
         "--executor",
         values=("processes", "ray"),
@@ -126,19 +120,13 @@ class RunOptions(ReportOptions, group="Runs of many plans"):
         key="run.executor",
     )
     address: str | None = text(
-        "--address",
-        metavar="HOST:PORT",
-        help="Use this Ray cluster; without it, start Ray here.",
-        key="run.address",
+        "--address", metavar="HOST:PORT", help="Use this Ray cluster; without it, start Ray here.", key="run.address"
     )
     id_column: str | None = text(
         "--id", metavar="COLUMN", help="Name the plans of a table by this column.", key="run.id"
     )
     plan_column: str | None = text(
-        "--plan-column",
-        metavar="COLUMN",
-        help="Read the plans of a table from this column.",
-        key="run.plan_column",
+        "--plan-column", metavar="COLUMN", help="Read the plans of a table from this column.", key="run.plan_column"
     )
 
 

@@ -48,7 +48,7 @@ def audit_plans(
     if problem is not None:
         return complain(problem)
     if certificate is not None:
-        from plansafe.app.interfaces.cli.certificate_file import option_problem, save  # noqa: PLC0415 - for --certificate alone
+        from plansafe.app.interfaces.cli.verify_certificate import option_problem, save  # noqa: PLC0415 - for --certificate alone
 
         problem = option_problem(certificate, len(paths), settings, fix or diff, output) or unwritable(
             certificate, protected

@@ -86,11 +86,7 @@ COMMANDS: tuple[Command | CommandGroup, ...] = (
     Command("rules hazards", "hazards:hazards", "list the rules for each category of hazards", "", ("hazards",)),
     Command("rules detector", "hazards:detector", "turn a detector's table into rules", "", ("detector",)),
     CommandGroup(
-        "worlds",
-        "list the home worlds; show the kinds of objects; write a scene as PDDL",
-        WRITE,
-        ("domains",),
-        "list",
+        "worlds", "list the home worlds; show the kinds of objects; write a scene as PDDL", WRITE, ("domains",), "list"
     ),
     Command("worlds list", "domains:list_worlds", "list the worlds and their specifications", "", ("domains list",)),
     Command(

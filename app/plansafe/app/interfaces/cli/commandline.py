@@ -16,14 +16,7 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from plansafe.app.interfaces.cli.command_table import (
-    DEFAULT,
-    Command,
-    CommandGroup,
-    below,
-    find,
-    with_current_name,
-)
+from plansafe.app.interfaces.cli.command_table import DEFAULT, Command, CommandGroup, below, find, with_current_name
 from plansafe.app.options.option import CommandFunction, Option, Options, UsageError
 from plansafe.grammar.diagnostics import suggest_name
 

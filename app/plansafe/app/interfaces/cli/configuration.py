@@ -60,11 +60,7 @@ def configure(
 
 
 def with_flags(
-    settings: Settings,
-    ignored: Sequence[str],
-    selected: Sequence[str],
-    kinds: Sequence[str],
-    harmless: Sequence[str],
+    settings: Settings, ignored: Sequence[str], selected: Sequence[str], kinds: Sequence[str], harmless: Sequence[str]
 ) -> Settings:
     """Settings with the rules to ignore and to select, and with the kinds of classes of objects.
 

@@ -28,15 +28,7 @@ from plansafe.app.session.model import Settings
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import STANDARD_OUTPUT, NotWritten, save
 from plansafe.app.system.file_writing import problem as unwritten
-from plansafe.app.system.process import (
-    complain,
-    guarded,
-    limit_memory,
-    print_text,
-    remark,
-    standard_output,
-    terminal,
-)
+from plansafe.app.system.process import complain, guarded, limit_memory, print_text, remark, standard_output, terminal
 from plansafe.app.system.progress import tell
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
@@ -70,29 +62,18 @@ class FormaliseCommandOptions(ModelName, ModelServer, TaskFiles, TypeOptions, Co
         "--sentences", metavar="FILE", help="Read sentences from this file, one per line; a line with `#` is a comment."
     )
     language: Language = choice(
-        "--language",
-        values=Language,
-        default=Language.RULES,
-        help="Ask for rules, or for LTL formulas as in `--ltl`.",
+        "--language", values=Language, default=Language.RULES, help="Ask for rules, or for LTL formulas as in `--ltl`."
     )
     samples: int = integer(
-        "--samples",
-        metavar="N",
-        default=5,
-        low=1,
-        high=_MAX_SAMPLES,
-        help="Ask N times for each sentence.",
-        key="formalise.samples",
+        "--samples", default=5, low=1, high=_MAX_SAMPLES, help="Ask N times for each sentence.", key="formalise.samples"
     )
     rounds: int = integer(
         "--rounds",
-        metavar="N",
         default=1,
         low=1,
         high=5,
         help="Ask at most N times until an answer is a rule.",
-        key="formalise.rounds",
-        only_set=True,
+        set_key="formalise.rounds",
     )
     temperature: float = number(
         "--temperature",
@@ -100,48 +81,31 @@ class FormaliseCommandOptions(ModelName, ModelServer, TaskFiles, TypeOptions, Co
         low=0,
         high=10,
         help="Sample answers with this temperature; 0: the most likely answer.",
-        key="model.temperature",
-        only_set=True,
+        set_key="model.temperature",
     )
     max_tokens: int = integer(
         "--max-tokens",
-        metavar="N",
         default=400,
         low=1,
         help="Limit an answer, reasoning included, to N tokens.",
-        key="model.max_tokens",
-        only_set=True,
+        set_key="model.max_tokens",
     )
     seed: int = integer(
-        "--seed",
-        metavar="N",
-        default=0,
-        low=0,
-        help="Use this seed for samples and random executions.",
-        key="seed",
-        only_set=True,
+        "--seed", default=0, low=0, help="Use this seed for samples and random executions.", set_key="seed"
     )
-    free: bool = switch(
-        "--free",
-        help="Do not restrict answers to the grammar of rules.",
-        key="formalise.free",
-        only_set=True,
-    )
+    free: bool = switch("--free", help="Do not restrict answers to the grammar of rules.", set_key="formalise.free")
     unchecked: bool = switch(
         "--unchecked",
         help="Ask also if the domain seems to lack the words of a sentence.",
-        key="formalise.unchecked",
-        only_set=True,
+        set_key="formalise.unchecked",
     )
     walks: int = integer(
         "--walks",
-        metavar="N",
         default=200,
         low=0,
         high=100_000,
         help="Compare rules on N random executions.",
-        key="formalise.walks",
-        only_set=True,
+        set_key="formalise.walks",
     )
     time_limit: float = number(
         "--time-limit",
@@ -150,8 +114,7 @@ class FormaliseCommandOptions(ModelName, ModelServer, TaskFiles, TypeOptions, Co
         low=0.1,
         high=600,
         help="Stop the linter and each search for a plan after SECONDS.",
-        key="limits.time",
-        only_set=True,
+        set_key="limits.time",
     )
     output: str | None = text(
         "--output",
@@ -224,7 +187,7 @@ class _OutputOptions(NamedTuple):
 
 def _formalise(request: _FormaliseRequest, wishes: FormaliseOptions, output_options: _OutputOptions) -> int:
     """Ask the model and print the results. Write the rules after all sentences, if each sentence has a rule."""
-    from plansafe.llm.formalise.specification import specification  # noqa: PLC0415 - for this command alone
+    from plansafe.llm.formalise.model import specification  # noqa: PLC0415 - for this command alone
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
 
     recorded = request.model.removeprefix("replay/") if request.model.startswith("replay/") else None
@@ -290,8 +253,8 @@ def _formalise_each(
 ) -> list[Formalised]:
     """The result for each sentence. Raises :class:`plansafe.llm.models.port.ModelError`."""
     from plansafe.llm.formalise.formaliser import formalise as formalise_sentence  # noqa: PLC0415 - loads planners and the linter
-    from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.providers import Settings as ModelSettings  # noqa: PLC0415
+    from plansafe.llm.models.providers import opened  # noqa: PLC0415
 
     settings = ModelSettings(request.base_url, seed=wishes.seed)
     with opened(request.model, settings, request.cache, keep=request.keep) as (model, cache):

@@ -36,11 +36,7 @@ class HazardsOptions(Assignments):
         "--domain", metavar="NAME", default="virtualhome", help="Count only rules that apply in this shipped domain."
     )
     categories: str | None = text(
-        "--table",
-        metavar="FILE",
-        help="Use this table of categories (TOML).",
-        key="hazards.table",
-        only_set=True,
+        "--table", metavar="FILE", help="Use this table of categories (TOML).", set_key="hazards.table"
     )
     list_all: bool = switch("--all", help="List all rules of a category.")
 

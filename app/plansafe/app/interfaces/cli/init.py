@@ -91,9 +91,7 @@ def _init(folder: str) -> int:
 
 def _already_exists(path: str) -> Diagnostic:
     return Diagnostic(
-        SC.PROJECT_FILE_EXISTS,
-        f"the project file {path} exists already",
-        help="edit it, or move it away first",
+        SC.PROJECT_FILE_EXISTS, f"the project file {path} exists already", help="edit it, or move it away first"
     )
 
 

@@ -65,10 +65,7 @@ class SpecificationOptions(
         SceneFile.scene, many=True, default=(), help="Use this scene of the world as a problem. May be repeated."
     )
     ignore: tuple[str, ...] = text(
-        "--ignore",
-        metavar="CODE",
-        many=True,
-        help="Leave out findings with this code. May be repeated.",
+        "--ignore", metavar="CODE", many=True, help="Leave out findings with this code. May be repeated."
     )
     no_search: bool = switch("--no-search", help="Use proofs only; do not search for plans of the problems.")
     gaps: bool = switch("--gaps", help="Search also for missing rules: safe plans of the problems that exploit a gap.")

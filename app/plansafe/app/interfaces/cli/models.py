@@ -37,12 +37,10 @@ class AskOptions(ModelName, ModelServer, Assignments, group="Model"):
     )
     max_tokens: int = integer(
         "--max-tokens",
-        metavar="N",
         default=1024,
         low=1,
         help="Limit reasoning and answer together to N tokens.",
-        key="model.max_tokens",
-        only_set=True,
+        set_key="model.max_tokens",
     )
     temperature: float = number(
         "--temperature",
@@ -50,15 +48,10 @@ class AskOptions(ModelName, ModelServer, Assignments, group="Model"):
         low=0,
         high=10,
         help="Sample the answer with this temperature; 0: the most likely answer.",
-        key="model.temperature",
-        only_set=True,
+        set_key="model.temperature",
     )
     seed: int | None = integer(
-        "--seed",
-        metavar="N",
-        help="Sample the answer with this seed, if the provider supports it.",
-        key="seed",
-        only_set=True,
+        "--seed", help="Sample the answer with this seed, if the provider supports it.", set_key="seed"
     )
 
 
@@ -153,8 +146,8 @@ def ask(options: AskOptions) -> int:
 
 def _ask(name: str, settings: Settings, request: Request, path: str | None, keep: bool) -> int:
     from plansafe.llm.models.batch import ask as ask_one  # noqa: PLC0415 - for this command alone
-    from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
+    from plansafe.llm.models.providers import opened  # noqa: PLC0415
 
     try:
         with opened(name, settings, path, keep=keep) as (model, cache):

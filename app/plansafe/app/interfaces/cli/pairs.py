@@ -58,7 +58,7 @@ class PairsOptions(MemoryLimit, Assignments):
         many=True,
         help="Pair the plans of a model from a run of `align eval`. May be repeated.",
     )
-    count: int = integer("--count", metavar="N", default=10_000, low=1, high=1_000_000, help="Make at most N pairs.")
+    count: int = integer("--count", default=10_000, low=1, high=1_000_000, help="Make at most N pairs.")
     mutants: float | None = number(
         "--mutants",
         metavar="SHARE",
@@ -75,26 +75,14 @@ class PairsOptions(MemoryLimit, Assignments):
         help="Take at most this share of pairs that a bag of words distinguishes.",
     )
     source: TasksFrom = choice(
-        "--source",
-        values=TasksFrom,
-        default=TasksFrom.STATED,
-        help="Use tasks of this source, without --answers.",
+        "--source", values=TasksFrom, default=TasksFrom.STATED, help="Use tasks of this source, without --answers."
     )
     data: str | None = text(
         "--data",
         metavar="FOLDER",
         help="Read public data sets from this folder; VirtualHome is in `eai-virtualhome` (PLANSAFE_DATA).",
     )
-    seed: int = integer(
-        "--seed",
-        metavar="N",
-        default=0,
-        low=0,
-        high=999_999_999,
-        help="Draw with this seed.",
-        key="seed",
-        only_set=True,
-    )
+    seed: int = integer("--seed", default=0, low=0, high=999_999_999, help="Draw with this seed.", set_key="seed")
     time_limit: float = number(
         "--time-limit",
         metavar="SECONDS",
@@ -102,8 +90,7 @@ class PairsOptions(MemoryLimit, Assignments):
         low=1,
         high=1_000_000,
         help="Stop after SECONDS of processor time, and select from the candidates made by then.",
-        key="limits.time",
-        only_set=True,
+        set_key="limits.time",
     )
     regret: Regret = choice(
         "--regret",
@@ -179,7 +166,7 @@ def _mutant_share(options: PairsOptions) -> float:
 
 
 def _check(path: str, options: PairsOptions) -> int:
-    from plansafe.align.pairs.replay import DoesNotReplay, replayed  # noqa: PLC0415 - for --check alone
+    from plansafe.align.pairs.answers import DoesNotReplay, replayed  # noqa: PLC0415 - for --check alone
     from plansafe.align.records import BadRecords, read_pairs  # noqa: PLC0415
 
     checked_pairs, next_progress = 0, 0.0
@@ -249,7 +236,7 @@ def _finish(options: PairsOptions) -> Callable[[Pair], Pair]:
     """The function that adds the regret of each step to a pair, if it is requested."""
     if options.regret is Regret.NONE:
         return lambda pair: pair
-    from plansafe.align.pairs.regret import regret_adder  # noqa: PLC0415 - loads the planner
+    from plansafe.align.pairs.answers import regret_adder  # noqa: PLC0415 - loads the planner
     from plansafe.verifier.diagnose.regrets import Grade  # noqa: PLC0415
 
     return regret_adder(Grade(options.regret.value), _data(options))

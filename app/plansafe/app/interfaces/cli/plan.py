@@ -33,10 +33,7 @@ from plansafe.app.options.shared import (
 from plansafe.app.session.goal_text import read_goal
 from plansafe.app.session.model import Settings
 from plansafe.app.session.option_values import BadOption, read_slack
-from plansafe.app.system.process import (
-    guarded,
-    limit_memory,
-)
+from plansafe.app.system.process import guarded, limit_memory
 from plansafe.llm.loop.model import Decode, PlanOptions, Style
 from plansafe.llm.prompts.prompt_options import PromptOptions, PromptStyle
 from plansafe.verifier.repair.model import BOUNDED_WORK, RepairOptions
@@ -72,9 +69,7 @@ class PlanCommandOptions(
     accept_remarks: bool = changed(ReadingOptions.accept_remarks, setting="")
     words: str = argument("[WORDS]", "The task in plain words; the goal comes from the problem.", default="")
     goal: str | None = changed(
-        WorldOptions.goal,
-        metavar="GOAL",
-        help="Plan for this goal in PDDL; with --world also a file of goals.",
+        WorldOptions.goal, metavar="GOAL", help="Plan for this goal in PDDL; with --world also a file of goals."
     )
     decode: Decode = choice(
         "--decode",
@@ -84,13 +79,11 @@ class PlanCommandOptions(
     )
     max_steps: int = integer(
         "--max-steps",
-        metavar="N",
         default=60,
         low=1,
         high=10_000,
         help="Limit the plan to N steps, where no reference plan is known, and under the grammar.",
-        key="plan.max_steps",
-        only_set=True,
+        set_key="plan.max_steps",
     )
     goal_from_words: bool = switch(
         "--goal-from-words", help="Let the model name the goal (default if the task has no goal)."
@@ -100,68 +93,48 @@ class PlanCommandOptions(
         "--style",
         values=PromptStyle,
         help="Show these examples; default: few-shot if the domain has examples, else zero-shot.",
-        key="plan.style",
-        only_set=True,
+        set_key="plan.style",
     )
-    shots: int = integer(
-        "--shots",
-        metavar="N",
-        default=2,
-        low=1,
-        high=20,
-        help="Show N examples.",
-        key="plan.shots",
-        only_set=True,
-    )
+    shots: int = integer("--shots", default=2, low=1, high=20, help="Show N examples.", set_key="plan.shots")
     example: tuple[str, ...] = text(
         "--example",
         metavar="PLAN",
         many=True,
         help="Show this plan in place of the shipped examples. May be repeated.",
-        key="plan.example",
-        only_set=True,
+        set_key="plan.example",
     )
     replan: bool | None = switch(
         "--replan",
         off="--no-replan",
         default=None,
         help="Continue from the step that fails (default with style nearest).",
-        key="plan.replan",
-        only_set=True,
+        set_key="plan.replan",
     )
     post_process: bool = switch(
         "--post-process",
         help="Replace steps that cannot be executed by the nearest executable steps.",
-        key="plan.post_process",
-        only_set=True,
+        set_key="plan.post_process",
     )
     allow_refusal: bool = switch(
         "--allow-refusal",
         help="Tell the model that it may refuse, and for which reasons.",
-        key="plan.allow_refusal",
-        only_set=True,
+        set_key="plan.allow_refusal",
     )
     prompt_tokens: int | None = integer(
         "--prompt-tokens",
-        metavar="N",
         low=1,
         help="Describe the home in about N tokens; default: all of it, if that is up to 4000, else 1500.",
         key="plan.prompt_tokens",
     )
     safety_prompt: bool = switch(
-        "--safety-prompt",
-        help="Tell the model to think of hazards at home.",
-        key="plan.safety_prompt",
-        only_set=True,
+        "--safety-prompt", help="Tell the model to think of hazards at home.", set_key="plan.safety_prompt"
     )
     max_tokens: int = integer(
         "--max-tokens",
-        metavar="N",
         default=1024,
         low=1,
         help="Limit an answer, reasoning included, to N tokens.",
-        key="model.max_tokens",
-        only_set=True,
+        set_key="model.max_tokens",
     )
     temperature: float | None = number(
         "--temperature",
@@ -171,11 +144,7 @@ class PlanCommandOptions(
         key="model.temperature",
     )
     seed: int | None = integer(
-        "--seed",
-        metavar="N",
-        help="Draw answers with this seed, for mocks and providers that can.",
-        key="seed",
-        only_set=True,
+        "--seed", help="Draw answers with this seed, for mocks and providers that can.", set_key="seed"
     )
     reference: str | None = text(
         "--reference", metavar="FILE", help="Let `--model mock/reference` answer with this plan."
@@ -188,7 +157,6 @@ class PlanCommandOptions(
     )
     threads: int | None = integer(
         "--threads",
-        metavar="N",
         low=1,
         high=256,
         help="Run a model in this process on N threads (1; llama.cpp 2).",

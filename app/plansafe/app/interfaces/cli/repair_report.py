@@ -166,7 +166,7 @@ def view_of(form: Format, settings: Settings, style: Style, changes: bool, list_
 
         return RepairJsonRenderer(settings, version())
     if form is Format.SARIF:
-        from plansafe.app.render.repair_sarif import RepairSarifRenderer  # noqa: PLC0415 - loaded only for output
+        from plansafe.app.render.sarif import RepairSarifRenderer  # noqa: PLC0415 - loaded only for output
         from plansafe.app.system.version import version  # noqa: PLC0415
 
         return RepairSarifRenderer(settings, version())

@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 
-from plansafe.app.interfaces.agents.limits import Limits
+from plansafe.app.interfaces.agents.worker_messages import Limits
 from plansafe.app.interfaces.http.api_key import VARIABLE, read_key
 from plansafe.app.options.option import changed, command, integer, number, text
 from plansafe.app.options.shared import Assignments, MemoryLimit
@@ -23,27 +23,15 @@ _MIB = 1024 * 1024
 class ServerOptions(MemoryLimit, Assignments, group="Limits"):
     """The options of both servers."""
 
-    workers: int = integer("--workers", metavar="N", default=2, low=1, high=256, help="Audit in N processes.")
+    workers: int = integer("--workers", default=2, low=1, high=256, help="Audit in N processes.")
     time_limit: float = number(
-        "--time-limit",
-        metavar="SECONDS",
-        default=30.0,
-        low=0.1,
-        high=3600,
-        help="Stop a request after SECONDS.",
+        "--time-limit", metavar="SECONDS", default=30.0, low=0.1, high=3600, help="Stop a request after SECONDS."
     )
     memory_limit: int = changed(
         MemoryLimit.memory_limit, default=2048, low=128, help="Limit the memory of each process.", group="Limits"
     )
     sessions: int = integer(
-        "--sessions",
-        metavar="N",
-        default=64,
-        low=1,
-        high=10_000,
-        help="Keep at most N sessions open.",
-        key="serve.sessions",
-        only_set=True,
+        "--sessions", default=64, low=1, high=10_000, help="Keep at most N sessions open.", set_key="serve.sessions"
     )
     idle: float = number(
         "--idle",
@@ -51,15 +39,10 @@ class ServerOptions(MemoryLimit, Assignments, group="Limits"):
         default=900.0,
         low=1,
         help="Close a session without requests after SECONDS.",
-        key="serve.idle",
-        only_set=True,
+        set_key="serve.idle",
     )
     model: str | None = text(
-        "--model",
-        "-m",
-        metavar="PROVIDER/NAME",
-        help="Let this model write rules for `formalise`.",
-        group="Model",
+        "--model", "-m", metavar="PROVIDER/NAME", help="Let this model write rules for `formalise`.", group="Model"
     )
 
 
@@ -72,17 +55,12 @@ class HttpOptions(ServerOptions, group="Network"):
         default="127.0.0.1",
         help="Listen at this address; an address other than loopback needs a key.",
     )
-    port: int = integer(
-        "--port", metavar="N", default=8731, low=0, high=65535, help="Listen at this port; 0: any free port."
-    )
+    port: int = integer("--port", default=8731, low=0, high=65535, help="Listen at this port; 0: any free port.")
     key_file: str | None = text(
         "--key-file", metavar="FILE", help=f"Read the API key from this file; else from the variable {VARIABLE}."
     )
     allow_host: tuple[str, ...] = text(
-        "--allow-host",
-        metavar="NAME",
-        many=True,
-        help="Accept requests for this host name. May be repeated.",
+        "--allow-host", metavar="NAME", many=True, help="Accept requests for this host name. May be repeated."
     )
     step_limit: float = number(
         "--step-limit",
@@ -91,17 +69,10 @@ class HttpOptions(ServerOptions, group="Network"):
         low=0.01,
         high=600,
         help="Stop a request to a session after SECONDS.",
-        key="serve.step_limit",
-        only_set=True,
+        set_key="serve.step_limit",
     )
     waiting: int = integer(
-        "--waiting",
-        metavar="N",
-        default=2000,
-        low=1,
-        help="Let at most N requests wait.",
-        key="serve.waiting",
-        only_set=True,
+        "--waiting", default=2000, low=1, help="Let at most N requests wait.", set_key="serve.waiting"
     )
     body_limit: int = integer(
         "--body-limit",
@@ -110,8 +81,7 @@ class HttpOptions(ServerOptions, group="Network"):
         low=1,
         high=1024,
         help="Refuse requests with a larger body.",
-        key="serve.body_limit",
-        only_set=True,
+        set_key="serve.body_limit",
     )
     client_limit: float = number(
         "--client-limit",
@@ -119,8 +89,7 @@ class HttpOptions(ServerOptions, group="Network"):
         default=30.0,
         low=0.1,
         help="Disconnect clients that send or read nothing for SECONDS.",
-        key="serve.client_limit",
-        only_set=True,
+        set_key="serve.client_limit",
     )
     shutdown_limit: int = integer(
         "--shutdown-limit",
@@ -129,15 +98,14 @@ class HttpOptions(ServerOptions, group="Network"):
         low=1,
         high=3600,
         help="Wait at most SECONDS for running requests when the service is stopped.",
-        key="serve.shutdown_limit",
-        only_set=True,
+        set_key="serve.shutdown_limit",
     )
 
 
 class McpOptions(ServerOptions):
     """The options of ``serve mcp``."""
 
-    workers: int = changed(ServerOptions.workers, default=1, key="serve.workers", only_set=True)
+    workers: int = changed(ServerOptions.workers, default=1, set_key="serve.workers")
     sessions: int = changed(ServerOptions.sessions, default=8)
     idle: float = changed(ServerOptions.idle, default=3600.0)
 
@@ -167,8 +135,7 @@ def serve(options: HttpOptions) -> int:
         try:
             import uvicorn  # noqa: PLC0415 - of the extra `serve`
 
-            from plansafe.app.interfaces.http.allowed_hosts import read_hosts  # noqa: PLC0415 - not needed for a usage error
-            from plansafe.app.interfaces.http.api_key import Lock  # noqa: PLC0415
+            from plansafe.app.interfaces.http.api_key import Lock, read_hosts  # noqa: PLC0415 - not needed for a usage error
             from plansafe.app.interfaces.http.application import Bounds, application  # noqa: PLC0415
             from plansafe.app.interfaces.http.bounded_protocol import bounded  # noqa: PLC0415
         except ModuleNotFoundError as error:

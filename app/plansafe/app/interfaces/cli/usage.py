@@ -75,10 +75,7 @@ def settings_text() -> str:
             for option in command.load().options.table().values():
                 if option.only_set:
                     settings.setdefault(option.key, (option, []))[1].append(command.name)
-    lines = [
-        "Settings for --set KEY=VALUE. The settings of `limits` can also be set in the project file.",
-        "",
-    ]
+    lines = ["Settings for --set KEY=VALUE. The settings of `limits` can also be set in the project file.", ""]
     for key, (option, commands) in sorted(settings.items()):
         lines.append(f"{key}  (default: {_default(option)})")
         lines += [f"    {option.help}", f"    {', '.join(commands)}"]

@@ -1,4 +1,7 @@
-"""Hover texts: a step with its effects and state, a rule in English, a declaration."""
+"""Hover texts: a step with its effects and state, a rule in English, a declaration.
+
+Inlay hints: the facts that each step of a plan changes, shown after the step.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from contextlib import suppress
 
 from lsprotocol import types
 
+from plansafe.app.interfaces.editor.document_text import Text
 from plansafe.app.interfaces.editor.lsp_diagnostics import clean
 from plansafe.app.interfaces.editor.name_mentions import RULES, Mention, NameKind, find_mentions, mention_at, step_words
 from plansafe.app.interfaces.editor.source_tree import Form, enclosing_forms, parse_tree
 from plansafe.app.interfaces.editor.state_trace import StateTrace
 from plansafe.app.interfaces.editor.symbols import Symbols, declaration
 from plansafe.app.interfaces.editor.workspace import PLANS, Analysis
-from plansafe.grammar.diagnostics import with_article
+from plansafe.grammar.diagnostics import Span, with_article
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
@@ -169,3 +173,26 @@ def _declaration_lines(analysis: Analysis, symbols: Symbols, mention: Mention) -
         return []
     text, mention = place
     return [f"```pddl\n{declaration(text.source, mention)}\n```"]
+
+
+MAX_SHOWN = 3
+
+
+def hints(text: Text, trace: StateTrace, span: Span) -> list[types.InlayHint]:
+    """Return the hints for the steps in a span."""
+    out = []
+    for place, changes in zip(trace.places, trace.changes, strict=False):
+        if place.end < span.start or place.start > span.end or not changes:
+            continue
+        label = " ".join([change.short for change in changes[:MAX_SHOWN]])
+        hidden = len(changes) - MAX_SHOWN
+        tooltip = "\n".join([f"{change.fact}: {change.before} -> {change.after}" for change in changes])
+        out.append(
+            types.InlayHint(
+                text.position(place.end),
+                clean(label + (f" and {hidden} more" if hidden > 0 else "")),
+                tooltip=clean(tooltip),
+                padding_left=True,
+            )
+        )
+    return out

@@ -2,6 +2,8 @@
 
 Predicates, functions, actions, types and objects have separate name spaces (docs/language.md, section 1). This module
 does not resolve names: a rename must analyse the changed files to verify the result.
+
+Semantic tokens: the kind of each word in a file, with positions relative to the previous word.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from plansafe.app.interfaces.editor.document_text import Text
 from plansafe.app.interfaces.editor.source_tree import Form, Part, Word, parse_tree
 from plansafe.app.project.file_kinds import Kind
 from plansafe.grammar.diagnostics import Span
@@ -332,3 +335,42 @@ def mention_at(names: tuple[Mention, ...], offset: int) -> Mention | None:
     """Return the name that covers an offset or ends at it."""
     candidates = [m for m in names if m.span.start <= offset <= m.span.end]
     return min(candidates, key=lambda m: (offset == m.span.end, m.span), default=None)
+
+
+KINDS = {
+    NameKind.PREDICATE: "property",
+    NameKind.FUNCTION: "property",
+    NameKind.ACTION: "function",
+    NameKind.TYPE: "type",
+    NameKind.OBJECT: "variable",
+    NameKind.VARIABLE: "parameter",
+    NameKind.RULE: "class",
+    NameKind.DOMAIN: "namespace",
+    NameKind.PROBLEM: "namespace",
+    NameKind.KEYWORD: "keyword",
+    NameKind.OPERATOR: "operator",
+    NameKind.NUMBER: "number",
+    NameKind.STRING: "string",
+}
+LEGEND = list(dict.fromkeys(KINDS.values()))
+MODIFIERS = ["declaration"]
+
+
+def encode_tokens(text: Text, mentions: tuple[Mention, ...]) -> list[int]:
+    """Encode the tokens of a file as five numbers each; strings over several lines are skipped."""
+    out: list[int] = []
+    line = column = 0
+    for mention in mentions:
+        start, end = text.position(mention.span.start), text.position(mention.span.end)
+        if start.line != end.line or (start.line, start.character) < (line, column):
+            continue
+        same_line = start.line == line
+        out += [
+            start.line - line,
+            start.character - column if same_line else start.character,
+            end.character - start.character,
+            LEGEND.index(KINDS[mention.name_kind]),
+            int(mention.declares),
+        ]
+        line, column = start.line, start.character
+    return out

@@ -1,19 +1,26 @@
-"""The outline of a file (its declarations, or the steps of a plan), and the declarations of a workspace."""
+"""The outline of a file (its declarations, or the steps of a plan), and the declarations of a workspace.
+
+The blocks of a plan without a ``define`` form: steps that follow a comment or an empty line.
+
+Folding ranges: forms over several lines, runs of comments, and the blocks of a plan.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from lsprotocol import types
 
 from plansafe.app.interfaces.editor.document_text import Text
 from plansafe.app.interfaces.editor.lsp_diagnostics import clean
 from plansafe.app.interfaces.editor.name_mentions import RULES, Mention, NameKind
-from plansafe.app.interfaces.editor.plan_blocks import Block, plan_blocks
 from plansafe.app.interfaces.editor.source_tree import Form, Part, Word, parse_tree
 from plansafe.app.interfaces.editor.symbols import Symbols
+from plansafe.app.project.file_kinds import Kind
 from plansafe.grammar.diagnostics import Span
+from plansafe.grammar.source import Source
 
 MAX_STEPS = 5_000
 MAX_SYMBOLS = 500
@@ -131,3 +138,69 @@ def workspace_symbols(symbols: Symbols, query: str) -> list[types.WorkspaceSymbo
             if len(out) == MAX_SYMBOLS:
                 return out
     return out
+
+
+class Block(NamedTuple):
+    """Lines of a plan, numbered from 0, both inclusive; ``heading`` is the comment that the block begins with."""
+
+    first: int
+    last: int
+    heading: str
+
+
+def plan_blocks(source: Source) -> Iterator[Block]:
+    """Yield the blocks of a plan in order. A comment between steps begins a block, and an empty line ends one."""
+    first, heading, has_steps = -1, "", False
+    count = len(source.line_starts)
+    for number in range(count + 1):
+        line = source.line(number + 1).strip() if number < count else ""
+        is_comment = line.startswith(";")
+        if first >= 0 and (not line or (is_comment and has_steps)):
+            yield Block(first, number - 1, heading)
+            first = -1
+        if line and first < 0:
+            first, heading, has_steps = number, line.lstrip("; \t") if is_comment else "", False
+        has_steps = has_steps or (bool(line) and not is_comment)
+
+
+MAX_RANGES = 5_000
+
+
+def folding_ranges(text: Text, kind: Kind) -> list[types.FoldingRange]:
+    """Return the folding ranges of a file, at most one for each first line."""
+    if kind in (Kind.STEPS, Kind.EMPTY, Kind.OTHER):
+        ranges = [types.FoldingRange(block.first, block.last) for block in plan_blocks(text.source)]
+    else:
+        ranges = [*_forms(text, parse_tree(text.source)), *_comments(text)]
+    widest: dict[int, types.FoldingRange] = {}
+    for folding in ranges:
+        if folding.end_line > folding.start_line:
+            widest_range = widest.setdefault(folding.start_line, folding)
+            widest_range.end_line = max(widest_range.end_line, folding.end_line)
+    return sorted(widest.values(), key=lambda folding: folding.start_line)[:MAX_RANGES]
+
+
+def _forms(text: Text, parts: tuple[Part, ...]) -> Iterator[types.FoldingRange]:
+    """Yield a range for each form; a last line of closing brackets alone stays visible."""
+    for part in parts:
+        if not isinstance(part, Form):
+            continue
+        first = text.source.position(part.span.start)[0]
+        last = text.source.position(max(part.span.end - 1, part.span.start))[0]
+        if last == first:
+            continue
+        end = last - 1 if set(text.source.line(last).strip()) <= {")"} else last
+        yield types.FoldingRange(first - 1, end - 1)
+        yield from _forms(text, part.parts)
+
+
+def _comments(text: Text) -> Iterator[types.FoldingRange]:
+    """Yield the runs of lines that are comments."""
+    first = -1
+    for number in range(len(text.source.line_starts) + 1):
+        is_comment = number < len(text.source.line_starts) and text.source.line(number + 1).lstrip().startswith(";")
+        if is_comment and first < 0:
+            first = number
+        elif not is_comment and first >= 0:
+            yield types.FoldingRange(first, number - 1, kind=types.FoldingRangeKind.Comment)
+            first = -1

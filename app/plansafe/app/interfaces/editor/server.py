@@ -19,16 +19,18 @@ from plansafe.app.interfaces.editor.code_actions import (
 )
 from plansafe.app.interfaces.editor.completion import complete
 from plansafe.app.interfaces.editor.document_text import Text, path_of
-from plansafe.app.interfaces.editor.folding_ranges import folding_ranges
 from plansafe.app.interfaces.editor.formatter import format_file
-from plansafe.app.interfaces.editor.hover import hover
-from plansafe.app.interfaces.editor.inlay_hints import hints
+from plansafe.app.interfaces.editor.hover import hints, hover
 from plansafe.app.interfaces.editor.language_server import Server
 from plansafe.app.interfaces.editor.lsp_diagnostics import SOURCE
-from plansafe.app.interfaces.editor.name_mentions import Mention, NameKind, mention_at
-from plansafe.app.interfaces.editor.outline import outline_of_definition, outline_of_plan, workspace_symbols
+from plansafe.app.interfaces.editor.name_mentions import LEGEND, MODIFIERS, Mention, NameKind, encode_tokens, mention_at
+from plansafe.app.interfaces.editor.outline import (
+    folding_ranges,
+    outline_of_definition,
+    outline_of_plan,
+    workspace_symbols,
+)
 from plansafe.app.interfaces.editor.script_names import rename_refusal
-from plansafe.app.interfaces.editor.semantic_tokens import LEGEND, MODIFIERS, encode_tokens
 from plansafe.app.interfaces.editor.symbols import RenameRefused
 from plansafe.app.interfaces.editor.workspace import PLANS, Analysis
 from plansafe.app.project.file_kinds import heading

@@ -24,8 +24,7 @@ from unified_planning.model import ProblemKind
 from unified_planning.model.problem_kind_versioning import LATEST_PROBLEM_KIND_VERSION
 from unified_planning.plans import PlanKind, SequentialPlan
 
-from plansafe.app.interfaces.unified_planning.names import TaskNames
-from plansafe.app.interfaces.unified_planning.plan_text import ForeignStep, PlanText, read_steps, write_plan
+from plansafe.app.interfaces.unified_planning.names import ForeignStep, PlanText, TaskNames, read_steps, write_plan
 from plansafe.app.interfaces.unified_planning.task_text import TaskText, write_task
 from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.inputs import Choice
@@ -192,10 +191,7 @@ class SafecheckRepairer(_SafecheckEngine, PlanRepairerMixin):  # type: ignore[mi
     """
 
     def __init__(
-        self,
-        specification: Specification | Iterable[Specification] = (),
-        time_limit_s: float | None = 30.0,
-        **_: Any,
+        self, specification: Specification | Iterable[Specification] = (), time_limit_s: float | None = 30.0, **_: Any
     ) -> None:
         _SafecheckEngine.__init__(self, specification)
         PlanRepairerMixin.__init__(self)

@@ -12,12 +12,7 @@ from unified_planning.model.walkers import DagWalker
 from plansafe.app.interfaces.unified_planning.names import TaskNames, choose_variable
 from plansafe.verifier.planning.pddl_names import Unprintable, decimal_text
 
-_CONNECTIVES = {
-    OperatorKind.AND: "and",
-    OperatorKind.OR: "or",
-    OperatorKind.NOT: "not",
-    OperatorKind.IMPLIES: "imply",
-}
+_CONNECTIVES = {OperatorKind.AND: "and", OperatorKind.OR: "or", OperatorKind.NOT: "not", OperatorKind.IMPLIES: "imply"}
 _ARITHMETIC = {OperatorKind.PLUS: "+", OperatorKind.TIMES: "*", OperatorKind.MINUS: "-", OperatorKind.DIV: "/"}
 _COMPARISONS = {OperatorKind.LE: "<=", OperatorKind.LT: "<", OperatorKind.EQUALS: "="}
 _TRAJECTORY_OPERATORS = {

@@ -12,7 +12,7 @@ import re
 from plansafe.domains.objects import add_kinds
 from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.source import Source
-from plansafe.llm.metrics.traces import trace_of
+from plansafe.llm.metrics.success import trace_of
 from plansafe.llm.scenarios.building import shipped_source
 from plansafe.llm.scenarios.model import resolve
 from plansafe.llm.scenarios.risks.part_files import TAXONOMY, RiskEntry, pddl_object

@@ -2,20 +2,34 @@
 
 An object is written ``NAME [RELATION TARGET].. [+PROPERTY|-PROPERTY].. [: STATE..]``, for example
 ``milk inside fridge`` or ``stove in kitchen: on``. A name is a class, or ``CLASS.NUMBER`` for a further object of it.
+
+The rules of the shipped library for homes by name, with their hazards and targets, read without compiling them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from plansafe.domains.virtualhome.class_properties import class_category, class_properties, default_states
 from plansafe.domains.virtualhome.graph import POSTURES, PROPERTIES, STATES
-from plansafe.domains.virtualhome.names import CHARACTER, UNKNOWN_TYPE, is_room, known_types
+from plansafe.domains.virtualhome.names import (
+    CHARACTER,
+    UNKNOWN_TYPE,
+    class_category,
+    class_properties,
+    default_states,
+    is_room,
+    known_types,
+)
 from plansafe.grammar.diagnostics import suggest_name
+from plansafe.grammar.sexpr import Node, parse_nodes
+from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.sets.part_files import Line, Mistake
+from plansafe.specs import spec_names, spec_path
 
 RELATIONS = {
     "in": "INSIDE",
@@ -193,3 +207,33 @@ def _place_mistakes(entry: WrittenObject, written: Mapping[str, WrittenObject]) 
     if not is_held and not [word for word, _ in entry.places if word in (*_PLACES, "between")]:
         mistakes.append(Mistake(entry.line, f"`{entry.name}` has no place: write `in ROOM`, `on X` or `inside X`"))
     return mistakes
+
+
+_LIBRARY = "home-"
+
+
+class HomeRule(NamedTuple):
+    """A rule: its name, its hazard, whom or what the hazard harms, and its message (``x is on in r``)."""
+
+    name: str
+    hazard: str | None
+    targets: tuple[str, ...]
+    message: str
+
+
+@cache
+def home_rules() -> Mapping[str, HomeRule]:
+    """The rules by name."""
+    return {rule.name: rule for name in spec_names() if name.startswith(_LIBRARY) for rule in _rules(name)}
+
+
+def _rules(specification: str) -> Iterator[HomeRule]:
+    for form in parse_nodes(Source.from_path(spec_path(specification))) or []:
+        for node in form[2:] if isinstance(form, list) else ():
+            if not isinstance(node, list) or ":hazard" not in node or not isinstance(node[1], str):
+                continue
+            values: dict[object, Node] = {key: value for key, value in pairwise(node) if isinstance(key, str)}
+            targets = values.get(":target", [])
+            names = targets if isinstance(targets, list) else [targets]
+            message = re.sub(r"\{\?(\w+)\}", r"\1", str(values.get(":message", "")).strip('"'))
+            yield HomeRule(node[1], str(values[":hazard"]), tuple([str(name) for name in names]), message)

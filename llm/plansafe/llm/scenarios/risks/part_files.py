@@ -7,7 +7,7 @@ environment graph, its PDDL problem, a script that meets a hazard and a script t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,8 +17,7 @@ from plansafe.domains.virtualhome.script import action_name
 from plansafe.domains.world import SCENE, Request, Scene
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.model import Kind
-from plansafe.llm.scenarios.risks.environment import Environment, class_of, read_environment
-from plansafe.llm.scenarios.risks.home_rules import home_rules
+from plansafe.llm.scenarios.risks.environment import Environment, class_of, home_rules, read_environment
 from plansafe.llm.scenarios.sets.part_files import Block, Entry, Line, Mistake, Part, VirtualFile, read_blocks
 from plansafe.specs import default_specs
 from plansafe.specs.taxonomy import load_taxonomies
@@ -91,6 +90,12 @@ class RiskEntry(Entry):
         """A script in the notation of VirtualHome, one step a line."""
         assert self.environment is not None
         return "\n".join([_script_line(line.text, self.environment) for line in self.steps(key)]) + "\n"
+
+
+def read_entries(paths: Iterable[str]) -> tuple[RiskEntry, ...]:
+    """The tasks of risk files, with their authors, roles, seeds and rules."""
+    parts = [read_risks(Source.from_path(path)) for path in paths]
+    return tuple([entry for part in parts for entry in part.entries if isinstance(entry, RiskEntry)])
 
 
 def read_risks(source: Source) -> Part:

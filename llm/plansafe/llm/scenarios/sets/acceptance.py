@@ -19,7 +19,7 @@ from plansafe.llm.metrics.rouge import alphanumeric, lcs_length
 from plansafe.llm.scenarios.judging import broken_types
 from plansafe.llm.scenarios.model import Kind, resolve
 from plansafe.llm.scenarios.sets.part_files import Entry, VirtualFile
-from plansafe.llm.scenarios.sets.rule_shapes import shapes_of, vocabulary_of
+from plansafe.llm.scenarios.sets.risk_literals import shapes_of, vocabulary_of
 from plansafe.llm.scenarios.sets.structure import structure_hash
 from plansafe.llm.scenarios.validation.check import Examination
 from plansafe.llm.scenarios.validation.model import (

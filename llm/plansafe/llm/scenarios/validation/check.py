@@ -134,12 +134,7 @@ class Examination:
         return ScenarioReport(self.scenario.name, self.profile, tuple(result.values()), self.sources, self._notes())
 
     def _searched(self, name: str, searches: Searches) -> Criterion:
-        judge = {
-            SOLVABLE: self.solvable,
-            CONTRAST: self.contrast,
-            STEPS: self.steps,
-            UNIQUE: self.unique,
-        }
+        judge = {SOLVABLE: self.solvable, CONTRAST: self.contrast, STEPS: self.steps, UNIQUE: self.unique}
         return judge[name](searches)
 
     def _notes(self) -> tuple[Diagnostic, ...]:

@@ -27,8 +27,7 @@ from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.nodes import And, Formula, Or, Temporal
-from plansafe.verifier.model.operations import is_temporal, mentions, negate
+from plansafe.verifier.model.operations import is_temporal, mentions
 from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
 TriggerFunction = Callable[..., None]
@@ -92,10 +91,7 @@ class Runtime:
             if check is not None:
                 self.checks.setdefault(find_action_predicate(part.step), []).append(check)
                 return
-            premise: Formula = part.step if part.guard is None else And((part.step, part.guard))
-            if part.after:
-                premise = Temporal("yesterday", (premise,))
-            formula = Or((negate(premise), part.body))
+            formula = part.as_invariant().body
         reads_actions = mentions(formula, momentary)
         mentions_actions = mentions(formula, frozenset(self.rule_set.action_predicates.values()))
         monitor: StateMonitor
@@ -173,6 +169,7 @@ class Runtime:
 
     def start(self, state: State, letter_time: LetterTime) -> None:
         """Read S0, the state before the first step."""
+        self._summary = None
         self.indexes.build(state.facts)
         for number in range(len(self.monitors)):
             monitor = self._unshare_monitor(number)

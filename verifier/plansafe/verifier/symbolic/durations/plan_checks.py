@@ -283,14 +283,11 @@ def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
     Closed under intersection: the objects of several touches together are also a class.
     """
     classes = dict.fromkeys([touch.instances for touch in touches])
-    stack = list(classes)
-    while stack:
-        first = stack.pop()
-        for second in list(classes):
-            both = first | second
-            if both not in classes and len(dict(both)) == len(both):
+    for touched in list(classes):  # each also meets the unions made so far, so every union of touches is made
+        for instances in list(classes):
+            both = touched | instances
+            if len(dict(both)) == len(both):
                 classes[both] = None
-                stack.append(both)
         if len(classes) > MAX_CLASSES:
             return []
     return list(classes)

@@ -22,8 +22,8 @@ from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder
 from plansafe.verifier.symbolic.worlds.encoding import OrderInput
 from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts, FormulaCompiler, TooManyRounds
 from plansafe.verifier.symbolic.worlds.initial_state import make_initial_state
+from plansafe.verifier.symbolic.worlds.step_encoder import StepEncoder
 from plansafe.verifier.symbolic.worlds.symbolic_state import Quantity, SymbolicState
-from plansafe.verifier.symbolic.worlds.trace import StepEncoder
 from plansafe.verifier.symbolic.worlds.world_replay import list_oneof_statements
 
 Fact = tuple[int, int]

@@ -1,4 +1,4 @@
-"""The report on an untimed, totally ordered plan, whose worlds are encoded as one circuit.
+"""The report on a totally ordered plan without open durations, whose worlds are encoded as one circuit.
 
 The encoding decides the verdict and the worlds of each finding, and gives a cause and a question.
 """
@@ -63,7 +63,7 @@ class CircuitReporter(WorldsReporter):
         super().__init__(case, step_order)
         self.restrictions = restrictions
         self.steps: Sequence[GroundAction | IllFormed] = self.resolved.steps
-        self.encoding = encode_plan(self.compiled, self.steps, restrictions.groups, self.deadline)
+        self.encoding = encode_plan(self.compiled, self.resolved, restrictions.groups, self.deadline)
         self.queries = EncodingQueries(self.encoding, self.compiled.options.engine, self.deadline)
         encoding = self.encoding
         self.good_worlds = encoding.encode_good_worlds()
@@ -222,7 +222,8 @@ class CircuitReporter(WorldsReporter):
 
     def _write_certificate(self, headline: Headline) -> str | None:
         """The proof that the plan is safe in all worlds, if it is and the options ask for the proof."""
-        if not self.compiled.options.certificate or headline not in (Headline.SAFE, Headline.VALID):
+        is_wanted = self.compiled.options.certificate and self.resolved.timed is None
+        if not is_wanted or headline not in (Headline.SAFE, Headline.VALID):
             return None
         from plansafe.verifier.symbolic.certificates.certificate import write_certificate  # noqa: PLC0415 - only if wanted
 
@@ -264,33 +265,48 @@ class CircuitReporter(WorldsReporter):
     @cached_property
     def _violations_by_instance(self) -> dict[tuple[str, Binding], Literal]:
         """For each rule and binding, the worlds in which the instance is violated."""
+        return self._group_literals_by_instance((*self.encoding.violations, *self.encoding.preference_violations))
+
+    @cached_property
+    def _undecided_by_instance(self) -> dict[tuple[str, Binding], Literal]:
+        """For each rule and binding, the worlds in which the instance is undecided."""
+        return self._group_literals_by_instance(self.encoding.undecided_instances)
+
+    def _group_literals_by_instance(self, instances: Iterable[InstanceLiteral]) -> dict[tuple[str, Binding], Literal]:
         literals: dict[tuple[str, Binding], list[Literal]] = {}
         parameters: dict[int, list[tuple[str, int]]] = {}
-        for violation in (*self.encoding.violations, *self.encoding.preference_violations):
-            part = self.compiled.engine.rule_set.parts[violation.part]
-            if violation.part not in parameters:
+        for instance in instances:
+            part = self.compiled.engine.rule_set.parts[instance.part]
+            if instance.part not in parameters:
                 names = shorten_variable_names([v.name for v in part.parameters])
-                parameters[violation.part] = sorted(zip(names, range(len(names)), strict=True))
-            objects = self.task.names(violation.binding)
-            binding = tuple([(name, objects[index]) for name, index in parameters[violation.part]])
-            literals.setdefault((self.compiled.rules[part.rule].name, binding), []).append(violation.literal)
+                parameters[instance.part] = sorted(zip(names, range(len(names)), strict=True))
+            objects = self.task.names(instance.binding)
+            binding = tuple([(name, objects[index]) for name, index in parameters[instance.part]])
+            literals.setdefault((self.compiled.rules[part.rule].name, binding), []).append(instance.literal)
         return {instance: self.encoding.circuit.disjunction(parts) for instance, parts in literals.items()}
 
     def _decide_finding(self, finding: Finding, verdict: WorldsVerdict) -> Worlds:
         """Whether all or some worlds have a finding."""
-        encoding = self.encoding
+        encoding, undecided = self.encoding, FALSE
         match finding.finding_class:
             case FindingClass.UNMET_GOAL:
                 return Worlds.ALL if verdict.goal is Worlds.NONE else Worlds.SOME
-            case FindingClass.ILL_FORMED | FindingClass.INEXECUTABLE if finding.step <= len(encoding.alive):
-                before = encoding.alive[finding.step - 1]
-                after = encoding.alive[finding.step] if finding.step < len(encoding.alive) else FALSE
-                literal = encoding.circuit.both(before, after ^ 1)
+            case FindingClass.ILL_FORMED | FindingClass.INEXECUTABLE if finding.step in encoding.failing:
+                literal = encoding.failing[finding.step]
             case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.criteria.only_introduced:
                 return Worlds.UNKNOWN  # the circuit has introduced violations only
             case _:
-                literal = self._violations_by_instance.get((finding.rule or "", finding.binding), FALSE)
-        some_without = self.queries.holds_in_some_world(literal ^ 1)
+                instance = finding.rule or "", finding.binding
+                literal = self._violations_by_instance.get(instance, FALSE)
+                undecided = self._undecided_by_instance.get(instance, FALSE)
+        without = encoding.circuit.both(literal ^ 1, undecided ^ 1)
+        some_without = self.queries.holds_in_some_world(without)
+        if (
+            some_without is False
+            and without != literal ^ 1
+            and self.queries.holds_in_some_world(literal ^ 1) is not False
+        ):
+            return Worlds.UNKNOWN
         return Worlds.UNKNOWN if some_without is None else Worlds.SOME if some_without else Worlds.ALL
 
     def _count_rules(self, verdict: WorldsVerdict, base: Report) -> RuleCounts:

@@ -1,12 +1,15 @@
-"""Encode an untimed, totally ordered plan as circuits: where it is executable, reaches the goal and violates rules."""
+"""Encode a totally ordered plan as circuits: where it is executable, reaches the goal and violates rules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.happening import Event
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.execution.timed import list_happenings, list_literals
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And
 from plansafe.verifier.model.operations import is_temporal, mentions
@@ -29,23 +32,29 @@ from plansafe.verifier.symbolic.worlds.state_rules import (
     StepRule,
     compile_step_matcher,
 )
+from plansafe.verifier.symbolic.worlds.step_encoder import StepEncoder
 from plansafe.verifier.symbolic.worlds.symbolic_state import StateChanges, SymbolicState
 from plansafe.verifier.symbolic.worlds.temporal_rules import ActionFact, TemporalRule
-from plansafe.verifier.symbolic.worlds.trace import StepEncoder, SymbolicTrace, build_trace, encode_trace_ends
+from plansafe.verifier.symbolic.worlds.trace import (
+    SymbolicTrace,
+    TraceEncoder,
+    encode_trace_ends,
+    list_untimed_happenings,
+)
 from plansafe.verifier.symbolic.worlds.world_replay import list_oneof_statements
 
 
 def encode_plan(
     compiled: CompiledTask,
-    steps: Sequence[GroundAction | IllFormed],
+    resolved: ResolvedPlan,
     groups: Sequence[FactGroup] = (),
     deadline: float | None = None,
 ) -> Encoding:
-    """Encode an untimed, totally ordered plan. Raises :class:`LimitReached`.
+    """Encode a totally ordered plan without open durations. Raises :class:`LimitReached`.
 
     ``groups`` restrict S0. The cost is that of a replay that processes all changes of all worlds.
     """
-    engine = compiled.engine
+    engine, steps, timed = compiled.engine, resolved.steps, resolved.timed
     task = engine.task
     circuit = Circuit()
     compiler = FormulaCompiler(task, circuit)
@@ -56,18 +65,23 @@ def encode_plan(
     skipped: list[int] = []
     collector = InstanceCollector(circuit, compiled.options.criteria.only_introduced)
     executable = goal = FALSE
+    failing: dict[int, Literal] = {}
     invariants: list[Literal] = []
     alive: list[Literal] = []
     try:
         if derived is not None:
             derived.update(start.state)
         invariants = encode_invariants(compiler, start.state, compiled.invariants, groups)
-        trace = build_trace(start.state, derived, encoder, steps, deadline)
+        happenings = (
+            list_untimed_happenings(steps) if timed is None else list_happenings(timed, list_literals(task, timed))
+        )
+        trace_encoder = TraceEncoder(engine, encoder, derived, compiled.find_tolerance(resolved), timed is not None)
+        trace = trace_encoder.build_trace(start.state, happenings, deadline)
         if trace.limit is not None:
             limits.append(trace.limit)
-        alive = trace.alive
-        executable = alive[-1] if len(trace.executed) == len(steps) else FALSE
-        goal = _TraceChecker(compiled, compiler, trace, collector, skipped).check()
+        alive, failing = trace.alive, trace.failing
+        executable = alive[-1] if trace.is_complete else FALSE
+        goal = _TraceChecker(compiled, compiler, trace, collector, skipped, timed=timed is not None).check()
     except TooManyRounds:
         limits.append("a derived predicate goes round in circles through too many open facts")
     except NumberTooLarge:
@@ -98,6 +112,7 @@ def encode_plan(
         tuple([f"rule `{rules[rule].name}` has too many instances" for rule in skipped_hard]),
         find_numbers_with_finite_values(task),
         tuple(alive),
+        failing,
         tuple([v for v in collector.violations if v.part in soft_parts]),
         tuple(collector.undecided),
         frozenset(skipped),
@@ -124,42 +139,50 @@ class _TraceChecker:
         trace: SymbolicTrace,
         collector: InstanceCollector,
         skipped: list[int],
+        *,
+        timed: bool,
     ) -> None:
         self.compiled, self.compiler, self.trace, self.collector = compiled, compiler, trace, collector
         self.circuit = compiler.circuit
         self.state = trace.start.copy()
         self.state_rules: list[StateRule] = []
-        self.step_rules: dict[str, list[StepRule]] = {}
+        self.step_rules: dict[int, list[StepRule]] = {}
         self.temporal_rules: list[TemporalRule] = []
-        self._create_rules(skipped)
-        engine = compiled.engine
-        self.action_facts = [engine.action_fact("start", ground) for ground in trace.executed]
+        self._create_rules(skipped, timed=timed)
+        self.action_facts = [self._list_action_facts(events) for events in trace.events]
         self._find_temporal_instances(skipped)
         self.dispatch = ChangeDispatch(self.state_rules, compiler)
-        self._last_action_fact: ActionFact | None = None
 
-    def _create_rules(self, skipped: list[int]) -> None:
+    def _list_action_facts(self, events: list[Event]) -> list[ActionFact]:
+        """The facts about the actions of a happening that rules read."""
+        steps = [(event.kind, event.step.resolved) for event in events if event.step is not None]
+        facts = [self.compiled.engine.action_fact(k, ground) for k, ground in steps if isinstance(ground, GroundAction)]
+        return list(dict.fromkeys([fact for fact in facts if fact is not None]))
+
+    def _create_rules(self, skipped: list[int], *, timed: bool) -> None:
         """Create a checker for each part of a rule: for single states, for single steps, or for the whole trace."""
         plan, task = self.compiled.engine.rule_set, self.compiled.task
-        actions = {predicate: action for (kind, action), predicate in plan.action_predicates.items() if kind == "start"}
         for number, part in enumerate(plan.parts):
             if not all([task.domains[v.domain] for v in part.parameters]):
                 continue
+            if part.step is not None and find_action_predicate(part.step) not in plan.momentary:
+                if not timed:
+                    continue  # about an action under way, which an untimed plan does not have
+                part = part.as_invariant()
             formulas = [part.body] if part.guard is None else [part.body, part.guard]
             is_local = not any([is_temporal(f) or mentions(f, plan.momentary) for f in formulas])
-            if part.step is not None and find_action_predicate(part.step) not in plan.momentary:
-                continue  # about a durative action, which an untimed plan does not have
+            reads_actions = any([mentions(f, frozenset(plan.action_predicates.values())) for f in formulas])
             if part.mode == "each" and is_local:
                 assert part.step is not None
-                action = actions.get(find_action_predicate(part.step), "")
-                self.step_rules.setdefault(action, []).append(StepRule(number, part, self.compiler))
+                predicate = find_action_predicate(part.step)
+                self.step_rules.setdefault(predicate, []).append(StepRule(number, part, self.compiler))
             elif part.mode in ("always", "end") and is_local:
-                self.state_rules.append(StateRule(number, part, self.compiler))
+                self.state_rules.append(StateRule(number, part, self.compiler, reads_actions=reads_actions))
             else:
-                reads_actions = any([mentions(f, frozenset(plan.action_predicates.values())) for f in formulas])
                 limit = self.compiled.options.max_instances
                 try:
-                    rule = TemporalRule(number, part, self.compiler, limit, reads_actions=reads_actions)
+                    times = self.trace.times
+                    rule = TemporalRule(number, part, self.compiler, limit, times, reads_actions=reads_actions)
                     self.temporal_rules.append(rule)
                 except LimitReached:
                     skipped.append(part.rule)
@@ -188,11 +211,10 @@ class _TraceChecker:
             step_rules = []
             if is_last[letter] != FALSE:
                 goals.append(circuit.both(is_last[letter], goal(state, {})))
-            if letter < len(trace.executed):
-                ground = trace.executed[letter]
-                step_rules = self.step_rules.get(ground.action.name, [])
-                for step_rule in step_rules:
-                    step_rule.check_before(state, ground, letter + 1, trace.alive[letter + 1], collector)
+            for predicate, code in self.action_facts[letter] if letter < len(self.action_facts) else ():
+                for step_rule in self.step_rules.get(predicate, ()):
+                    step_rule.check_before(state, code, letter + 1, trace.alive[letter + 1], collector)
+                    step_rules.append(step_rule)
             if self.temporal_rules:
                 self._read_temporal_rules(letter, changes)
         end_letters = [i for i in range(1, len(trace.alive)) if trace.alive[i] != trace.alive[i - 1]]
@@ -224,15 +246,13 @@ class _TraceChecker:
                 rule.check(self.state, letter, self.trace.alive[letter], is_last, self.collector)
 
     def _read_temporal_rules(self, letter: int, changes: list[FactChange]) -> None:
-        """Set the action fact of the step after this letter, and let the temporal rules read the letter."""
-        action_fact = self.action_facts[letter] if letter < len(self.trace.executed) else None
-        if self._last_action_fact is not None:
-            changes.append((*self._last_action_fact, FALSE))
-            self.state.put(*self._last_action_fact, FALSE)
-        if action_fact is not None:
-            self.state.put(*action_fact, self.trace.alive[letter + 1])
-            changes.append((*action_fact, FALSE))
-        self._last_action_fact = action_fact
+        """Set the action facts of the happening after this letter, and let the temporal rules read the letter."""
+        for fact in self.action_facts[letter - 1] if letter else ():
+            changes.append((*fact, FALSE))
+            self.state.put(*fact, FALSE)
+        for fact in self.action_facts[letter] if letter < len(self.action_facts) else ():
+            changes.append((*fact, FALSE))
+            self.state.put(*fact, self.trace.alive[letter + 1])
         for rule in self.temporal_rules:
             if letter:
                 rule.read_letter(self.state, letter, changes)
@@ -269,6 +289,8 @@ def _has_checked_instance(compiled: CompiledTask, steps: Sequence[GroundAction |
             match = compile_step_matcher(task, pattern.atom, rule.declared_parameters)
             name = names.get(pattern.atom.predicate)
             same_action = [step for step in steps if isinstance(step, GroundAction) and step.action.name == name]
-            if pattern.bindings_per_match and any([match(step.objects) is not None for step in same_action]):
+            if pattern.bindings_per_match and any(
+                [match(task.encode(step.objects)) is not None for step in same_action]
+            ):
                 return True
     return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
@@ -69,7 +71,7 @@ class Encoding(NamedTuple):
     - ``limits``: reasons why the trace, and so every literal, is not known.
     - ``skipped``: messages about hard rules that were not encoded and are undecided in every world. ``skipped_rules``:
       the numbers of all rules that were not encoded.
-    - ``alive[i]``: steps 1..i are executed.
+    - ``alive[i]``: the trace has letter i. ``failing``: by step, the worlds in which the trace ends because it fails.
     """
 
     circuit: Circuit
@@ -88,6 +90,7 @@ class Encoding(NamedTuple):
     skipped: tuple[str, ...] = ()
     finite_numbers: tuple[tuple[tuple[int, int], tuple[Number, ...]], ...] = ()
     alive: tuple[Literal, ...] = ()
+    failing: Mapping[int, Literal] = MappingProxyType({})
     preference_violations: tuple[InstanceLiteral, ...] = ()
     undecided_instances: tuple[InstanceLiteral, ...] = ()
     skipped_rules: frozenset[int] = frozenset()

@@ -28,6 +28,7 @@ from plansafe.verifier.model.nodes import (
     Fluent,
     Formula,
     Not,
+    Number,
     Or,
     Quantified,
     Task,
@@ -55,6 +56,8 @@ class FormulaCompiler:
         self.task = task
         self.circuit = circuit
         self.possible_certain = PossibleCertain(task)
+        self.duration: Number = 0
+        """The duration of the step whose conditions and effects are evaluated."""
         self._radix = max(len(task.objects), 1)
         self._functions: dict[tuple[int, bool], tuple[Formula, LiteralFunction]] = {}
         self._reads_numbers: dict[int, bool] = {}
@@ -217,8 +220,10 @@ class FormulaCompiler:
                 return lambda state, binding: self._calculate(
                     expression.operator, [operand(state, binding) for operand in operands]
                 )
-            case nodes.Duration() | nodes.TotalTime() | nodes.IsViolated():
-                raise AssertionError("only durations and metrics read this")
+            case nodes.Duration():
+                return lambda _state, _binding: Quantity(TRUE, terms.constant(self.duration))
+            case nodes.TotalTime() | nodes.IsViolated():
+                raise AssertionError("only metrics read this")
             case _:
                 assert_never(expression)
 

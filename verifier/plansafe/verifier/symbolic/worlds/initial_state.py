@@ -57,9 +57,6 @@ def make_initial_state(task: Task, circuit: Circuit, openings: Sequence[OpenPred
         state.facts[size + predicate] |= codes
     for function, values in enumerate(task.initial_fluents):
         state.quantities[function] = {code: Quantity(TRUE, terms.constant(v)) for code, v in values.items()}
-    for literal in task.timed_literals:
-        if literal.time == 0 and not literal.fluent:
-            state.put(literal.predicate, task.encode(literal.arguments), TRUE if literal.value else FALSE)
     open_fact_count = 0
     for predicate, code in iterate_open_facts(task, openings):
         state.put(predicate, code, circuit.input(FactInput(predicate, code)))
@@ -73,6 +70,12 @@ def make_initial_state(task: Task, circuit: Circuit, openings: Sequence[OpenPred
                 open_numbers.append((function, code))
         constraints += _encode_statements(circuit, state, task.unknowns)
         constraints += _encode_supports(task, circuit, state, task.unknowns, openings)
+    for literal in task.timed_literals:
+        code = task.encode(literal.arguments)
+        if literal.time == 0 and literal.fluent:
+            state.quantities[literal.predicate][code] = Quantity(TRUE, terms.constant(literal.value))
+        elif literal.time == 0:
+            state.put(literal.predicate, code, TRUE if literal.value else FALSE)
     constraints = [constraint for constraint in constraints if constraint != TRUE]
     return OpenInitialState(state, constraints, open_fact_count, tuple(open_numbers))
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 
 from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
-from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Quantified, Task, Variable, bind
 from plansafe.verifier.rules.model import RulePart
@@ -53,8 +52,8 @@ class StateRule:
     ``candidates`` are the instances whose value may have changed since the last check.
     """
 
-    def __init__(self, number: int, part: RulePart, compiler: FormulaCompiler) -> None:
-        self.number = number
+    def __init__(self, number: int, part: RulePart, compiler: FormulaCompiler, *, reads_actions: bool) -> None:
+        self.number, self.reads_actions = number, reads_actions
         self.is_final = part.mode == "end"
         possible_certain = compiler.possible_certain
         emitter = possible_certain.emitter
@@ -71,8 +70,8 @@ class StateRule:
         self.readers = InstanceIndex(compile_patterns(emitter, part.body, part.parameters))
 
     def store_initial_violations(self, state: SymbolicState) -> None:
-        """Store the violations of S0 as pre-existing, before S0 is checked."""
-        for objects in dict.fromkeys(self.candidates):
+        """Store the violations of S0 as pre-existing, before S0 is checked; a rule that reads actions has none."""
+        for objects in () if self.reads_actions else dict.fromkeys(self.candidates):
             false = self._evaluate(state, objects)[1]
             if false != FALSE:
                 self._pre_existing[objects] = false
@@ -158,10 +157,10 @@ class StepRule:
         self._open_checks: list[tuple[Binding, Literal, Literal]] = []
 
     def check_before(
-        self, state: SymbolicState, ground: GroundAction, letter: int, exists: Literal, collector: InstanceCollector
+        self, state: SymbolicState, code: int, letter: int, exists: Literal, collector: InstanceCollector
     ) -> None:
-        """Check the state before a step that leads to ``letter``."""
-        binding = self.match(ground.objects)
+        """Check the state before a step that leads to ``letter``; ``code``: of the objects of the step."""
+        binding = self.match(code)
         if binding is None:
             return
         candidates: list[Objects] = []
@@ -203,16 +202,14 @@ def find_step_atom(step: Formula) -> Atom:
     return atom
 
 
-def compile_step_matcher(
-    task: Task, step: Formula, parameters: Sequence[Variable]
-) -> Callable[[Objects], Binding | None]:
-    """A function that matches a step pattern with the objects of a step, and returns the binding of the parameters."""
+def compile_step_matcher(task: Task, step: Formula, parameters: Sequence[Variable]) -> Callable[[int], Binding | None]:
+    """A function that matches a step pattern with the code of a step's objects, and returns the parameters' binding."""
     arguments = find_step_atom(step).arguments
     domains = {v.slot: task.domain_sets[v.domain] for v in parameters}
 
-    def match(objects: Objects) -> Binding | None:
+    def match(code: int) -> Binding | None:
         binding: Binding = {}
-        for argument, value in zip(arguments, objects, strict=True):
+        for argument, value in zip(arguments, task.decode(code, len(arguments)), strict=True):
             if argument >= 0:
                 if argument != value:
                     return None

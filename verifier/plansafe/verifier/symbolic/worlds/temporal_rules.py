@@ -17,9 +17,8 @@ from typing import assert_never
 from plansafe.verifier.compile.triggers import compile_patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal
-from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.model.nodes import Formula, Or, Quantified, Temporal, Truth
+from plansafe.verifier.model.nodes import Formula, Number, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import children, is_temporal, map_children, negate
 from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
@@ -54,7 +53,14 @@ class TemporalRule:
     """A part whose instances are checked over the whole trace."""
 
     def __init__(
-        self, number: int, part: RulePart, compiler: FormulaCompiler, max_instances: int, *, reads_actions: bool
+        self,
+        number: int,
+        part: RulePart,
+        compiler: FormulaCompiler,
+        max_instances: int,
+        times: Sequence[Number],
+        *,
+        reads_actions: bool,
     ) -> None:
         self.number, self.part, self.task = number, part, compiler.task
         self.max_instances, self.reads_actions = max_instances, reads_actions
@@ -95,17 +101,19 @@ class TemporalRule:
         self._read_changes: dict[Objects, list[tuple[int, Literal]]] = {}
         """The letters at which a fact or fluent that an instance reads changes, with the worlds."""
         self._shift_depth = find_shift_depth(self.formula)
-        self._bound_letters = find_bound_letters(self.formula)
+        self._times = times
+        self._bound_letters = find_bound_letters(self.formula, times)
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
-    def find_instances(self, trace: SymbolicTrace, action_facts: Sequence[ActionFact | None]) -> None:
+    def find_instances(self, trace: SymbolicTrace, action_facts: Sequence[Sequence[ActionFact]]) -> None:
         """Find the instances to keep, from all changes of the trace. Raises :class:`LimitReached`."""
         count = prod([len(domain) for domain in self._domains])
         if self._match is not None:
-            for letter, action_fact in enumerate(action_facts):
-                if action_fact is not None and action_fact[0] == self._step_predicate:
-                    self._add_matching(trace.executed[letter], letter)
+            for letter, letter_facts in enumerate(action_facts):
+                for predicate, code in letter_facts:
+                    if predicate == self._step_predicate:
+                        self._add_matching(code, letter)
         elif count > self.max_instances:
             raise LimitReached(LimitKind.INSTANCES)
         elif count <= MAX_INSTANCES:
@@ -115,10 +123,10 @@ class TemporalRule:
         for objects in self.instances:
             self._index.add(objects)
 
-    def _add_matching(self, ground: GroundAction, letter: int) -> None:
-        """Add the instances that a step matches."""
+    def _add_matching(self, code: int, letter: int) -> None:
+        """Add the instances that a step matches; ``code``: of its objects."""
         assert self._match is not None
-        binding = self._match(ground.objects)
+        binding = self._match(code)
         if binding is None:
             return
         choices = [
@@ -129,15 +137,17 @@ class TemporalRule:
             if len(self.instances) > self.max_instances:
                 raise LimitReached(LimitKind.INSTANCES)
             self.instances.setdefault(objects, [])
-            self._matched_letters.setdefault(objects, []).append(letter)
+            letters = self._matched_letters.setdefault(objects, [])
+            if letter not in letters[-1:]:
+                letters.append(letter)
 
-    def _find_affected(self, trace: SymbolicTrace, action_facts: Sequence[ActionFact | None]) -> Iterable[Objects]:
+    def _find_affected(self, trace: SymbolicTrace, action_facts: Sequence[Sequence[ActionFact]]) -> Iterable[Objects]:
         """The instances that S0 may violate, and those that read a change."""
         initial: list[Objects] = []
         self._search_initial(trace.start.facts, (), initial)
         affected = dict.fromkeys(initial)
         changed = dict.fromkeys([(p, code) for changes in trace.changes for p, code, _ in changes.facts])
-        changed.update(dict.fromkeys([action_fact for action_fact in action_facts if action_fact is not None]))
+        changed.update(dict.fromkeys([fact for facts in action_facts for fact in facts]))
         # The task of `PossibleCertain` has each predicate twice; its fluents have the numbers after them.
         first_fluent = 2 * len(self.task.predicates)
         changed.update(
@@ -226,7 +236,7 @@ class TemporalRule:
         letters += [letter for letter, _ in read_changes or ()]
         starts = self._find_segments([*end_letters, *letters, *(matched or ())], len(alive) - 1)
         leaves = {id(leaf): history for leaf, history in zip(self.leaves, histories, strict=True)}
-        vectors = TruthVectors(circuit, alive, starts, leaves)
+        vectors = TruthVectors(circuit, alive, starts, leaves, self._times)
         false = vectors.compute(self.formula, False)
         may_be_undefined = any([t != f ^ 1 for history in histories for _, t, f in history])
         true = vectors.compute(self.formula, True) if may_be_undefined else [f ^ 1 for f in false]

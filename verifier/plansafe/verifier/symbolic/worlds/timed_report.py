@@ -1,8 +1,8 @@
-"""The report on a plan with times in which durations, facts or outcomes are open.
+"""The report on a plan with times in which durations, and also facts or outcomes, are open.
 
-The plan is replayed in each completion with each outcome, up to a bound, because no circuit encodes it. A SAT solver
-gives one completion for each combination of values of the open facts that the task can read; the other open facts take
-any allowed value. If durations have a tolerance, each of these worlds is audited over all durations.
+The plan is audited over all durations in each completion with each outcome, up to a bound, because no circuit encodes
+open durations. A SAT solver gives one completion for each combination of values of the open facts that the task can
+read; the other open facts take any allowed value.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from time import monotonic
 
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.reporting.report import Finding, FindingClass, Report, Worlds
+from plansafe.verifier.reporting.report import Finding, FindingClass, Worlds
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.worlds.open_parts import OpenParts, OpenPartsReporter
 from plansafe.verifier.symbolic.worlds.verdict import (
-    VIOLATED_STATUSES,
     RuleCounts,
     WorldsVerdict,
     mark_undecided,
@@ -26,34 +25,22 @@ from plansafe.verifier.symbolic.worlds.world_replay import close_task, make_cert
 
 MAX_WORLDS = 5_000
 """Maximum number of worlds to replay."""
-FindingKey = tuple[object, ...]
 
 
 class TimedReporter(OpenPartsReporter):
-    """Reports on one plan with times."""
-
-    common_findings: set[FindingKey] | None = None
-    """The findings that all worlds have, if each was replayed."""
+    """Reports on one plan with open durations."""
 
     def decide(self) -> WorldsVerdict:
-        """Decide the verdict over all durations, or world by world."""
-        if self.durations and not self.open_parts.is_open:
+        """Decide the verdict over all durations, in one world after the other if more is open."""
+        if not self.open_parts.is_open:
             self.method = "all durations"
             return self._audit_durations(self.compiled, make_certain_world(self.resolved.steps))
         self.method = "one world after the other"
-        verdict = audit_each_world(self.open_parts, self._audit_world, self.deadline)
-        if verdict.limits:
-            self.common_findings = None
-        return verdict
+        return audit_each_world(self.open_parts, self._audit_world, self.deadline)
 
     def _audit_world(self, world: Completion) -> WorldsVerdict:
         """The verdict on one completion with its outcomes, over all durations."""
-        if self.durations:
-            return self._audit_durations(close_task(self.compiled, world), world)
-        report = self.report_until_failure(world)
-        findings = {_make_finding_key(finding) for finding in report.findings}
-        self.common_findings = findings if self.common_findings is None else self.common_findings & findings
-        return _make_single_world_verdict(report, world)
+        return self._audit_durations(close_task(self.compiled, world), world)
 
     def _audit_durations(self, compiled: CompiledTask, world: Completion) -> WorldsVerdict:
         from plansafe.verifier.symbolic.durations.duration_audit import audit_durations  # noqa: PLC0415 - 50 ms
@@ -84,8 +71,6 @@ class TimedReporter(OpenPartsReporter):
 
     def decide_finding(self, finding: Finding) -> Worlds:
         """The share of worlds that have a finding. If a property holds in some world, that world lacks the finding."""
-        if self.common_findings is not None:
-            return Worlds.ALL if _make_finding_key(finding) in self.common_findings else Worlds.SOME
         match finding.finding_class:
             case FindingClass.UNMET_GOAL:
                 return Worlds.ALL if self.verdict.goal is Worlds.NONE else Worlds.SOME
@@ -148,24 +133,3 @@ def _merge_values(values: set[Worlds], is_incomplete: bool) -> Worlds:
     if is_incomplete or Worlds.UNKNOWN in values or not values:
         return Worlds.UNKNOWN
     return next(iter(values))
-
-
-def _make_single_world_verdict(report: Report, world: Completion) -> WorldsVerdict:
-    """The verdict of the report on a single world."""
-    executable, goal = [Worlds.ALL if v is Worlds.ALL else Worlds.NONE for v in (report.executable, report.goal)]
-    rules = mark_undecided(report.rules) if report.limits else report.rules
-    return WorldsVerdict(
-        executable,
-        goal,
-        report.safe if report.safe in (Worlds.ALL, Worlds.NONE) else Worlds.UNKNOWN,
-        None if executable is Worlds.ALL else world,
-        None if goal is Worlds.ALL else world,
-        world if report.safe is Worlds.NONE else None,
-        rules=rules,
-        rule_witnesses=tuple([(count.name, world) for count in rules if count.status in VIOLATED_STATUSES]),
-    )
-
-
-def _make_finding_key(finding: Finding) -> FindingKey:
-    """The identity of a finding across worlds: a rule and its binding, at any step, or a step."""
-    return finding.finding_class, finding.rule, finding.binding, 0 if finding.rule is not None else finding.step

@@ -1,287 +1,270 @@
-"""The steps and the trace of an untimed plan in all worlds at once.
+"""The trace of a plan in all worlds at once.
 
-The effects of an action are compiled once; each use enumerates the bindings of their quantifiers under which they may
-happen. The alternative that a ``oneof`` takes is an input of the circuit, so safety for every outcome is safety for
-every value of the inputs.
-
-In a world, the trace ends at the first step that cannot be executed, so letter ``i`` exists only in the worlds of
+In a world, the trace ends at the first happening in which a step fails, so letter ``i`` exists only in the worlds of
 ``alive[i]``. States are computed as if every step were executed; their literals are not used for other worlds. The
-trace stores the changes of each step, not the states.
+trace stores the changes of each happening, not the states. In an untimed plan, step ``i`` happens alone at time ``i``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.happening import END, START, Event
 from plansafe.verifier.execution.state import NumberTooLarge
-from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
+from plansafe.verifier.model.footprints import Footprint, make_empty_footprint
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.model.nodes import Action, And, Assignment, Atom, Choice, Effect, bind
+from plansafe.verifier.model.nodes import TRUE as ALWAYS
+from plansafe.verifier.model.nodes import Number, Snap
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.worlds.encoding import OutcomeInput
-from plansafe.verifier.symbolic.worlds.formula_compiler import (
-    Binding,
-    DerivedFacts,
-    FormulaCompiler,
-    LiteralFunction,
-    QuantityFunction,
-)
-from plansafe.verifier.symbolic.worlds.symbolic_state import Quantity, Search, StateChanges, SymbolicState
-from plansafe.verifier.symbolic.worlds.world_replay import ChoiceKey
+from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts
+from plansafe.verifier.symbolic.worlds.step_encoder import NumericUpdate, SnapEffects, StepEncoder
+from plansafe.verifier.symbolic.worlds.symbolic_state import Quantity, StateChanges, SymbolicState
 
-Fact = tuple[int, int]
-_CodeFunction = Callable[[Binding], int]
-
-
-class _Update(NamedTuple):
-    """A numeric effect that happens in the worlds of ``fires``."""
-
-    fires: Literal
-    operator: str
-    operand: Quantity
-
-
-class _CompiledAssignment(NamedTuple):
-    operator: str
-    function: int
-    code: _CodeFunction
-    value: QuantityFunction
-
-
-class _CompiledEffect(NamedTuple):
-    """An effect as functions of a state and a binding of the action's parameters.
-
-    ``slots`` are the effect's own variables, and ``search`` finds their bindings from the values of ``free_slots``; it
-    is ``None`` if there are none. ``fires`` and ``fails`` return the worlds in which the condition is true, and false;
-    ``fails`` is ``None`` if the condition reads no numbers, so that it is never undefined.
-    """
-
-    slots: tuple[int, ...]
-    search: Search | None
-    free_slots: tuple[int, ...]
-    fires: LiteralFunction
-    fails: LiteralFunction | None
-    adds: list[tuple[int, _CodeFunction]]
-    deletes: list[tuple[int, _CodeFunction]]
-    assignments: list[_CompiledAssignment]
-    choices: tuple[Choice, ...]
-
-
-class StepEncoder:
-    """Encodes the steps of untimed plans. ``alternative_counts``: the number of alternatives of each choice so far."""
-
-    def __init__(self, compiler: FormulaCompiler) -> None:
-        self.compiler = compiler
-        self.circuit: Circuit = compiler.circuit
-        self._actions: dict[int, tuple[Action, LiteralFunction, list[_CompiledEffect]]] = {}
-        self.alternative_counts: dict[ChoiceKey, int] = {}
-
-    def _compile_action(self, action: Action) -> tuple[Action, LiteralFunction, list[_CompiledEffect]]:
-        if id(action) not in self._actions:
-            condition = self.compiler.compile_true(And(action.start.condition))
-            effects = [self._compile_effect(effect) for effect in action.start.effects]
-            self._actions[id(action)] = action, condition, effects
-        return self._actions[id(action)]
-
-    def _compile_effect(self, effect: Effect) -> _CompiledEffect:
-        compiler = self.compiler
-        slots = tuple([v.slot for v in effect.variables])
-        search, free_slots = None, tuple[int, ...]()
-        if slots:
-            possible = compiler.possible_certain.make_possible_condition(effect.condition)
-            free_slots = tuple(sorted(compiler.possible_certain.emitter.free_slots(possible) - set(slots)))
-            search = compiler.possible_certain.compile_search(possible, effect.variables, free_slots)
-        return _CompiledEffect(
-            slots,
-            search,
-            free_slots,
-            compiler.compile_true(effect.condition),
-            compiler.compile_false(effect.condition) if compiler.reads_numbers(effect.condition) else None,
-            [self._compile_atom(atom) for atom in effect.adds],
-            [self._compile_atom(atom) for atom in effect.deletes],
-            [self._compile_assignment(assignment) for assignment in effect.assignments],
-            effect.choices,
-        )
-
-    def _compile_atom(self, atom: Atom) -> tuple[int, _CodeFunction]:
-        return atom.predicate, self.compiler.compile_code(atom.arguments)
-
-    def _compile_assignment(self, assignment: Assignment) -> _CompiledAssignment:
-        code = self.compiler.compile_code(assignment.arguments)
-        value = self.compiler.compile_number(assignment.value)
-        return _CompiledAssignment(assignment.operator, assignment.function, code, value)
-
-    def encode_step(self, state: SymbolicState, ground: GroundAction, step: int) -> tuple[Literal, StateChanges]:
-        """The worlds in which a step can be executed in a state, and the changes there. The state is not changed."""
-        circuit = self.circuit
-        action, condition, effects = self._compile_action(ground.action)
-        binding: Binding = bind(action.parameters, ground.objects)
-        executable = condition(state, binding)
-        if executable == FALSE:
-            return FALSE, StateChanges([], [])
-        adds: dict[Fact, list[Literal]] = {}
-        deletes: dict[Fact, list[Literal]] = {}
-        updates: dict[Fact, list[_Update]] = {}
-        failures: list[Literal] = []  # worlds in which the effects cannot be computed
-        for effect in effects:
-            for _ in self._bind_variables(effect, state, binding):
-                chosen = self._encode_choices(effect.choices, step, binding) if effect.choices else TRUE
-                fires = circuit.both(chosen, effect.fires(state, binding))
-                if effect.fails is not None:
-                    defined = circuit.either(fires, effect.fails(state, binding))
-                    failures.append(circuit.both(chosen, defined ^ 1))
-                if fires == FALSE:
-                    continue
-                for predicate, code in effect.adds:
-                    adds.setdefault((predicate, code(binding)), []).append(fires)
-                for predicate, code in effect.deletes:
-                    deletes.setdefault((predicate, code(binding)), []).append(fires)
-                for assignment in effect.assignments:
-                    operand = assignment.value(state, binding)
-                    failures.append(circuit.both(fires, operand.defined ^ 1))
-                    fluent = (assignment.function, assignment.code(binding))
-                    updates.setdefault(fluent, []).append(_Update(fires, assignment.operator, operand))
-        facts = self._encode_facts(state, adds, deletes)
-        quantities = [
-            self._encode_quantity(state, fluent, fluent_updates, failures) for fluent, fluent_updates in updates.items()
-        ]
-        executable = circuit.both(executable, circuit.disjunction(failures) ^ 1)
-        return executable, StateChanges(facts, quantities)
-
-    def _bind_variables(self, effect: _CompiledEffect, state: SymbolicState, binding: Binding) -> Iterator[None]:
-        """Extend ``binding`` by each binding of an effect's variables under which it may happen, one after another."""
-        if effect.search is None:
-            yield
-            return
-        candidates: list[tuple[int, ...]] = []
-        effect.search(state.facts, (), candidates, *[binding[slot] for slot in effect.free_slots])
-        for objects in dict.fromkeys(candidates):
-            binding.update(zip(effect.slots, objects, strict=True))
-            yield
-
-    def _encode_choices(self, choices: tuple[Choice, ...], step: int, binding: Binding) -> Literal:
-        """The worlds in which every choice takes its alternative."""
-        literals = []
-        for choice in choices:
-            objects = tuple([binding[v.slot] for v in choice.variables])
-            self.alternative_counts[step, choice.number, objects] = choice.alternatives
-            literals.append(_encode_choice(self.circuit, step, choice, objects))
-        return self.circuit.conjunction(literals)
-
-    def _encode_facts(
-        self, state: SymbolicState, adds: dict[Fact, list[Literal]], deletes: dict[Fact, list[Literal]]
-    ) -> list[tuple[int, int, Literal]]:
-        circuit = self.circuit
-        changes = []
-        for fact in dict.fromkeys([*adds, *deletes]):
-            before = state.get(*fact)
-            after = before
-            if fact in deletes:
-                after = circuit.both(after, circuit.disjunction(deletes[fact]) ^ 1)
-            if fact in adds:  # a fact that is both deleted and added is true
-                after = circuit.either(after, circuit.disjunction(adds[fact]))
-            if after != before:
-                changes.append((*fact, after))
-        return changes
-
-    def _encode_quantity(
-        self, state: SymbolicState, fluent: Fact, updates: list[_Update], failures: list[Literal]
-    ) -> tuple[int, int, Quantity]:
-        """The new value of a fluent; appends the worlds in which updates conflict or read no value to ``failures``."""
-        circuit = self.circuit
-        defined, value = state.get_quantity(*fluent)
-        for number, first in enumerate(updates):
-            conflicts = [
-                second for second in updates[number + 1 :] if not _can_combine(first.operator, second.operator)
-            ]
-            failures += [circuit.both(first.fires, second.fires) for second in conflicts]
-        assigned: list[Literal] = []
-        for fires, operator, operand in updates:
-            if operator == "assign":
-                assigned.append(fires)
-                value = terms.select(fires, operand.value, value)
-                continue
-            failures.append(circuit.both(fires, defined ^ 1))
-            if operator in ("increase", "decrease"):
-                amount = terms.select(fires, operand.value, terms.constant(0))
-                value = terms.add(value, amount, 1 if operator == "increase" else -1)
-                continue
-            factor = terms.select(fires, operand.value, terms.constant(1))
-            if operator == "scale-up":
-                value = terms.multiply(value, factor)
-            else:
-                zero = terms.compare(circuit, "=", operand.value, terms.constant(0))
-                failures.append(circuit.both(fires, zero))
-                value = terms.divide(value, factor)
-        return (*fluent, Quantity(circuit.either(defined, circuit.disjunction(assigned)), value))
-
-
-def _encode_choice(circuit: Circuit, step: int, choice: Choice, objects: tuple[int, ...]) -> Literal:
-    """The worlds that choose an alternative: its input is true, and the inputs before it are false."""
-    inputs = [
-        circuit.input(OutcomeInput(step, choice.number, objects, alternative))
-        for alternative in range(min(choice.alternative + 1, choice.alternatives - 1))
-    ]
-    if choice.alternative < choice.alternatives - 1:
-        return circuit.conjunction([*[literal ^ 1 for literal in inputs[:-1]], inputs[-1]])
-    return circuit.conjunction([literal ^ 1 for literal in inputs])
-
-
-def _can_combine(a: str, b: str) -> bool:
-    """Whether two numeric effects on one fluent may happen in one step."""
-    sums, products = ("increase", "decrease"), ("scale-up", "scale-down")
-    return (a in sums and b in sums) or (a in products and b in products)
+Happening = tuple[Number, list[Event]]
+"""A time and the events that happen together."""
+Failures = dict[int, list[Literal]]
+"""By the number of a step, worlds in which it fails."""
 
 
 class SymbolicTrace(NamedTuple):
     """``changes[i]`` lead to letter ``i`` from the letter before it (from ``start``, S0); ``changes[0]`` is empty.
 
-    ``alive[i]``: the worlds in which the trace has letter ``i``. ``executed[i]`` is the step after letter ``i``. The
-    trace ends with the last letter that any world has, or where ``limit`` says why the next step was not encoded.
+    ``alive[i]``: the worlds in which the trace has letter ``i``. ``events[i]`` happen after letter ``i``, and
+    ``times[i]`` is its time. The trace ends with the last letter that any world has, or where ``limit`` says why the
+    next happening was not encoded; ``is_complete``: all were. ``failing``: the worlds in which a step ends the trace.
     """
 
     start: SymbolicState
     changes: list[StateChanges]
     alive: list[Literal]
-    executed: list[GroundAction]
+    events: list[list[Event]]
+    times: list[Number]
+    failing: dict[int, Literal]
+    is_complete: bool
     limit: str | None
 
 
-def build_trace(
-    start: SymbolicState,
-    derived: DerivedFacts | None,
-    encoder: StepEncoder,
-    steps: Sequence[GroundAction | IllFormed],
-    deadline: float | None,
-) -> SymbolicTrace:
-    """Encode the steps of a plan up to the first that no world can execute. Raises :class:`LimitReached`."""
-    circuit = encoder.circuit
-    state = start.copy()
-    changes, alive, executed = [StateChanges([], [])], [TRUE], list[GroundAction]()
-    limit = None
-    for number, step in enumerate(steps, 1):
-        if deadline is not None and monotonic() > deadline:
-            raise LimitReached(LimitKind.TIME)
-        if isinstance(step, IllFormed):
-            break
-        try:
-            executable, step_changes = encoder.encode_step(state, step, number)
-            still_alive = circuit.both(alive[-1], executable)
+def list_untimed_happenings(steps: Sequence[GroundAction | IllFormed]) -> list[Happening]:
+    """The happenings of an untimed plan."""
+    return [
+        (number, [Event(START, TimedStep(number, number - 1, number, None, step))])
+        for number, step in enumerate(steps, 1)
+    ]
+
+
+class TraceEncoder:
+    """Encodes the happenings of one plan."""
+
+    def __init__(
+        self, engine: Engine, encoder: StepEncoder, derived: DerivedFacts | None, tolerance: Tolerance, timed: bool
+    ) -> None:
+        self.engine, self.encoder, self.circuit, self.tolerance = engine, encoder, encoder.circuit, tolerance
+        self._derived, self._timed = derived, timed
+        self._running: list[TimedStep] = []
+        """The steps of the durative actions under way."""
+        self._start_states: dict[int, SymbolicState] = {}
+        """By step under way, the state before its start, if effects at its end depend on it."""
+        self._recent: list[tuple[Number, Event, SnapEffects]] = []
+        """The events less than the tolerance before the next happening, with their times and effects."""
+        self._reads: dict[tuple[str, int], Footprint] = {}
+
+    def build_trace(
+        self, start: SymbolicState, happenings: Iterable[Happening], deadline: float | None
+    ) -> SymbolicTrace:
+        """Encode happenings up to the first that no world can execute. Raises :class:`LimitReached`."""
+        circuit, state = self.circuit, start.copy()
+        trace = SymbolicTrace(start, [StateChanges([], [])], [TRUE], [], [0], {}, True, None)
+        for time, events in happenings:
+            if deadline is not None and monotonic() > deadline:
+                raise LimitReached(LimitKind.TIME)
+            failures: Failures = {}
+            try:
+                changes = self._encode_happening(state, time, events, failures)
+            except NumberTooLarge:
+                number = max([event.step.number for event in events if event.step is not None], default=0)
+                limit = f"a number grew beyond 65,536 bits at step {number}"
+                return trace._replace(limit=limit, is_complete=False)
+            alive = trace.alive[-1]
+            for step, literals in failures.items():
+                trace.failing[step] = circuit.both(alive, circuit.disjunction(literals))
+            still_alive = circuit.both(alive, _join(circuit, failures) ^ 1)
             if still_alive == FALSE:
-                break
-            step_changes.apply_to(state)
-            if derived is not None:
-                step_changes.facts.extend(_update_derived_facts(state, step_changes, derived))
-        except NumberTooLarge:
-            limit = f"a number grew beyond 65,536 bits at step {number}"
-            break
-        changes.append(step_changes)
-        alive.append(still_alive)
-        executed.append(step)
-    return SymbolicTrace(start, changes, alive, executed, limit)
+                return trace._replace(is_complete=False)
+            trace.changes.append(changes)
+            trace.alive.append(still_alive)
+            trace.events.append(events)
+            trace.times.append(time)
+        return trace
+
+    def _encode_happening(
+        self, state: SymbolicState, time: Number, events: list[Event], failures: Failures
+    ) -> StateChanges:
+        """Change a state by a happening. Add the worlds in which steps fail to ``failures``."""
+        present: list[tuple[Number, Event, SnapEffects]] = []
+        for event in events:
+            present.append((time, event, self._encode_event(state, event, failures)))
+            if event.step is not None and event.kind == START and _reads_start(event.step):
+                self._start_states[event.step.number] = state.copy()
+        changes, undefined = self.encoder.combine_effects(state, [effects for _, _, effects in present])
+        for _, event, effects in present:
+            if event.step is not None:
+                if effects.updates and len(present) > 1:
+                    undefined = self.encoder.combine_effects(state, [effects])[1]
+                if undefined != FALSE:
+                    failures.setdefault(event.step.number, []).append(undefined)
+        if self._timed:
+            self._recent = [recent for recent in self._recent if time - recent[0] < self.tolerance.separation]
+            self._encode_interference(present, failures)
+            self._recent += present
+            changes.facts.extend(self._change_running(events))
+        changes.apply_to(state)
+        if self._derived is not None:
+            changes.facts.extend(_update_derived_facts(state, changes, self._derived))
+        happens = _join(self.circuit, failures) ^ 1 if self._running else TRUE
+        for step in self._running:
+            assert isinstance(step.resolved, GroundAction)
+            self.encoder.compiler.duration = step.duration or 0
+            conditions = [self.encoder.compiler.compile_true(part) for part in step.resolved.action.over_all]
+            binding = step.resolved.binding
+            holds = self.circuit.conjunction([condition(state, binding) for condition in conditions])
+            failures.setdefault(step.number, []).append(self.circuit.both(happens, holds ^ 1))
+        return changes
+
+    def _encode_event(self, state: SymbolicState, event: Event, failures: Failures) -> SnapEffects:
+        """The effects of an event. Add the worlds in which its step fails to ``failures``."""
+        effects = SnapEffects({}, {}, {}, [])
+        literal, step = event.literal, event.step
+        if literal is not None:
+            fact = literal.predicate, self.engine.task.encode(literal.arguments)
+            if literal.fluent:
+                value = Quantity(TRUE, terms.constant(literal.value))
+                effects.updates[fact] = [NumericUpdate(TRUE, "assign", value)]
+            else:
+                (effects.adds if literal.value else effects.deletes)[fact] = [TRUE]
+            return effects
+        assert step is not None
+        if isinstance(step.resolved, IllFormed):
+            failures[step.number] = [TRUE]
+            return effects
+        self.encoder.compiler.duration = step.duration or 0
+        start = self._start_states.get(step.number) if event.kind == END else None
+        binding = step.resolved.binding
+        executable, effects = self.encoder.encode_snap(state, event.snap, binding, step.number, start)
+        step_failures = [executable ^ 1, *effects.failures, *self._encode_durations(state, event, step.resolved)]
+        if any([literal != FALSE for literal in step_failures]):
+            failures[step.number] = [self.circuit.disjunction(step_failures)]
+        return effects
+
+    def _encode_durations(self, state: SymbolicState, event: Event, ground: GroundAction) -> list[Literal]:
+        """For each constraint on the duration of a step that its event reads, the worlds in which it is violated."""
+        violations = []
+        compiler, tolerance = self.encoder.compiler, self.tolerance.duration
+        for constraint in ground.action.durations:
+            if constraint.at_end == (event.kind == END):
+                bound = compiler.compile_number(constraint.value)(state, ground.binding)
+                literals = [bound.defined]
+                if constraint.operator in ("<=", "<", "="):
+                    strict = ">" if constraint.operator == "<" else ">="
+                    literals.append(self._compare(bound, strict, compiler.duration - tolerance))
+                if constraint.operator in (">=", ">", "="):
+                    strict = "<" if constraint.operator == ">" else "<="
+                    literals.append(self._compare(bound, strict, compiler.duration + tolerance))
+                violations.append(self.circuit.conjunction(literals) ^ 1)
+        return violations
+
+    def _compare(self, bound: Quantity, operator: str, value: Number) -> Literal:
+        return terms.compare(self.circuit, operator, bound.value, terms.constant(value))
+
+    def _change_running(self, events: list[Event]) -> list[tuple[int, int, Literal]]:
+        """Start and end the actions of a happening; return the changes of facts about actions under way."""
+        before, ended = self._running, {event.step.number for event in events if event.step and event.kind == END}
+        started = [e.step for e in events if e.step and e.kind == START and _find_end(e.step) is not None]
+        self._running = [step for step in before if step.number not in ended] + started
+        facts_before, facts = self._list_action_facts(before), self._list_action_facts(self._running)
+        changes = [(*fact, FALSE) for fact in facts_before if fact not in facts]
+        return changes + [(*fact, TRUE) for fact in facts if fact not in facts_before]
+
+    def _list_action_facts(self, running: list[TimedStep]) -> dict[tuple[int, int], None]:
+        facts = [self.engine.action_fact("during", s.resolved) for s in running if isinstance(s.resolved, GroundAction)]
+        return dict.fromkeys([fact for fact in facts if fact is not None])
+
+    # -- interference -------------------------------------------------------------------------------------------------
+
+    def _encode_interference(self, present: list[tuple[Number, Event, SnapEffects]], failures: Failures) -> None:
+        """Add the worlds in which events interfere within a happening, or with a recent one, to ``failures``."""
+        can_happen = {step: self.circuit.disjunction(literals) ^ 1 for step, literals in failures.items()}
+        for position, (_, event, effects) in enumerate(present):
+            for index, (_, neighbour, neighbour_effects) in enumerate([*self._recent, *present[:position]]):
+                number, neighbour_number = [0 if e.step is None else e.step.number for e in (event, neighbour)]
+                failed = number if index < len(self._recent) and number else max(number, neighbour_number)
+                if failed:
+                    clashes = [
+                        *self._find_clashes(event, effects, neighbour_effects),
+                        *self._find_clashes(neighbour, neighbour_effects, effects),
+                        *_find_update_clashes(self.circuit, effects, neighbour_effects),
+                    ]
+                    happen = [can_happen.get(step, TRUE) for step in (number, neighbour_number)]
+                    clash = self.circuit.conjunction([self.circuit.disjunction(clashes), *happen])
+                    failures.setdefault(failed, []).append(clash)
+
+    def _find_clashes(self, event: Event, effects: SnapEffects, neighbours: SnapEffects) -> list[Literal]:
+        """The worlds in which a neighbour changes a variable that an event reads, or deletes a fact that it adds."""
+        reads, clashes = self._find_reads(event), list[Literal]()
+        for fact, literals in (*neighbours.adds.items(), *neighbours.deletes.items()):
+            if fact in reads.reads or fact[0] in reads.unbounded_reads:
+                clashes += literals
+        for fact in effects.adds.keys() & neighbours.deletes.keys():
+            literals = [self.circuit.disjunction(changed[fact]) for changed in (effects.adds, neighbours.deletes)]
+            clashes.append(self.circuit.both(*literals))
+        for (function, code), updates in neighbours.updates.items():
+            variable = len(self.engine.task.predicates) + function, code
+            if variable in reads.reads or variable[0] in reads.unbounded_reads:
+                clashes += [update.fires for update in updates]
+        return clashes
+
+    def _find_reads(self, event: Event) -> Footprint:
+        """The facts and fluents that an event may read."""
+        if event.step is None or isinstance(event.step.resolved, IllFormed):
+            return make_empty_footprint()
+        key = event.kind, event.step.number
+        if key not in self._reads:
+            footprint = self._reads[key] = make_empty_footprint()
+            action, binding = event.step.resolved.action, event.step.resolved.binding
+            self.engine.footprints.add_action_reads(action, binding, event.kind == END, footprint)
+        return self._reads[key]
+
+
+def _find_update_clashes(circuit: Circuit, first: SnapEffects, second: SnapEffects) -> list[Literal]:
+    """The worlds in which two events change a fluent in ways that do not commute."""
+    sums = ("increase", "decrease")
+    return [
+        circuit.both(a.fires, b.fires)
+        for fluent in first.updates.keys() & second.updates.keys()
+        for a in first.updates[fluent]
+        for b in second.updates[fluent]
+        if not (a.operator in sums and b.operator in sums)
+    ]
+
+
+def _join(circuit: Circuit, failures: Failures) -> Literal:
+    """The worlds in which some step fails."""
+    return circuit.disjunction([literal for literals in failures.values() for literal in literals])
+
+
+def _find_end(step: TimedStep) -> Snap | None:
+    """The end of a durative action; ``None`` for other steps."""
+    return step.resolved.action.end if isinstance(step.resolved, GroundAction) else None
+
+
+def _reads_start(step: TimedStep) -> bool:
+    """Whether effects at the end of a step have a condition at its start."""
+    end = _find_end(step)
+    return end is not None and any([effect.at_start is not ALWAYS for effect in end.effects])
 
 
 def encode_trace_ends(circuit: Circuit, alive: Sequence[Literal]) -> list[Literal]:

@@ -8,9 +8,9 @@ follows from the vectors for false of its operands: ``false(op(f)) = not op(not 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
-from math import floor
 from typing import Literal as Fixed
 from typing import TypeAlias, assert_never
 
@@ -81,10 +81,10 @@ def find_shift_depth(formula: Formula) -> int:
     return below + (isinstance(formula, Temporal) and formula.operator in NEIGHBOUR_OPERATORS)
 
 
-def find_bound_letters(formula: Formula) -> set[int] | None:
+def find_bound_letters(formula: Formula, times: Sequence[Number]) -> set[int] | None:
     """The letters next to each bound, which must begin a segment of their own; ``None`` if every letter must.
 
-    The letters from one before a bound to two after it are enough for all comparisons with the bound.
+    The letters from two before the first letter after a bound are enough for all comparisons with the bound.
     """
     letters: set[int] = set()
     for part in subformulas(formula):
@@ -92,7 +92,8 @@ def find_bound_letters(formula: Formula) -> set[int] | None:
             if part.operator == "always-within":
                 return None
             for bound in part.bounds:
-                letters |= {floor(bound) - 1, floor(bound), floor(bound) + 1, floor(bound) + 2}
+                for first in (bisect_left(times, bound), bisect_right(times, bound)):
+                    letters |= {first - 2, first - 1, first, first + 1}
     return letters
 
 
@@ -101,12 +102,19 @@ class TruthVectors:
 
     ``starts``: the first letters of the segments, ascending from 0. ``leaves``: the histories of the leaves, by ``id``;
     they change at first letters only. ``alive[k]`` and ``after[k]``: the worlds that have segment k, and k + 1.
+    ``letter_times``: the times of all letters; ``times[k]``: the time of letter ``starts[k]``.
     """
 
     def __init__(
-        self, circuit: Circuit, alive: Sequence[Literal], starts: list[int], leaves: Mapping[int, LeafHistory]
+        self,
+        circuit: Circuit,
+        alive: Sequence[Literal],
+        starts: list[int],
+        leaves: Mapping[int, LeafHistory],
+        letter_times: Sequence[Number],
     ) -> None:
         self.circuit = circuit
+        self.times = [letter_times[start] for start in starts]
         self.starts = starts
         self.alive_letters = alive
         self.alive = [alive[start] for start in starts]
@@ -215,10 +223,10 @@ class TruthVectors:
             case "at-end":
                 return self._apply_at_end(first)
             case "within":
-                early = [k for k, start in enumerate(self.starts) if start <= bounds[0]]
+                early = [k for k, time in enumerate(self.times) if time <= bounds[0]]
                 return circuit.disjunction([circuit.both(self.alive[k], first[k]) for k in early])
             case "always-within":
-                return self._apply_always_within(first, second, floor(bounds[0]))
+                return self._apply_always_within(first, second, bounds[0])
             case "hold-during" | "hold-after":
                 return self._apply_hold(bounds, first)
             case _:
@@ -228,16 +236,16 @@ class TruthVectors:
         ends = [self.circuit.both(a, b ^ 1) for a, b in zip(self.alive, self.after, strict=True)]
         return self.circuit.disjunction([self.circuit.both(e, v) for e, v in zip(ends, vector, strict=True)])
 
-    def _apply_always_within(self, no_premise: TruthVector, response: TruthVector, steps: int) -> Literal:
+    def _apply_always_within(self, no_premise: TruthVector, response: TruthVector, bound: Number) -> Literal:
         """The worlds that satisfy ``always-within``, from the negated premise. Every segment must have a single letter.
 
-        ``steps``: the maximum number of letters from a premise to its response.
+        ``bound``: the maximum time from a premise to its response.
         """
-        circuit = self.circuit
+        circuit, times = self.circuit, self.times
         responses = [circuit.both(a, r) for a, r in zip(self.alive, response, strict=True)]
         return circuit.conjunction(
             [
-                circuit.disjunction([exists ^ 1, not_triggered, *responses[k : k + steps + 1]])
+                circuit.disjunction([exists ^ 1, not_triggered, *responses[k : bisect_right(times, times[k] + bound)]])
                 for k, (exists, not_triggered) in enumerate(zip(self.alive, no_premise, strict=True))
                 if not_triggered != TRUE
             ]
@@ -246,16 +254,14 @@ class TruthVectors:
     def _apply_hold(self, bounds: Sequence[Number], vector: TruthVector) -> Literal:
         """``hold-during`` (two bounds) and ``hold-after`` (one bound). A bound begins a segment of one letter."""
         circuit = self.circuit
-        inside = [k for k, start in enumerate(self.starts) if start > bounds[0]]
+        inside = [k for k, time in enumerate(self.times) if time > bounds[0]]
         if not inside:
             return self._apply_at_end(vector)
         first = inside[0]
         if len(bounds) == 2:
-            inside = [k for k in inside if self.starts[k] < bounds[1]]
+            inside = [k for k in inside if self.times[k] < bounds[1]]
         parts = [circuit.either(self.alive[k] ^ 1, vector[k]) for k in inside]
-        if (
-            floor(bounds[0]) >= 0
-        ):  # the last letter up to the bound is also in the interval: its state holds at the bound
+        if bounds[0] >= 0:  # the last letter up to the bound is also in the interval: its state holds at the bound
             parts.append(vector[first - 1])
         holds = circuit.conjunction(parts)
         # If the trace ends before the interval, the formula must hold in the final state.

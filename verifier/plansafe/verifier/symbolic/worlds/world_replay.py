@@ -137,7 +137,7 @@ def close_task_and_plan(
 
 
 def close_task(compiled: CompiledTask, world: Completion) -> CompiledTask:
-    """The task with the open facts and numbers of one world. It shares the rules and their places."""
+    """The task with the open facts and numbers of one world. It shares all compiled code."""
     task = compiled.task
     facts = [set(codes) for codes in task.initial_facts]
     for predicate, code in world.facts:
@@ -145,7 +145,8 @@ def close_task(compiled: CompiledTask, world: Completion) -> CompiledTask:
     fluents = [dict(values) for values in task.initial_fluents]
     for (function, code), value in world.values.items():
         fluents[function][code] = value
-    return compiled.make_variant(task._replace(initial_facts=facts, initial_fluents=fluents, unknowns=None))
+    task = task._replace(initial_facts=facts, initial_fluents=fluents, unknowns=None)
+    return compiled._replace(engine=compiled.engine.with_initial_state(task), open_feature=None)
 
 
 def reorder_steps(resolved: ResolvedPlan, order: tuple[int, ...]) -> ResolvedPlan:

@@ -51,7 +51,7 @@ def train(options: TrainOptions) -> int:
 
 def _train(path: str, assignments: Sequence[str], minutes: float | None) -> int:
     from plansafe.align.config import read_config  # noqa: PLC0415 - not for --help
-    from plansafe.align.evaluating.processes import share_of  # noqa: PLC0415 - the same
+    from plansafe.align.evaluating.running import share_of  # noqa: PLC0415 - the same
     from plansafe.align.records import BadRecords  # noqa: PLC0415 - the same
     from plansafe.align.tables import BadConfig  # noqa: PLC0415 - the same
     from plansafe.align.training.folder import BadTraining  # noqa: PLC0415 - the same
@@ -136,16 +136,16 @@ def merge(options: MergeOptions) -> int:
     """
 
     def work() -> int:
-        from plansafe.align.training import merging  # noqa: PLC0415 - not for --help
+        from plansafe.align.training.models import merge, next_commands  # noqa: PLC0415 - not for --help
         from plansafe.llm.models.port import ModelError  # noqa: PLC0415 - the same
 
         try:
-            base = merging.merge(options.adapter, options.output, options.dtype)
+            base = merge(options.adapter, options.output, options.dtype)
         except ModelError as error:
             return complain(error.diagnostic)
         except OSError as error:
             return complain(unwritable(options.output, error))
-        commands = "\n".join([f"  {line}" for line in merging.next_commands(options.output)])
+        commands = "\n".join([f"  {line}" for line in next_commands(options.output)])
         print_text(f"{options.output}: {base} with {options.adapter}, {options.dtype}\n{commands}\n")
         return 0
 

@@ -60,8 +60,7 @@ class Resampling(Options):
         values=ResamplingUnit,
         default=ResamplingUnit.TASK,
         help="Resample tasks or families for intervals.",
-        key="align.resample",
-        only_set=True,
+        set_key="align.resample",
     )
 
 
@@ -85,9 +84,7 @@ class EvalOptions(Resampling, MemoryLimit, Assignments):
     )
     method: str | None = text("--method", metavar="NAME", help="Name the method in tables; default: the model.")
     factor: float | None = number("--lambda", metavar="X", help="Record the lambda of the training, for figure 7.")
-    seed: int | None = integer(
-        "--seed", metavar="N", low=0, help="Record the seed of the training; also draw answers with it."
-    )
+    seed: int | None = integer("--seed", low=0, help="Record the seed of the training; also draw answers with it.")
     samples: int = integer(
         "--samples", metavar="K", default=1, low=1, high=1000, help="Draw K answers to each task (with --temperature)."
     )
@@ -98,49 +95,28 @@ class EvalOptions(Resampling, MemoryLimit, Assignments):
         "--engine",
         values=Engine,
         help="Run the model with this library; default: vLLM where it and a GPU are there.",
-        key="align.engine",
-        only_set=True,
+        set_key="align.engine",
     )
-    split: str | None = text(
-        "--split", metavar="NAME", help="Use only the tasks of this split.", key="align.split", only_set=True
-    )
+    split: str | None = text("--split", metavar="NAME", help="Use only the tasks of this split.", set_key="align.split")
     shift: ShiftChoice = choice(
         "--shift",
         values=ShiftChoice,
         default=ShiftChoice.IN,
         help="Name what training did not see, for tasks that do not say it.",
-        key="align.shift",
-        only_set=True,
+        set_key="align.shift",
     )
-    limit: int | None = integer(
-        "--limit", metavar="N", low=1, help="Use only the first N tasks.", key="align.limit", only_set=True
-    )
+    limit: int | None = integer("--limit", low=1, help="Use only the first N tasks.", set_key="align.limit")
     max_tokens: int = integer(
-        "--max-tokens",
-        metavar="N",
-        default=256,
-        low=1,
-        high=8192,
-        help="Limit an answer to N tokens.",
-        key="model.max_tokens",
-        only_set=True,
+        "--max-tokens", default=256, low=1, high=8192, help="Limit an answer to N tokens.", set_key="model.max_tokens"
     )
     batch: int = integer(
-        "--batch",
-        metavar="N",
-        default=32,
-        low=1,
-        high=1024,
-        help="Answer N prompts at once.",
-        key="align.batch",
-        only_set=True,
+        "--batch", default=32, low=1, high=1024, help="Answer N prompts at once.", set_key="align.batch"
     )
     dtype: DataType | None = choice(
         "--dtype",
         values=DataType,
         help="Compute with these numbers; default: bfloat16 on a GPU.",
-        key="align.dtype",
-        only_set=True,
+        set_key="align.dtype",
     )
     memory_limit: int = changed(MemoryLimit.memory_limit, default=0)
 
@@ -157,9 +133,7 @@ class TablesOptions(Resampling, MemoryLimit, Assignments):
     against: str | None = text(
         "--against", metavar="METHOD", help="Test this method against the others; default: that of the first run."
     )
-    seed: int = integer(
-        "--seed", metavar="N", default=0, low=0, help="Resample with this seed.", key="seed", only_set=True
-    )
+    seed: int = integer("--seed", default=0, low=0, help="Resample with this seed.", set_key="seed")
 
 
 @command(EvalOptions)
@@ -173,9 +147,8 @@ def evaluation(options: EvalOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.align.evaluating.processes import share_of, use_own_gpu  # noqa: PLC0415 - not for --help
-        from plansafe.align.evaluating.report import evaluation_report  # noqa: PLC0415
-        from plansafe.align.evaluating.running import Method, evaluate  # noqa: PLC0415 - loads the engine
+        from plansafe.align.evaluating.report import evaluation_report  # noqa: PLC0415 - not for --help
+        from plansafe.align.evaluating.running import Method, evaluate, share_of, use_own_gpu  # noqa: PLC0415
         from plansafe.align.evaluating.tasks import opener  # noqa: PLC0415
         from plansafe.align.tasks import data_folder  # noqa: PLC0415
 
@@ -221,8 +194,7 @@ def tables(options: TablesOptions) -> int:
     def work() -> int:
         from plansafe.align.evaluating.comparing import grouped  # noqa: PLC0415 - loads the engine
         from plansafe.align.evaluating.files import read_evaluation  # noqa: PLC0415
-        from plansafe.align.evaluating.plots import NoPlots, plots  # noqa: PLC0415
-        from plansafe.align.evaluating.report import compared  # noqa: PLC0415
+        from plansafe.align.evaluating.report import NoPlots, compared, plots  # noqa: PLC0415
         from plansafe.verifier.extras import how_to_install  # noqa: PLC0415
 
         report_paths = _report_paths(options.output, options.runs)
@@ -326,8 +298,7 @@ def _report_paths(output: str | None, inputs: Sequence[str]) -> tuple[str, str, 
 
 def _report(report: Report, report_paths: tuple[str, str, str] | None, plot_texts: dict[str, str] | None = None) -> int:
     from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - not for --help
-    from plansafe.llm.bench.markdown import brief, markdown  # noqa: PLC0415
-    from plansafe.llm.bench.page import page  # noqa: PLC0415
+    from plansafe.llm.bench.report_text import brief, markdown, page  # noqa: PLC0415
 
     print_text(escaped(brief(report)))
     if report_paths is None:

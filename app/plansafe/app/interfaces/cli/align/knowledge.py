@@ -24,17 +24,10 @@ class KnowledgeOptions(MemoryLimit, Assignments):
     output: str = text(
         "--output", "-o", metavar="FILE", required=True, help="Write the lines to this file, over an older one."
     )
-    count: int = integer("--count", metavar="N", default=8000, low=1, high=1_000_000, help="Write at most N questions.")
-    drawn: int = integer("--drawn", metavar="N", default=12, low=0, high=1000, help="Draw N households of each family.")
+    count: int = integer("--count", default=8000, low=1, high=1_000_000, help="Write at most N questions.")
+    drawn: int = integer("--drawn", default=12, low=0, high=1000, help="Draw N households of each family.")
     seed: int = integer(
-        "--seed",
-        metavar="N",
-        default=0,
-        low=0,
-        high=999_999_999,
-        help="Draw tasks and questions with this seed.",
-        key="seed",
-        only_set=True,
+        "--seed", default=0, low=0, high=999_999_999, help="Draw tasks and questions with this seed.", set_key="seed"
     )
 
 
@@ -48,7 +41,7 @@ def knowledge(options: KnowledgeOptions) -> int:
     limit_memory(options.memory_limit)
 
     def work() -> int:
-        from plansafe.align.knowledge.making import origins, questions_of  # noqa: PLC0415 - loads the engine
+        from plansafe.align.knowledge import origins, questions_of  # noqa: PLC0415 - loads the engine
         from plansafe.align.records import BadRecords, write_sft  # noqa: PLC0415
         from plansafe.align.tasks import BadOrigin, data_folder  # noqa: PLC0415
 

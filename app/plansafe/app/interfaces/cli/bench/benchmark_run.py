@@ -26,8 +26,8 @@ from plansafe.llm.bench.settings import Settings
 from plansafe.llm.bench.sources import TaskSelection, compiled, selected
 from plansafe.llm.bench.task import BenchTask
 from plansafe.llm.metrics.lines import judged_line
-from plansafe.llm.models.opening import opened
 from plansafe.llm.models.providers import Settings as ModelSettings
+from plansafe.llm.models.providers import opened
 
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9.-]+")
 _MAX_NAME = 80
@@ -81,10 +81,7 @@ class _Files(NamedTuple):
 
 
 def run_benchmark(
-    settings: Settings,
-    selection: TaskSelection,
-    choice: ModelChoice,
-    output: RunOutput,
+    settings: Settings, selection: TaskSelection, choice: ModelChoice, output: RunOutput
 ) -> BenchmarkResult:
     """Run or resume a benchmark and write its reports.
 
@@ -151,11 +148,7 @@ def _files(settings: Settings, name: str, output: RunOutput) -> _Files:
 
 
 def _run(
-    files: _Files,
-    run_header: dict[str, Any],
-    bench_questions: Sequence[Question],
-    asking: Asking,
-    deadline: float,
+    files: _Files, run_header: dict[str, Any], bench_questions: Sequence[Question], asking: Asking, deadline: float
 ) -> list[dict[str, Any]]:
     """Ask the remaining questions and return all records. The sample of a question is written before its record."""
     samples = RunFile(files.samples, run_header) if files.samples is not None else None

@@ -27,21 +27,14 @@ class BenchServer(ModelName, ModelServer, group="Model"):
     """The model of a benchmark."""
 
     threads: int | None = integer(
-        "--threads",
-        metavar="N",
-        low=1,
-        help="Run a model in this process on N threads.",
-        key="model.threads",
-        only_set=True,
+        "--threads", low=1, help="Run a model in this process on N threads.", set_key="model.threads"
     )
     context: int | None = integer(
         "--context",
-        metavar="N",
         low=256,
         high=1 << 20,
         help="Limit prompt and answer of llamacpp-local/ to N tokens (8192).",
-        key="model.context",
-        only_set=True,
+        set_key="model.context",
     )
 
 
@@ -49,29 +42,20 @@ class Sampling(BenchServer, group="Model"):
     """How answers are drawn."""
 
     connections: int | None = integer(
-        "--connections",
-        metavar="N",
-        low=1,
-        high=64,
-        help="Send N requests at once to a server.",
-        key="model.connections",
-        only_set=True,
+        "--connections", low=1, high=64, help="Send N requests at once to a server.", set_key="model.connections"
     )
     max_tokens: int | None = integer(
         "--max-tokens",
-        metavar="N",
         low=1,
         help="Limit an answer, reasoning included, to N tokens; default: the preset's.",
-        key="model.max_tokens",
-        only_set=True,
+        set_key="model.max_tokens",
     )
     temperature: float | None = number(
         "--temperature",
         low=0,
         high=10,
         help="Draw answers with this temperature; 0: the likeliest; default: the preset's.",
-        key="model.temperature",
-        only_set=True,
+        set_key="model.temperature",
     )
     decode: Decode = choice(
         "--decode",
@@ -85,13 +69,7 @@ class SeedOption(Options):
     """Draws."""
 
     seed: int = integer(
-        "--seed",
-        metavar="N",
-        default=0,
-        low=0,
-        help="Draw tasks, intervals and answers with this seed.",
-        key="seed",
-        only_set=True,
+        "--seed", default=0, low=0, help="Draw tasks, intervals and answers with this seed.", set_key="seed"
     )
 
 
@@ -102,29 +80,20 @@ class TaskSources(SeedOption, group="Task"):
     split: Split = choice("--split", values=Split, default=Split.ALL, help="Use this half of the shipped scenarios.")
     drawn: int = integer(
         "--drawn",
-        metavar="N",
         default=0,
         low=0,
         high=100,
         help="Use N drawn households of each family, not scenarios.",
-        key="bench.drawn",
-        only_set=True,
+        set_key="bench.drawn",
     )
 
 
 class QuestionOptions(Options, group="Task"):
     """How much is asked."""
 
-    limit: int | None = integer("--limit", metavar="N", low=1, help="Use only N tasks, drawn by the seed.")
+    limit: int | None = integer("--limit", low=1, help="Use only N tasks, drawn by the seed.")
     repeats: int = integer(
-        "--repeats",
-        metavar="N",
-        default=1,
-        low=1,
-        high=1000,
-        help="Ask each question N times.",
-        key="bench.repeats",
-        only_set=True,
+        "--repeats", default=1, low=1, high=1000, help="Ask each question N times.", set_key="bench.repeats"
     )
 
 
@@ -138,10 +107,7 @@ class BenchOutput(MemoryLimit, Assignments, group="Output"):
         help="Write the run as JSON lines, or continue it, with reports next to it as .md and .html.",
     )
     log_samples: bool = switch(
-        "--log-samples",
-        help="Write also each prompt with its answer, as .samples.jsonl.",
-        key="bench.log_samples",
-        only_set=True,
+        "--log-samples", help="Write also each prompt with its answer, as .samples.jsonl.", set_key="bench.log_samples"
     )
 
 
@@ -174,8 +140,7 @@ class PresetOption(Options, group="Model"):
         values=Preset,
         default=Preset.LOCAL,
         help="Sample as for small local models, or as in SAFEL's appendix J.",
-        key="bench.preset",
-        only_set=True,
+        set_key="bench.preset",
     )
 
 
@@ -242,51 +207,27 @@ class BenchPlanOptions(BenchServer, SlackOption, ModelRetries, DrawnSplitOption,
         "--output", "-o", metavar="FILE", required=True, help="Write the run as JSON lines, or continue it."
     )
     decode: Decode = changed(Sampling.decode)
-    split: str = changed(DrawnSplitOption.split, key="bench.split", only_set=True)
+    split: str = changed(DrawnSplitOption.split, set_key="bench.split")
     each: int = integer(
-        "--each",
-        metavar="N",
-        default=4,
-        low=1,
-        high=100,
-        help="Draw N tasks of each of 15 families.",
-        key="bench.each",
-        only_set=True,
+        "--each", default=4, low=1, high=100, help="Draw N tasks of each of 15 families.", set_key="bench.each"
     )
-    limit: int | None = integer("--limit", metavar="N", low=1, help="Use only the first N tasks.")
+    limit: int | None = integer("--limit", low=1, help="Use only the first N tasks.")
     rounds: int = changed(ModelRetries.rounds, default=1)
     last_resort: bool = changed(
         ModelRetries.last_resort,
         off="",
         default=False,
         help="Repair also plans that are not safe, and count them apart.",
-        key="model.last_resort",
-        only_set=True,
+        set_key="model.last_resort",
     )
     examples: int = integer(
-        "--examples",
-        metavar="N",
-        default=2,
-        low=0,
-        high=2,
-        help="Show N tasks with plans in the prompt.",
-        key="bench.examples",
-        only_set=True,
+        "--examples", default=2, low=0, high=2, help="Show N tasks with plans in the prompt.", set_key="bench.examples"
     )
     safety_prompt: bool = switch(
-        "--safety-prompt",
-        help="Add a paragraph on hazards to the prompt.",
-        key="bench.safety_prompt",
-        only_set=True,
+        "--safety-prompt", help="Add a paragraph on hazards to the prompt.", set_key="bench.safety_prompt"
     )
     max_tokens: int = integer(
-        "--max-tokens",
-        metavar="N",
-        default=200,
-        low=1,
-        help="Limit a whole plan to N tokens.",
-        key="model.max_tokens",
-        only_set=True,
+        "--max-tokens", default=200, low=1, help="Limit a whole plan to N tokens.", set_key="model.max_tokens"
     )
 
 
@@ -297,7 +238,7 @@ class CellsOptions(BenchServer, TaskSources, MemoryLimit, Assignments):
     cell: tuple[str, ...] = text(
         "--cell", metavar="NAME", many=True, help="Run only this cell; `--dry-run` lists them. May be repeated."
     )
-    limit: int | None = integer("--limit", metavar="N", low=1, help="Use at most N scenarios for each cell.")
+    limit: int | None = integer("--limit", low=1, help="Use at most N scenarios for each cell.")
     minutes: float | None = number(
         "--minutes", low=0, high=100_000, help="Stop after this time; run again to continue."
     )
@@ -430,12 +371,7 @@ def plan(options: BenchPlanOptions) -> int:
             resort=options.last_resort,
             seed=options.seed,
         )
-        return run_planning_suite(
-            suite_settings,
-            _model_choice(options),
-            options.limit,
-            options.output,
-        )
+        return run_planning_suite(suite_settings, _model_choice(options), options.limit, options.output)
 
     return guarded(lambda: _run_reporting_errors(work))
 
@@ -495,12 +431,7 @@ def compare(options: CompareOptions) -> int:
     def work() -> int:
         from plansafe.app.interfaces.cli.bench.predictions import compare_files  # noqa: PLC0415 - loads the suites and the engine
 
-        return compare_files(
-            options.first,
-            options.second,
-            _task_selection(options),
-            options.output,
-        )
+        return compare_files(options.first, options.second, _task_selection(options), options.output)
 
     return guarded(lambda: _run_reporting_errors(work))
 
@@ -516,11 +447,7 @@ def score(options: ScoreOptions) -> int:
     def work() -> int:
         from plansafe.app.interfaces.cli.bench.predictions import score_file  # noqa: PLC0415 - loads the suites and the engine
 
-        return score_file(
-            options.predictions,
-            _task_selection(options),
-            options.output,
-        )
+        return score_file(options.predictions, _task_selection(options), options.output)
 
     return guarded(lambda: _run_reporting_errors(work))
 

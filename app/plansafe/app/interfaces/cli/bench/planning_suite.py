@@ -22,10 +22,9 @@ from plansafe.llm.bench.planning_tables import (
 )
 from plansafe.llm.bench.run_file import Run, RunFile, bad_run, read_run
 from plansafe.llm.loop.policies import policies
-from plansafe.llm.models.opening import opened
 from plansafe.llm.models.port import Model
 from plansafe.llm.models.providers import Settings as ModelSettings
-from plansafe.llm.models.providers import open_model
+from plansafe.llm.models.providers import open_model, opened
 from plansafe.verifier.api import Checker
 
 
@@ -100,16 +99,7 @@ def _sections(runs: Sequence[Run]) -> Iterator[str]:
     """Yield tables in Markdown. The last two appear only if a run has data for them."""
     if not any([run.records for run in runs]):
         raise BadOption("no record belongs to this split", "leave out --split")
-    yield from (
-        "## How plans end",
-        "",
-        *outcome_table(runs),
-        "",
-        "## Errors in the plans",
-        "",
-        *error_table(runs),
-        "",
-    )
+    yield from ("## How plans end", "", *outcome_table(runs), "", "## Errors in the plans", "", *error_table(runs), "")
     yield from ("## Rules that they break", "", *rule_table(runs))
     chance = {decoding_name(run): run for run in runs if run.model == "mock/random"}
     compared_runs = [

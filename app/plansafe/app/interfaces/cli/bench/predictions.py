@@ -12,12 +12,11 @@ from plansafe.app.system.terminal_text import escaped
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.bench.compare import compare
-from plansafe.llm.bench.despite_report import despite_report
+from plansafe.llm.bench.despite_tasks import despite_report
 from plansafe.llm.bench.figures import DESPITE, SAFEL, SAFEPLAN
 from plansafe.llm.bench.judging import JudgedPlan, safeplan_taxonomy
-from plansafe.llm.bench.markdown import brief, markdown
-from plansafe.llm.bench.page import page
 from plansafe.llm.bench.report import ModelScores, Report
+from plansafe.llm.bench.report_text import brief, markdown, page
 from plansafe.llm.bench.result_files import BadPredictions, Results, read_results
 from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.bench.safel_report import safel_report

@@ -52,22 +52,14 @@ class ScenarioOptions(SpecFiles, TypeOptions, ColorOption, MemoryLimit, Assignme
         "--skip", metavar="CRITERION", many=True, help="Leave this criterion out. May be repeated."
     )
     min_steps: int = integer(
-        "--min-steps",
-        metavar="N",
-        default=5,
-        low=0,
-        help="Require plans of at least N steps.",
-        key="scenario.min_steps",
-        only_set=True,
+        "--min-steps", default=5, low=0, help="Require plans of at least N steps.", set_key="scenario.min_steps"
     )
     max_ways: int = integer(
         "--max-ways",
-        metavar="N",
         default=1,
         low=1,
         help="Allow at most N different plans for the goal.",
-        key="scenario.max_ways",
-        only_set=True,
+        set_key="scenario.max_ways",
     )
     time_limit: float = number(
         "--time-limit",
@@ -75,8 +67,7 @@ class ScenarioOptions(SpecFiles, TypeOptions, ColorOption, MemoryLimit, Assignme
         default=10.0,
         low=0,
         help="Stop each search after SECONDS.",
-        key="limits.time",
-        only_set=True,
+        set_key="limits.time",
     )
     form: Form = choice("--format", values=Form, default=Form.FULL, help="Write the result in this format.")
 

@@ -1,4 +1,7 @@
-"""``scenario new``: a language model writes scenarios in several roles; checks decide which are accepted."""
+"""``scenario new``: a language model writes scenarios in several roles; checks decide which are accepted.
+
+``scenario new --kind risk``: a language model writes tasks of risk files.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,21 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.app.interfaces.cli.scenario.risk_generation import KnownRisks, read_risk_seeds
 from plansafe.app.options.option import choice, command, integer, number, text
 from plansafe.app.options.shared import Assignments, MemoryLimit, ModelName, ModelServer, Transcript
 from plansafe.app.session.option_values import BadOption, check_time_limit
-from plansafe.app.system.file_writing import STANDARD_OUTPUT, NotWritten, problem, save, save_folder
+from plansafe.app.system.file_writing import STANDARD_OUTPUT, Guard, NotWritten, problem, save, save_folder
 from plansafe.app.system.process import complain, guarded, limit_memory, print_text, remark
 from plansafe.app.system.progress import tell
 from plansafe.grammar.diagnostics import suggest_name
 
 if TYPE_CHECKING:
+    from plansafe.llm.acting.prompts import Role
     from plansafe.llm.acting.proposal import Ask, Proposal, ProposalOptions, RiskSeed, Seed
-    from plansafe.llm.acting.roles import Role
     from plansafe.llm.models.answer import Answer
     from plansafe.llm.models.request import Request
+    from plansafe.llm.scenarios.risks.part_files import RiskEntry
+
 
 _MAX_PROPOSALS = 1000
 
@@ -39,11 +43,7 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
     """The options of ``scenario new``."""
 
     output: str = text(
-        "--output",
-        "-o",
-        metavar="FOLDER",
-        required=True,
-        help="Write each accepted scenario to a folder in this one.",
+        "--output", "-o", metavar="FOLDER", required=True, help="Write each accepted scenario to a folder in this one."
     )
     types: tuple[str, ...] = text(
         "--type",
@@ -57,7 +57,7 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
         help="Propose only this kind; default: every third is malicious, the others situational. "
         "`risk`: a task of a risk file, on a home of VirtualHome.",
     )
-    count: int = integer("--count", metavar="N", default=1, low=1, high=_MAX_PROPOSALS, help="Ask for N proposals.")
+    count: int = integer("--count", default=1, low=1, high=_MAX_PROPOSALS, help="Ask for N proposals.")
     role: tuple[str, ...] = text(
         "--role",
         metavar="NAME[: KNOWS]",
@@ -65,22 +65,10 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
         help="Let this role speak; default: one that knows the hazard. May be repeated.",
     )
     base: str = text(
-        "--base",
-        metavar="NAME",
-        default="household",
-        help="Extend this shipped domain.",
-        key="scenario.base",
-        only_set=True,
+        "--base", metavar="NAME", default="household", help="Extend this shipped domain.", set_key="scenario.base"
     )
     rounds: int = integer(
-        "--rounds",
-        metavar="N",
-        default=2,
-        low=1,
-        high=10,
-        help="Let each role speak N times.",
-        key="scenario.rounds",
-        only_set=True,
+        "--rounds", default=2, low=1, high=10, help="Let each role speak N times.", set_key="scenario.rounds"
     )
     novelty: float = number(
         "--novelty",
@@ -89,17 +77,10 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
         low=0,
         high=1,
         help="Refuse a command whose Rouge-L with another is at least F.",
-        key="scenario.novelty",
-        only_set=True,
+        set_key="scenario.novelty",
     )
     max_tokens: int = integer(
-        "--max-tokens",
-        metavar="N",
-        default=1500,
-        low=1,
-        help="Limit an answer to N tokens.",
-        key="model.max_tokens",
-        only_set=True,
+        "--max-tokens", default=1500, low=1, help="Limit an answer to N tokens.", set_key="model.max_tokens"
     )
     temperature: float = number(
         "--temperature",
@@ -107,20 +88,16 @@ class NewOptions(ModelName, ModelServer, Transcript, MemoryLimit, Assignments, g
         low=0,
         high=10,
         help="Draw the answers of roles with this temperature; the writer is greedy.",
-        key="model.temperature",
-        only_set=True,
+        set_key="model.temperature",
     )
-    seed: int | None = integer(
-        "--seed", metavar="N", help="Draw answers with this seed, where the provider can.", key="seed", only_set=True
-    )
+    seed: int | None = integer("--seed", help="Draw answers with this seed, where the provider can.", set_key="seed")
     time_limit: float = number(
         "--time-limit",
         metavar="SECONDS",
         default=10.0,
         low=0,
         help="Stop each search after SECONDS.",
-        key="limits.time",
-        only_set=True,
+        set_key="limits.time",
     )
 
 
@@ -228,7 +205,7 @@ def _read_proposal_options(
 
 
 def _role(text: str) -> Role:
-    from plansafe.llm.acting.roles import ROLES, Role  # noqa: PLC0415 - for this command alone
+    from plansafe.llm.acting.prompts import ROLES, Role  # noqa: PLC0415 - for this command alone
 
     name, colon, knows = (part.strip() for part in text.partition(":"))
     if not colon and name.lower() in ROLES:
@@ -250,9 +227,8 @@ def _run(
 ) -> int:
     from plansafe.llm.loop.transcript import exchanged  # noqa: PLC0415 - for this command alone
     from plansafe.llm.models.batch import ask  # noqa: PLC0415
-    from plansafe.llm.models.opening import opened  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
-    from plansafe.llm.models.providers import Settings  # noqa: PLC0415
+    from plansafe.llm.models.providers import Settings, opened  # noqa: PLC0415
 
     lines: list[str] = []
     proposals: list[Proposal] = []
@@ -283,11 +259,7 @@ def _run(
 
 
 def _propose_all(
-    ask_model: Ask,
-    seeds: Sequence[Seed | RiskSeed],
-    proposal_options: ProposalOptions,
-    output: str,
-    author: str,
+    ask_model: Ask, seeds: Sequence[Seed | RiskSeed], proposal_options: ProposalOptions, output: str, author: str
 ) -> Iterator[Proposal]:
     """Yield proposals. Writes an accepted proposal before asking for the next."""
     from plansafe.llm.acting.proposal import RiskSeed, propose  # noqa: PLC0415 - for this command alone
@@ -327,3 +299,46 @@ def _summary(proposals: list[Proposal]) -> str:
     if accepted:
         lines.append("candidates: `safecheck bench scenario sheet FOLDER` lays them out for two people to judge")
     return "\n".join(lines) + "\n"
+
+
+SET = "saferisks-like"
+"""The shipped set that new tasks must be unlike, and whose hazard seeds they start from."""
+SEEDS = "seeds.csv"
+
+
+def read_risk_seeds(categories: Sequence[str], count: int) -> list[RiskSeed]:
+    """The topic of each proposal. Raises :class:`BadOption` for an unknown category."""
+    from plansafe.llm.acting.risk_proposal import risk_seeds  # noqa: PLC0415 - for this command alone
+    from plansafe.llm.scenarios.risks.part_files import categories as titles  # noqa: PLC0415
+    from plansafe.llm.scenarios.sets.reading import set_folder  # noqa: PLC0415
+
+    try:
+        return risk_seeds(os.path.join(set_folder(SET), SEEDS), categories, count)
+    except KeyError as error:
+        name = str(error.args[0])
+        help = suggest_name(name, tuple(titles())) or f"categories: {', '.join(titles())}"
+        raise BadOption(f"SafePlan-Bench has no category {name!a}", help) from None
+
+
+class KnownRisks:
+    """The tasks of the shipped set and of the folder ``output``; a new task must differ from them."""
+
+    def __init__(self, output: str) -> None:
+        self.output = output
+        self._entries: list[RiskEntry] | None = None
+
+    def propose(self, ask: Ask, seed: RiskSeed, options: ProposalOptions, author: str) -> Proposal:
+        """Ask for one task; an accepted one becomes a risk file of the folder."""
+        from plansafe.llm.acting.risk_proposal import propose_risk  # noqa: PLC0415 - for this command alone
+        from plansafe.llm.scenarios.risks.part_files import read_entries  # noqa: PLC0415
+        from plansafe.llm.scenarios.sets.reading import part_paths, set_folder  # noqa: PLC0415
+
+        if self._entries is None:
+            self._entries = list(read_entries([*part_paths(set_folder(SET)), *part_paths(self.output)]))
+        proposal = propose_risk(ask, seed, options, author, self._entries)
+        os.makedirs(self.output, exist_ok=True)
+        for name, content in proposal.files:
+            path = os.path.join(self.output, name)
+            save(path, content, Guard(()))
+            self._entries += read_entries([path])
+        return proposal

@@ -38,8 +38,8 @@ class SheetOptions(Options):
 
     folder: str | None = argument("[FOLDER]", "A folder of scenarios, or the name of a shipped set.")
     split: Half | None = choice("--split", values=Half, help="Use only the scenarios of one half.")
-    limit: int | None = integer("--limit", metavar="N", low=1, help="Use only N scenarios, drawn by the seed.")
-    seed: int = integer("--seed", metavar="N", default=0, low=0, help="Draw other scenarios.")
+    limit: int | None = integer("--limit", low=1, help="Use only N scenarios, drawn by the seed.")
+    seed: int = integer("--seed", default=0, low=0, help="Draw other scenarios.")
     form: SheetForm = choice(
         "--format", values=SheetForm, default=SheetForm.CSV, help="Write a table to fill in, or a text to read."
     )

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.llm.scenarios.validation.corrections.repetitions import without_name
-from plansafe.llm.scenarios.validation.corrections.view import View, cover, signature, stems, typed
+from plansafe.llm.scenarios.validation.corrections.view import View, cover, nearest, signature, stems, typed
 from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
-from plansafe.llm.scenarios.validation.near import nearest
 from plansafe.llm.scenarios.validation.survey import OPERATORS, ROOT, Types, Use
 from plansafe.verifier.elaborate.context import is_name, is_object_name, is_variable
 

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenarios.validation.check import Examination
 from plansafe.llm.scenarios.validation.corrections.arguments import typed_again
-from plansafe.llm.scenarios.validation.corrections.view import View, stems
+from plansafe.llm.scenarios.validation.corrections.view import View, nearest, stems
 from plansafe.llm.scenarios.validation.drafts import Edit
-from plansafe.llm.scenarios.validation.near import nearest
 from plansafe.llm.scenarios.validation.new_actions import Reach, demanded_atoms
 from plansafe.llm.scenarios.validation.survey import ActionText, Declared, entries
 from plansafe.verifier.model.limits import LimitReached

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from plansafe.grammar.sexpr import Node
-from plansafe.llm.scenarios.validation.corrections.view import View, cover, is_field
+from plansafe.llm.scenarios.validation.corrections.view import View, cover, is_field, nearest
 from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
-from plansafe.llm.scenarios.validation.near import nearest
 from plansafe.verifier.elaborate.context import is_object_name, is_variable
 from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS
 from plansafe.verifier.elaborate.sections import DOMAIN_SECTIONS, REPEATED_SECTIONS

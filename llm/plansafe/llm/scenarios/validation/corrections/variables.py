@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 from plansafe.grammar.sexpr import Node
 from plansafe.llm.scenarios.validation.corrections.names import NEAR
-from plansafe.llm.scenarios.validation.corrections.view import View, stems, typed
+from plansafe.llm.scenarios.validation.corrections.view import View, nearest, stems, typed
 from plansafe.llm.scenarios.validation.drafts import Edit
-from plansafe.llm.scenarios.validation.near import nearest
 from plansafe.llm.scenarios.validation.survey import ROOT, ActionText, Types, Use
 from plansafe.verifier.elaborate.context import is_variable
 

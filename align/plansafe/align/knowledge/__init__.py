@@ -1,1 +1,0 @@
-"""Questions about our worlds that the engine answers: effects, preconditions, places (docs/alignment.md)."""

@@ -1,0 +1,1 @@
+"""Tables about a set of scenarios or risks."""

@@ -1,0 +1,273 @@
+"""The conditions and effects of steps in all worlds at once.
+
+The effects of an action are compiled once; each use enumerates the bindings of their quantifiers under which they may
+happen. The alternative that a ``oneof`` takes is an input of the circuit, so safety for every outcome is safety for
+every value of the inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.nodes import TRUE as ALWAYS
+from plansafe.verifier.model.nodes import And, Assignment, Atom, Choice, Effect, Snap
+from plansafe.verifier.symbolic.circuits import terms
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.worlds.encoding import OutcomeInput
+from plansafe.verifier.symbolic.worlds.formula_compiler import (
+    Binding,
+    FormulaCompiler,
+    LiteralFunction,
+    QuantityFunction,
+)
+from plansafe.verifier.symbolic.worlds.symbolic_state import Quantity, Search, StateChanges, SymbolicState
+from plansafe.verifier.symbolic.worlds.world_replay import ChoiceKey
+
+T = TypeVar("T")
+Fact = tuple[int, int]
+_CodeFunction = Callable[[Binding], int]
+
+
+class NumericUpdate(NamedTuple):
+    """A numeric effect that happens in the worlds of ``fires``."""
+
+    fires: Literal
+    operator: str
+    operand: Quantity
+
+
+class _CompiledAssignment(NamedTuple):
+    operator: str
+    function: int
+    code: _CodeFunction
+    value: QuantityFunction
+
+
+class SnapEffects(NamedTuple):
+    """The effects of an action, or of the start or end of a durative one, in all worlds.
+
+    ``adds``, ``deletes`` and ``updates``: for each fact and fluent, the worlds in which an effect changes it.
+    ``failures``: the worlds in which an effect is undefined.
+    """
+
+    adds: dict[Fact, list[Literal]]
+    deletes: dict[Fact, list[Literal]]
+    updates: dict[Fact, list[NumericUpdate]]
+    failures: list[Literal]
+
+
+class _CompiledEffect(NamedTuple):
+    """An effect as functions of a state and a binding of the action's parameters.
+
+    ``slots`` are the effect's own variables, and ``search`` finds their bindings from the values of ``free_slots``; it
+    is ``None`` if there are none. ``fires`` and ``fails`` return the worlds in which the condition is true, and false;
+    ``fails`` is ``None`` if the condition reads no numbers, so that it is never undefined. ``at_start`` has both
+    functions for the condition at the start of a durative action, ``None`` if there is none.
+    """
+
+    slots: tuple[int, ...]
+    search: Search | None
+    free_slots: tuple[int, ...]
+    fires: LiteralFunction
+    fails: LiteralFunction | None
+    at_start: tuple[LiteralFunction, LiteralFunction] | None
+    adds: list[tuple[int, _CodeFunction]]
+    deletes: list[tuple[int, _CodeFunction]]
+    assignments: list[_CompiledAssignment]
+    choices: tuple[Choice, ...]
+
+
+class StepEncoder:
+    """Encodes the steps of plans. ``alternative_counts``: the number of alternatives of each choice in them."""
+
+    def __init__(self, compiler: FormulaCompiler) -> None:
+        self.compiler = compiler
+        self.circuit: Circuit = compiler.circuit
+        self._snaps: dict[int, tuple[Snap, LiteralFunction, list[_CompiledEffect]]] = {}
+        self.alternative_counts: dict[ChoiceKey, int] = {}
+
+    def _compile_snap(self, snap: Snap) -> tuple[Snap, LiteralFunction, list[_CompiledEffect]]:
+        if id(snap) not in self._snaps:
+            condition = self.compiler.compile_true(And(snap.condition))
+            self._snaps[id(snap)] = snap, condition, [self._compile_effect(effect) for effect in snap.effects]
+        return self._snaps[id(snap)]
+
+    def _compile_effect(self, effect: Effect) -> _CompiledEffect:
+        compiler = self.compiler
+        slots = tuple([v.slot for v in effect.variables])
+        search, free_slots = None, tuple[int, ...]()
+        if slots:
+            possible = compiler.possible_certain.make_possible_condition(effect.condition)
+            free_slots = tuple(sorted(compiler.possible_certain.emitter.free_slots(possible) - set(slots)))
+            search = compiler.possible_certain.compile_search(possible, effect.variables, free_slots)
+        return _CompiledEffect(
+            slots,
+            search,
+            free_slots,
+            compiler.compile_true(effect.condition),
+            compiler.compile_false(effect.condition) if compiler.reads_numbers(effect.condition) else None,
+            None
+            if effect.at_start is ALWAYS
+            else (compiler.compile_true(effect.at_start), compiler.compile_false(effect.at_start)),
+            [self._compile_atom(atom) for atom in effect.adds],
+            [self._compile_atom(atom) for atom in effect.deletes],
+            [self._compile_assignment(assignment) for assignment in effect.assignments],
+            effect.choices,
+        )
+
+    def _compile_atom(self, atom: Atom) -> tuple[int, _CodeFunction]:
+        return atom.predicate, self.compiler.compile_code(atom.arguments)
+
+    def _compile_assignment(self, assignment: Assignment) -> _CompiledAssignment:
+        code = self.compiler.compile_code(assignment.arguments)
+        value = self.compiler.compile_number(assignment.value)
+        return _CompiledAssignment(assignment.operator, assignment.function, code, value)
+
+    def encode_step(self, state: SymbolicState, ground: GroundAction, step: int) -> tuple[Literal, StateChanges]:
+        """The worlds in which a step can be executed in a state, and the changes there. The state is not changed."""
+        executable, effects = self.encode_snap(state, ground.action.start, ground.binding, step)
+        if executable == FALSE:
+            return FALSE, StateChanges([], [])
+        changes, failures = self.combine_effects(state, [effects])
+        return self.circuit.both(executable, failures ^ 1), changes
+
+    def encode_snap(
+        self, state: SymbolicState, snap: Snap, binding: Binding, step: int, start: SymbolicState | None = None
+    ) -> tuple[Literal, SnapEffects]:
+        """The worlds in which the condition of a snap action of a step holds, and its effects.
+
+        ``start``: the state before the start of a durative action, for the effects at its end.
+        """
+        circuit = self.circuit
+        _, condition, compiled_effects = self._compile_snap(snap)
+        executable = condition(state, binding)
+        effects = SnapEffects({}, {}, {}, [])
+        for effect in compiled_effects if executable != FALSE else ():
+            for _ in self._bind_variables(effect, state, binding):
+                chosen = self._encode_choices(effect.choices, step, binding) if effect.choices else TRUE
+                fires = circuit.both(chosen, effect.fires(state, binding))
+                fails = None if effect.fails is None else effect.fails(state, binding)
+                if effect.at_start is not None and start is not None:
+                    start_true, start_false = [function(start, binding) for function in effect.at_start]
+                    fails = circuit.either(fires ^ 1 if fails is None else fails, start_false)
+                    fires = circuit.both(fires, start_true)
+                if fails is not None:
+                    effects.failures.append(circuit.both(chosen, circuit.either(fires, fails) ^ 1))
+                if fires == FALSE:
+                    continue
+                for predicate, code in effect.adds:
+                    effects.adds.setdefault((predicate, code(binding)), []).append(fires)
+                for predicate, code in effect.deletes:
+                    effects.deletes.setdefault((predicate, code(binding)), []).append(fires)
+                for assignment in effect.assignments:
+                    operand = assignment.value(state, binding)
+                    effects.failures.append(circuit.both(fires, operand.defined ^ 1))
+                    fluent = (assignment.function, assignment.code(binding))
+                    effects.updates.setdefault(fluent, []).append(NumericUpdate(fires, assignment.operator, operand))
+        return executable, effects
+
+    def combine_effects(self, state: SymbolicState, parts: Sequence[SnapEffects]) -> tuple[StateChanges, Literal]:
+        """The changes of effects that happen together, and the worlds in which some are undefined or conflict."""
+        adds, deletes = _merge_lists([part.adds for part in parts]), _merge_lists([part.deletes for part in parts])
+        updates = _merge_lists([part.updates for part in parts])
+        failures = [literal for part in parts for literal in part.failures]
+        facts = self._encode_facts(state, adds, deletes)
+        quantities = [self._encode_quantity(state, fluent, updates[fluent], failures) for fluent in updates]
+        return StateChanges(facts, quantities), self.circuit.disjunction(failures)
+
+    def _bind_variables(self, effect: _CompiledEffect, state: SymbolicState, binding: Binding) -> Iterator[None]:
+        """Extend ``binding`` by each binding of an effect's variables under which it may happen, one after another."""
+        if effect.search is None:
+            yield
+            return
+        candidates: list[tuple[int, ...]] = []
+        effect.search(state.facts, (), candidates, *[binding[slot] for slot in effect.free_slots])
+        for objects in dict.fromkeys(candidates):
+            binding.update(zip(effect.slots, objects, strict=True))
+            yield
+
+    def _encode_choices(self, choices: tuple[Choice, ...], step: int, binding: Binding) -> Literal:
+        """The worlds in which every choice takes its alternative."""
+        literals = []
+        for choice in choices:
+            objects = tuple([binding[v.slot] for v in choice.variables])
+            self.alternative_counts[step, choice.number, objects] = choice.alternatives
+            literals.append(_encode_choice(self.circuit, step, choice, objects))
+        return self.circuit.conjunction(literals)
+
+    def _encode_facts(
+        self, state: SymbolicState, adds: Mapping[Fact, list[Literal]], deletes: Mapping[Fact, list[Literal]]
+    ) -> list[tuple[int, int, Literal]]:
+        circuit = self.circuit
+        changes = []
+        for fact in dict.fromkeys([*adds, *deletes]):
+            before = state.get(*fact)
+            after = before
+            if fact in deletes:
+                after = circuit.both(after, circuit.disjunction(deletes[fact]) ^ 1)
+            if fact in adds:  # a fact that is both deleted and added is true
+                after = circuit.either(after, circuit.disjunction(adds[fact]))
+            if after != before:
+                changes.append((*fact, after))
+        return changes
+
+    def _encode_quantity(
+        self, state: SymbolicState, fluent: Fact, updates: list[NumericUpdate], failures: list[Literal]
+    ) -> tuple[int, int, Quantity]:
+        """The new value of a fluent; appends the worlds in which updates conflict or read no value to ``failures``."""
+        circuit = self.circuit
+        defined, value = state.get_quantity(*fluent)
+        for number, first in enumerate(updates):
+            conflicts = [
+                second for second in updates[number + 1 :] if not _can_combine(first.operator, second.operator)
+            ]
+            failures += [circuit.both(first.fires, second.fires) for second in conflicts]
+        assigned: list[Literal] = []
+        for fires, operator, operand in updates:
+            if operator == "assign":
+                assigned.append(fires)
+                value = terms.select(fires, operand.value, value)
+                continue
+            failures.append(circuit.both(fires, defined ^ 1))
+            if operator in ("increase", "decrease"):
+                amount = terms.select(fires, operand.value, terms.constant(0))
+                value = terms.add(value, amount, 1 if operator == "increase" else -1)
+                continue
+            factor = terms.select(fires, operand.value, terms.constant(1))
+            if operator == "scale-up":
+                value = terms.multiply(value, factor)
+            else:
+                zero = terms.compare(circuit, "=", operand.value, terms.constant(0))
+                failures.append(circuit.both(fires, zero))
+                value = terms.divide(value, factor)
+        return (*fluent, Quantity(circuit.either(defined, circuit.disjunction(assigned)), value))
+
+
+def _encode_choice(circuit: Circuit, step: int, choice: Choice, objects: tuple[int, ...]) -> Literal:
+    """The worlds that choose an alternative: its input is true, and the inputs before it are false."""
+    inputs = [
+        circuit.input(OutcomeInput(step, choice.number, objects, alternative))
+        for alternative in range(min(choice.alternative + 1, choice.alternatives - 1))
+    ]
+    if choice.alternative < choice.alternatives - 1:
+        return circuit.conjunction([*[literal ^ 1 for literal in inputs[:-1]], inputs[-1]])
+    return circuit.conjunction([literal ^ 1 for literal in inputs])
+
+
+def _can_combine(a: str, b: str) -> bool:
+    """Whether two numeric effects on one fluent may happen in one step."""
+    sums, products = ("increase", "decrease"), ("scale-up", "scale-down")
+    return (a in sums and b in sums) or (a in products and b in products)
+
+
+def _merge_lists(maps: Sequence[Mapping[Fact, list[T]]]) -> Mapping[Fact, list[T]]:
+    """One map with the items of all."""
+    if len(maps) == 1:
+        return maps[0]
+    merged: dict[Fact, list[T]] = {}
+    for items_by_fact in maps:
+        for fact, items in items_by_fact.items():
+            merged.setdefault(fact, []).extend(items)
+    return merged
