@@ -74,8 +74,8 @@ class Evolution(Execution):
         self.process_comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
         formulas = bound((x.process.condition, x.binding) for x in self.events)
         formulas += [(p.formula, b) for r in rules for p in r.parts for b in iterate_bindings(p.params, {})]
-        others = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
-        self.comparisons = self.process_comparisons + others
+        other_comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        self.comparisons = self.process_comparisons + other_comparisons
 
     # Time passes
 
@@ -93,12 +93,12 @@ class Evolution(Execution):
         self.active, courses = self._find_active()
         for start, end in pairwise([self.now, *find_moments(self._changing(courses), self.now, until), until]):
             between = choose_between(start, end)
-            ahead = self._state_at(between, courses)
+            state_between = self._state_at(between, courses)
             if self._enabled(self.state) != self.active and self._find_active()[0] != self.active:
                 return True
-            if self._enabled(ahead) != self.active:
+            if self._enabled(state_between) != self.active:
                 return True
-            if late := self._triggered(ahead) & self.armed:
+            if late := self._triggered(state_between) & self.armed:
                 self.disarmed_now |= late
                 return self._fire(late) and self.settle()
             self.disarmed_now = frozenset()
@@ -144,10 +144,10 @@ class Evolution(Execution):
         numbers = self.state.numbers
         courses = {fluent: make_constant(value) for fluent, value in numbers.items() if fluent not in waiting}
         while waiting:
-            known = [fluent for fluent, parts in waiting.items() if not self._reads_of(parts) & waiting.keys()]
-            if not known:
+            ready = [fluent for fluent, parts in waiting.items() if not self._reads_of(parts) & waiting.keys()]
+            if not ready:
                 raise KernelLimit("rates that depend on each other")
-            for fluent in known:
+            for fluent in ready:
                 if fluent not in numbers:
                     raise KernelLimit("a rate of a number without value")
                 rate: Polynomial = ()
@@ -233,11 +233,15 @@ class Evolution(Execution):
 
     def settle(self) -> bool:
         """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
-        seen = list[tuple[frozenset[Fact], dict[Fact, Real], Places]]()
+        earlier_situations = list[tuple[frozenset[Fact], dict[Fact, Real], Places]]()
         while events := self._triggered(self.state) & self.armed:
             situation = frozenset(self.state.facts), dict(self.state.numbers), self.armed
-            require(situation not in seen and len(seen) < MAX_ROUNDS, "events without end", KernelLimit)
-            seen.append(situation)
+            require(
+                situation not in earlier_situations and len(earlier_situations) < MAX_ROUNDS,
+                "events without end",
+                KernelLimit,
+            )
+            earlier_situations.append(situation)
             if not self._fire(events):
                 return False
         return True
