@@ -328,6 +328,7 @@ def _check_events(events: list[tuple[Sexp, dict[str, Sexp]]], trace: SampledTrac
     """Yield the events that happen too late or although they cannot; an event is armed when its condition is false."""
     armed = {name for name, _ in events}
     due: set[Sexp] = set()
+    late: set[Sexp] = set()
     for samples in trace.samples:
         letter = samples.letter
         if due and letter.happened != due:
@@ -335,7 +336,7 @@ def _check_events(events: list[tuple[Sexp, dict[str, Sexp]]], trace: SampledTrac
         if not letter.happened <= armed:
             yield f"{sorted(letter.happened - armed)} happens again at {float(letter.time)}"
         armed -= letter.happened
-        late = letter.happened - due
+        late = set() if letter.end is not None else late | (letter.happened - due)  # only a later moment arms these
         holding = {name: samples.holds(fields[":precondition"]) for name, fields in events}
         due = {name for name in armed if holding[name].any()}
         armed |= {name for name in holding if name not in late and not holding[name].all()}
