@@ -155,16 +155,16 @@ class Algebraic:
         return hash("algebraic")  # equal numbers may have different forms
 
     def __lt__(self, other: object) -> bool:
-        return self._compare(other) < 0
+        return self._compare(other) < 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
 
     def __le__(self, other: object) -> bool:
-        return self._compare(other) <= 0
+        return self._compare(other) <= 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
 
     def __gt__(self, other: object) -> bool:
-        return self._compare(other) > 0
+        return self._compare(other) > 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
 
     def __ge__(self, other: object) -> bool:
-        return self._compare(other) >= 0
+        return self._compare(other) >= 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
 
     # -- texts --------------------------------------------------------------------------------------------------------
 
