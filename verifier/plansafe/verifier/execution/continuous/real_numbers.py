@@ -71,7 +71,7 @@ class Algebraic:
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
     def _operand(self, other: object) -> Polynomial | None:
-        """The coefficients of an operand; ``None`` if it is no number of this field."""
+        """The coefficients of an operand; ``None`` if it is not a number of this field."""
         if isinstance(other, Algebraic):
             if other.root is not self.root:
                 raise Undecided("two irrational numbers of different kinds are combined")
