@@ -66,7 +66,9 @@ class Judges:
         """Return the verdicts on a plan."""
         accepted, output = ask_kairos(self.kairos, self.folder, plan)
         report = self.checker.check(Source("plan", plan))
-        messages = [problem.message for problem in (*report.findings, *report.diagnostics)]
+        messages = [finding.message for finding in report.findings] + [
+            problem.message for problem in report.diagnostics
+        ]
         try:
             kernel = self.kernel.audit(plan, other_readings=()).headline
         except KernelLimit:

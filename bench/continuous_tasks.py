@@ -39,8 +39,8 @@ def decimal(value: Fraction) -> str:
     scaled = value * 10**6
     if scaled.denominator != 1:
         raise ValueError(f"{value} has more than six decimals")
-    whole, rest = divmod(int(scaled), 10**6)
-    return f"{whole}.{rest:06d}".rstrip("0").rstrip(".")
+    integer, millionths = divmod(int(scaled), 10**6)
+    return f"{integer}.{millionths:06d}".rstrip("0").rstrip(".")
 
 
 TUB = """(define (domain tub)
@@ -66,11 +66,11 @@ def make_tub(random: Random, number: int) -> HybridTask:
     fill, drain = Fraction(random.randint(4, 20), 2), Fraction(random.randint(1, 6), 2)
     level = inflow * fill
     drain = min(drain, Fraction(int(level * 2 / outflow), 4) or Fraction(1, 8))
-    rest = level - drain * outflow
+    lowest_level = level - drain * outflow
     rim = level + random.choice((0, 0, Fraction(1, 2), 3))
     problem = f"""(define (problem tub-{number}) (:domain tub) (:objects bath - tub)
   (:init (= (level bath) 0) (= (rim bath) {decimal(rim)}) (= (inflow bath) {inflow}) (= (outflow bath) {outflow}))
-  (:goal (and (not (spilled bath)) (not (running bath)) (>= (level bath) {decimal(rest)}))))
+  (:goal (and (not (spilled bath)) (not (running bath)) (>= (level bath) {decimal(lowest_level)}))))
 """
     start = Fraction(random.randint(0, 4), 4)
     plan = (
@@ -276,8 +276,8 @@ def make_lander(random: Random, number: int) -> HybridTask:
     start, end = begin, begin + 3
     observe = end + random.choice((Fraction(1, 2), Fraction(1)))
     for t in [i * Fraction(1, 8) for i in range(200)]:
-        drawn = first * min(max(t - start, 0), 3) + second * min(max(t - observe, 0), 4)
-        soc = s * t * t / 2 - drawn
+        used = first * min(max(t - start, 0), 3) + second * min(max(t - observe, 0), 4)
+        soc = s * t * t / 2 - used
         lowest = min(lowest, soc)
     charge = -lowest + random.choice((Fraction(1, 4), Fraction(1), Fraction(5)))
     problem = f"""(define (problem lander-{number}) (:domain lander)
@@ -317,8 +317,8 @@ def make_descent(random: Random, number: int) -> HybridTask:
     low = speed - (thrust - gravity) * burn
     height = gravity * fall**2 / 2 + speed * burn - (thrust - gravity) * burn**2 / 2
     # then falls again for a little, from the speed low
-    rest = Fraction(random.choice((1, 2, 3)), 4)
-    height += low * rest + gravity * rest**2 / 2
+    last_fall = Fraction(random.choice((1, 2, 3)), 4)
+    height += low * last_fall + gravity * last_fall**2 / 2
     fuel = burn + random.choice((0, 0, 1))
     problem = f"""(define (problem descent-{number}) (:domain descent)
   (:init (flying) (= (height) {decimal(height)}) (= (speed) 0) (= (gravity) {gravity}) (= (thrust) {thrust})
@@ -397,7 +397,7 @@ CONVOY = """(define (domain convoy)
 
 
 def make_convoy(random: Random, number: int) -> HybridTask:
-    """Return two convoys, of which the faster one overtakes the other and reports it."""
+    """Return two convoys. The faster one overtakes the slower one and reports it."""
     fast, slow, lead = random.randint(3, 6), random.randint(1, 2), random.randint(1, 9)
     start = Fraction(random.randint(0, 4), 2)
     meeting = Fraction(lead, fast - slow)
@@ -441,26 +441,26 @@ ARM = """(define (domain arm)
 
 def make_arm(random: Random, number: int) -> HybridTask:
     """Return an arm of two joints; the hand grasps while one joint is at least ten degrees above the other."""
-    speed, other = random.choice((2, 4, 5)), random.choice((1, 2))
+    speed, wrist_speed = random.choice((2, 4, 5)), random.choice((1, 2))
     target = random.choice((20, 30, 40))
     up = Fraction(target, speed)
     most = target + random.choice((0, 0, 5))
     slack = target - 10
     grasping = Fraction(random.randint(2, 4))
-    start_other = up + 1
-    duration = min(grasping, Fraction(slack, other)) if random.random() < 0.5 else Fraction(slack, other)
+    start_wrist = up + 1
+    duration = min(grasping, Fraction(slack, wrist_speed)) if random.random() < 0.5 else Fraction(slack, wrist_speed)
     problem = f"""(define (problem arm-{number}) (:domain arm) (:objects shoulder wrist - joint)
   (:init (free shoulder) (free wrist) (= (angle shoulder) 0) (= (angle wrist) 0) (= (turn-speed shoulder) {speed})
-    (= (turn-speed wrist) {other}) (= (least shoulder) 0) (= (least wrist) 0) (= (most shoulder) {most})
+    (= (turn-speed wrist) {wrist_speed}) (= (least shoulder) 0) (= (least wrist) 0) (= (most shoulder) {most})
     (= (most wrist) 90))
   (:goal (and (grasped) (not (broken shoulder)))))
 """
     plan = (
         TimedStep(Fraction(0), "raise shoulder"),
         TimedStep(up, "halt shoulder"),
-        TimedStep(start_other, "raise wrist"),
-        TimedStep(start_other + Fraction(1, 8), "grasp shoulder wrist", duration - Fraction(1, 8)),
-        TimedStep(start_other + duration + 1, "halt wrist"),
+        TimedStep(start_wrist, "raise wrist"),
+        TimedStep(start_wrist + Fraction(1, 8), "grasp shoulder wrist", duration - Fraction(1, 8)),
+        TimedStep(start_wrist + duration + 1, "halt wrist"),
     )
     return HybridTask("arm", number, ARM, problem, plan)
 
@@ -468,12 +468,12 @@ def make_arm(random: Random, number: int) -> HybridTask:
 OVEN = """(define (domain oven)
   (:requirements :typing :fluents :time :negative-preconditions)
   (:types dish)
-  (:predicates (on) (ringing) (in ?d - dish) (warned) (burnt ?d - dish) (door-open))
+  (:predicates (on) (ringing) (in ?d - dish) (warned) (burnt ?d - dish) (open))
   (:functions (timer) (heat) (done ?d - dish) (needs ?d - dish) (burns ?d - dish))
   (:process counts-down :parameters () :precondition (and (on) (> (timer) 0)) :effect (decrease (timer) (* #t 1)))
-  (:process heats :parameters () :precondition (and (on) (not (door-open)) (< (heat) 200))
+  (:process heats :parameters () :precondition (and (on) (not (open)) (< (heat) 200))
     :effect (increase (heat) (* #t 40)))
-  (:process cools :parameters () :precondition (and (or (not (on)) (door-open)) (> (heat) 20))
+  (:process cools :parameters () :precondition (and (or (not (on)) (open)) (> (heat) 20))
     :effect (decrease (heat) (* #t 10)))
   (:process bakes :parameters (?d - dish) :precondition (and (in ?d) (>= (heat) 160))
     :effect (increase (done ?d) (* #t 1)))

@@ -12,6 +12,7 @@ from pointwise import SampledTrace, TooShort, check_dynamics, violated_rules
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.readings import replay_plan
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Report
 
@@ -34,13 +35,21 @@ class Comparison(NamedTuple):
     decided: bool = True
 
 
+def make_checker(case: HybridCase) -> Checker:
+    """Return the engine's checker for a case."""
+    specification = [Source("limits.safe", case.safety())] if case.rules else []
+    return Checker(Source("domain.pddl", case.domain()), Source("problem.pddl", case.problem()), specification, OPTIONS)
+
+
 def check_with_engine(case: HybridCase) -> Report:
     """Return the engine's report."""
-    specification = [Source("limits.safe", case.safety())] if case.rules else []
-    checker = Checker(
-        Source("domain.pddl", case.domain()), Source("problem.pddl", case.problem()), specification, OPTIONS
-    )
-    return checker.check(Source("random.plan", case.plan()))
+    return make_checker(case).check(Source("random.plan", case.plan()))
+
+
+def is_undecided(case: HybridCase) -> bool:
+    """Whether the engine leaves a reading undecided; its report says so of *halt* alone."""
+    outcomes = replay_plan(make_checker(case).compiled, Source("random.plan", case.plan())).outcomes
+    return any(outcome.limit is not None for outcome in outcomes)
 
 
 def judge_with_engine(case: HybridCase) -> Judgement:
@@ -78,9 +87,10 @@ def compare_engine(case: HybridCase) -> tuple[list[str], bool]:
     theirs = from_judgement(verdict, timed=True)
     if not theirs.failed and not theirs.ill_formed:
         theirs = only_halt(theirs)
-    if undecided:
+    problems = differences(ours, theirs)
+    if undecided or (problems and is_undecided(case)):
         return [f"only the engine has {key}" for key in ours.findings if key not in theirs.findings], False
-    return differences(ours, theirs), True
+    return problems, True
 
 
 def _is_limited_elsewhere(kernel: Kernel, case: HybridCase) -> bool:

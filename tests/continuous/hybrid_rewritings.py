@@ -121,10 +121,10 @@ def add_actions_without_effect(case: HybridCase, random: Random) -> HybridCase:
 
 def add_unrelated_process(case: HybridCase, _random: Random) -> HybridCase:
     """A process and an event change numbers and facts that nothing else reads."""
-    head = case.head.replace("(:functions ", "(:functions (other) ").replace("(:predicates ", "(:predicates (told) ")
+    head = case.head.replace("(:functions ", "(:functions (other) (other-rate) ")
+    head = head.replace("(:predicates ", "(:predicates (reported) ")
     process = "(:process other-flow :parameters () :precondition () :effect (decrease (other) (* #t (other-rate))))"
-    event = "(:event tell :parameters () :precondition (and (<= (other) -2) (not (told))) :effect (told))"
-    head = head.replace("(:functions ", "(:functions (other-rate) ")
+    event = "(:event tell :parameters () :precondition (and (<= (other) -2) (not (reported))) :effect (reported))"
     return case._replace(
         head=head,
         structures=(process, *case.structures, event),

@@ -328,6 +328,7 @@ def _check_events(events: list[tuple[Sexp, dict[str, Sexp]]], trace: SampledTrac
     """Yield the events that happen too late or although they cannot; an event is armed when its condition is false."""
     armed = {name for name, _ in events}
     due: set[Sexp] = set()
+    late: set[Sexp] = set()
     for samples in trace.samples:
         letter = samples.letter
         if due and letter.happened != due:
@@ -335,7 +336,7 @@ def _check_events(events: list[tuple[Sexp, dict[str, Sexp]]], trace: SampledTrac
         if not letter.happened <= armed:
             yield f"{sorted(letter.happened - armed)} happens again at {float(letter.time)}"
         armed -= letter.happened
-        late = letter.happened - due
+        late = set() if letter.end is not None else late | (letter.happened - due)  # only a later moment arms these
         holding = {name: samples.holds(fields[":precondition"]) for name, fields in events}
         due = {name for name in armed if holding[name].any()}
         armed |= {name for name in holding if name not in late and not holding[name].all()}
@@ -349,8 +350,8 @@ def violated_rules(case: HybridCase, trace: SampledTrace) -> set[str]:
     """Return the names of the violated constraints and rules."""
     violated = {f"constraint-{i}" for i, text in enumerate(case.constraints, 1) if not trace.keeps(read(text))}
     for text in case.rules:
-        kind, name, *rest = read(text)
-        fields = dict(zip(rest[::2], rest[1::2], strict=True))
+        kind, name, *keywords = read(text)
+        fields = dict(zip(keywords[::2], keywords[1::2], strict=True))
         variables = [token for token in fields.pop(":parameters", ()) if token[0] == "?"]
         for objects in product(OBJECTS, repeat=len(variables)):
             binding = dict(zip(variables, objects, strict=True))

@@ -39,7 +39,7 @@ SELECTED = "not whole"
 STAGES = (15.0, 120.0)
 """CPU seconds of tests, as measured without a mutant: the quickest tests first, then more of them."""
 MAX_UNSTABLE = 5
-"""The maximum number of tests of a mutant that fail without it, too."""
+"""The maximum number of tests of a mutant that also fail without it."""
 PER_FILE = 6
 """In the first stage, the maximum number of tests of a file: different files see different things."""
 
@@ -198,7 +198,7 @@ def _outcome(tests: list[str], environment: dict[str, str], limit: float, failed
         if _pytest(["-q", "--no-header", "-m", SELECTED, test], {}, limit).wait() == 0:
             return "killed", test
         print("fails without a mutant:", test, flush=True)
-        tests = [other for other in tests if other != test.partition("[")[0] and other != test]
+        tests = [name for name in tests if name not in (test, test.partition("[")[0])]
         if not tests:
             return None, ""
     return None, ""

@@ -90,8 +90,8 @@ def test_random_polynomials() -> None:
         for n in squares:
             p = multiply(p, poly(-n, 0, 1))
         roots = find_roots(p, Fraction(-100), Fraction(100))
-        known = sorted([*map(float, rational), *(s * n**0.5 for n in squares for s in (1, -1))])
-        assert [float(r) for r in roots] == pytest.approx(known)
+        expected = sorted([*map(float, rational), *(s * n**0.5 for n in squares for s in (1, -1))])
+        assert [float(r) for r in roots] == pytest.approx(expected)
         assert all(x < y for x, y in pairwise(roots)) and all(evaluate_at(p, r) == 0 for r in roots)
 
 

@@ -136,8 +136,8 @@ def test_a_rule_with_many_instances_is_decided_by_its_facts() -> None:
         "(define (safety s) (:process chain :parameters (?x ?y ?z - object) :forbid (and (link ?x ?y) (link ?y ?z))))"
     )
     checker = Checker(Source("d", domain), Source("p", problem), [Source("s", chain)])
-    others = " ".join([f"(join o{number} o{number + 1})" for number in range(10, 34, 2)])
-    plan = checker.read(Source("plan", f"(cut o0 o1) (join o1 o2) {others}")).steps
+    joins = " ".join([f"(join o{number} o{number + 1})" for number in range(10, 34, 2)])
+    plan = checker.read(Source("plan", f"(cut o0 o1) (join o1 o2) {joins}")).steps
     for pairs, safe in (([], Worlds.SOME), ([(1, 2)], Worlds.ALL), ([(2, 1)], Worlds.NONE)):
         audit = order_audit.OrderAudit(checker.engine, plan, PartialOrder(len(plan), pairs))
         assert (audit.verdict().safe, audit.enumeration_reason) == (safe, "")

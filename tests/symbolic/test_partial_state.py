@@ -1,4 +1,4 @@
-"""What is known of equal terms in a partial state."""
+"""Equal terms of a partial state share their domains."""
 
 from __future__ import annotations
 

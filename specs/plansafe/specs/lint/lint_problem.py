@@ -296,7 +296,7 @@ class LintProblem:
         """Rules that a planner proves to exclude all plans, each needed for that proof."""
         conflict = list(numbers)
         for number in numbers:
-            fewer = [kept for kept in conflict if kept != number]
+            fewer = [rule for rule in conflict if rule != number]
             if fewer and self._can_plan(fewer, True).holds is False:
                 conflict = fewer
         return tuple(conflict)
@@ -336,7 +336,7 @@ def minimal_conflict(numbers: Sequence[int], outcomes: Iterable[Outcome]) -> tup
         return ()
     conflict = list(numbers)
     for number in numbers:
-        fewer = [kept for kept in conflict if kept != number]
+        fewer = [rule for rule in conflict if rule != number]
         if is_conflict(fewer):
             conflict = fewer
     return tuple(conflict)

@@ -28,14 +28,14 @@ from .polynomials import Polynomial, Real, add, evaluate_at, integrate, multiply
 from .reader import KernelLimit
 from .real_numbers import enclose, find_roots, sign
 
-ONE: Polynomial = (Fraction(1),)
+CONSTANT_ONE: Polynomial = (Fraction(1),)
 
 
 class Quotient(NamedTuple):
     """A quotient of polynomials in the time."""
 
     over: Polynomial
-    under: Polynomial = ONE
+    under: Polynomial = CONSTANT_ONE
 
 
 Courses = Mapping[Fact, Polynomial]

@@ -63,7 +63,7 @@ class Evolution(Execution):
         self.events = [Instance(e, b) for e in task.events for b in iterate_bindings(e.domains, {})]
         self.active: Places = frozenset()  # the processes that run
         self.armed: Places = frozenset(range(len(self.events)))
-        self.held: Places = (
+        self.disarmed_now: Places = (
             frozenset()
         )  # the events that happened for what holds just after now: only later moments arm
         bound = list[tuple[Node, Binding]]
@@ -74,8 +74,8 @@ class Evolution(Execution):
         self.process_comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
         formulas = bound((x.process.condition, x.binding) for x in self.events)
         formulas += [(p.formula, b) for r in rules for p in r.parts for b in iterate_bindings(p.params, {})]
-        others = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
-        self.comparisons = self.process_comparisons + others
+        other_comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        self.comparisons = self.process_comparisons + other_comparisons
 
     # Time passes
 
@@ -93,15 +93,15 @@ class Evolution(Execution):
         self.active, courses = self._find_active()
         for start, end in pairwise([self.now, *find_moments(self._changing(courses), self.now, until), until]):
             between = choose_between(start, end)
-            ahead = self._state_at(between, courses)
+            state_between = self._state_at(between, courses)
             if self._enabled(self.state) != self.active and self._find_active()[0] != self.active:
                 return True
-            if self._enabled(ahead) != self.active:
+            if self._enabled(state_between) != self.active:
                 return True
-            if late := self._triggered(ahead) & self.armed:
-                self.held |= late
+            if late := self._triggered(state_between) & self.armed:
+                self.disarmed_now |= late
                 return self._fire(late) and self.settle()
-            self.held = frozenset()
+            self.disarmed_now = frozenset()
             if not self._move_to(between, courses, start) or not self._move_to(end, courses):
                 return False
             n_letters = self.trace.last
@@ -144,10 +144,10 @@ class Evolution(Execution):
         numbers = self.state.numbers
         courses = {fluent: make_constant(value) for fluent, value in numbers.items() if fluent not in waiting}
         while waiting:
-            known = [fluent for fluent, parts in waiting.items() if not self._reads_of(parts) & waiting.keys()]
-            if not known:
+            ready = [fluent for fluent, parts in waiting.items() if not self._reads_of(parts) & waiting.keys()]
+            if not ready:
                 raise KernelLimit("rates that depend on each other")
-            for fluent in known:
+            for fluent in ready:
                 if fluent not in numbers:
                     raise KernelLimit("a rate of a number without value")
                 rate: Polynomial = ()
@@ -229,15 +229,19 @@ class Evolution(Execution):
     def _arm(self, happened: Places = frozenset()) -> None:
         """After a letter: arm the events whose condition does not hold there, and disarm those that happened."""
         not_triggered = frozenset(range(len(self.events))) - self._triggered(self.state)
-        self.armed = (self.armed - happened) | (not_triggered - self.held)
+        self.armed = (self.armed - happened) | (not_triggered - self.disarmed_now)
 
     def settle(self) -> bool:
         """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
-        seen = list[tuple[frozenset[Fact], dict[Fact, Real], Places]]()
+        earlier_situations = list[tuple[frozenset[Fact], dict[Fact, Real], Places]]()
         while events := self._triggered(self.state) & self.armed:
             situation = frozenset(self.state.facts), dict(self.state.numbers), self.armed
-            require(situation not in seen and len(seen) < MAX_ROUNDS, "events without end", KernelLimit)
-            seen.append(situation)
+            require(
+                situation not in earlier_situations and len(earlier_situations) < MAX_ROUNDS,
+                "events without end",
+                KernelLimit,
+            )
+            earlier_situations.append(situation)
             if not self._fire(events):
                 return False
         return True

@@ -47,13 +47,13 @@ def multiply(p: Polynomial, q: Polynomial) -> Polynomial:
 def divide(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
     """Return the quotient and the remainder; the divisor is not 0."""
     quotient: list[Real] = [ZERO] * max(len(p) - len(q) + 1, 0)
-    rest = list(p)
+    remainder = list(p)
     inverse = 1 / q[-1]
     for i in reversed(range(len(quotient))):
-        quotient[i] = rest[i + len(q) - 1] * inverse
+        quotient[i] = remainder[i + len(q) - 1] * inverse
         for j, b in enumerate(q):
-            rest[i + j] -= quotient[i] * b
-    return trim(quotient), trim(rest[: len(q) - 1])
+            remainder[i + j] -= quotient[i] * b
+    return trim(quotient), trim(remainder[: len(q) - 1])
 
 
 def make_monic(p: Polynomial) -> Polynomial:
@@ -73,8 +73,8 @@ def invert_modulo(p: Polynomial, modulus: Polynomial) -> Polynomial:
     one: Polynomial = (Fraction(1),)
     left, right = (modulus, trim(())), (p, one)  # pairs (r, q) with r = p q modulo the modulus
     while len(right[0]) > 1:
-        quotient, rest = divide(left[0], right[0])
-        left, right = right, (rest, add(left[1], scale(multiply(quotient, right[1]), Fraction(-1))))
+        quotient, remainder = divide(left[0], right[0])
+        left, right = right, (remainder, add(left[1], scale(multiply(quotient, right[1]), Fraction(-1))))
     return divide(scale(right[1], 1 / right[0][0]), modulus)[1]
 
 
@@ -105,8 +105,8 @@ def sturm_sequence(p: Polynomial) -> list[Polynomial]:
     """Return the Sturm sequence of a polynomial without multiple roots."""
     sequence = [p, derive(p)]
     while len(sequence[-1]) > 1:
-        rest = divide(sequence[-2], sequence[-1])[1]
-        sequence.append(scale(rest, -1 / abs(rest[-1])))
+        remainder = divide(sequence[-2], sequence[-1])[1]
+        sequence.append(scale(remainder, -1 / abs(remainder[-1])))
     return [q for q in sequence if q]
 
 

@@ -21,7 +21,7 @@ Change = tuple[str, Fact, Any]
 """A change by an effect: "add", "delete" or an assignment; the fact or fluent; the number."""
 
 Start = tuple[Any, int]
-"""The earliest time of a letter, and 1 if the letter stands for moments after this time only."""
+"""The earliest time of a letter, and 1 if the letter is about moments after this time only."""
 
 CONSTANT_SIGNALS: tuple[Signal, ...] = (((0, 0),), ((0, 1),), ((0, 2),))
 FALSE, UNDEFINED, TRUE = CONSTANT_SIGNALS
@@ -146,7 +146,7 @@ class Trace:
     """Letters 0..n: their times, step numbers and steps, and the changes of each fact and fluent.
 
     ``timed``: letters may be less than 1 apart. ``letters_with_same_time_next``: letters after which another letter may
-    come at the same time. A letter between two happenings, while numbers change continuously, stands for all moments
+    come at the same time. A letter between two happenings, while numbers change continuously, is about all moments
     between two; its time is one of them. ``starts``: the starts of the letters. ``steps[letter]``: the number of the
     latest step that led to a letter.
     """
@@ -189,7 +189,7 @@ class Trace:
         numbers: Mapping[Fact, Fraction],
         after: Fraction | None = None,
     ) -> None:
-        """Append a letter; ``after``: it stands for the moments after this time."""
+        """Append a letter; ``after``: it is about the moments after this time."""
         self.times.append(time)
         self.starts.append((time, 0) if after is None else (after, 1))
         self.steps.append(step)

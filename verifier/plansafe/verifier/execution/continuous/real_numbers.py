@@ -71,7 +71,7 @@ class Algebraic:
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
     def _operand(self, other: object) -> Polynomial | None:
-        """The coefficients of an operand; ``None`` if it is no number of this field."""
+        """The coefficients of an operand; ``None`` if it is not a number of this field."""
         if isinstance(other, Algebraic):
             if other.root is not self.root:
                 raise Undecided("two irrational numbers of different kinds are combined")
@@ -155,16 +155,16 @@ class Algebraic:
         return hash("algebraic")  # equal numbers may have different forms
 
     def __lt__(self, other: object) -> bool:
-        return self._compare(other) < 0
+        return self._compare(other) < 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
 
     def __le__(self, other: object) -> bool:
-        return self._compare(other) <= 0
+        return self._compare(other) <= 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
 
     def __gt__(self, other: object) -> bool:
-        return self._compare(other) > 0
+        return self._compare(other) > 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
 
     def __ge__(self, other: object) -> bool:
-        return self._compare(other) >= 0
+        return self._compare(other) >= 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
 
     # -- texts --------------------------------------------------------------------------------------------------------
 
