@@ -103,6 +103,7 @@ def test_words_that_change_a_plan_refuse_or_cap_it(sentence: str, task: str, see
     manner = chance.choice(sorted(MANNERS))
     verb = chance.choice(actions).replace("-", " ").replace("_", " ")
     thing = chance.choice(objects)
+    assume(thing != "a")  # "the a" is read as two articles
     said = sentence.format(verb=verb, Verb=verb.capitalize(), thing=thing)
     steps = random_plan(task, chance)
     assume(not any([re.split("[-_]", step[0])[0] == verb.split()[0] and thing in step for step in steps]))  # restated
