@@ -96,28 +96,23 @@ def plan_grammar(task: Task, syntax: Syntax = Syntax.GBNF, most_steps: int = 60,
     if not steps:
         raise ValueError("no action of the task has an object for each of its parameters")
     sets = {name: [task.objects[o] for o in task.domains[domain]] for domain, name in used.items()}
-    write = _gbnf if syntax is Syntax.GBNF else _lark
-    return Grammar("\n".join([*write(steps, sets, most_steps, refusal), ""]), syntax)
+    return Grammar("\n".join([*_write_rules(syntax, steps, sets, most_steps, refusal), ""]), syntax)
 
 
-def _gbnf(steps: list[str], sets: dict[str, list[str]], most: int, refusal: bool) -> Iterator[str]:
+def _write_rules(
+    syntax: Syntax, steps: list[str], sets: dict[str, list[str]], most: int, refusal: bool
+) -> Iterator[str]:
+    is_gbnf = syntax is Syntax.GBNF
+    start, sign, reason = (
+        ("root", " ::=", f"[^\\n]{{1,{_REASON}}}") if is_gbnf else ("start", ":", f"/[^\\n]{{1,{_REASON}}}/")
+    )
     plan = f'step ("\\n" step){{0,{most - 1}}} "\\n"?'
-    yield f"root ::= {plan}{_REFUSES if refusal else ''}"
+    yield f"{start}{sign} {plan}{_REFUSES if refusal else ''}"
     if refusal:
-        yield f"why ::= [^\\n]{{1,{_REASON}}}"
-    yield f"step ::= {' | '.join(steps)}"
+        yield f"why{sign} {reason}"
+    yield f"step{sign} {' | '.join(steps)}"
     for name, objects in sets.items():
-        yield f"{name} ::= {' | '.join([json.dumps(text) for text in objects])}"
-
-
-def _lark(steps: list[str], sets: dict[str, list[str]], most: int, refusal: bool) -> Iterator[str]:
-    plan = f'step ("\\n" step){{0,{most - 1}}} "\\n"?'
-    yield f"start: {plan}{_REFUSES if refusal else ''}"
-    if refusal:
-        yield f"why: /[^\\n]{{1,{_REASON}}}/"
-    yield f"step: {' | '.join(steps)}"
-    for name, objects in sets.items():
-        yield f"{name}: {' | '.join([json.dumps(text) for text in objects])}"
+        yield f"{name}{sign} {' | '.join([json.dumps(text) for text in objects])}"
 
 
 _MOST_NAMES, _MOST_LETTERS = 1_000, 15_000
