@@ -38,7 +38,7 @@ def find_roots(polynomial: Polynomial, high: Number) -> list[Number]:
     simple = normalize(square_free_part(normalize(polynomial)))
     sequence = _sturm_sequence(simple)
     bound = Fraction(high) if isinstance(high, int | Fraction) else _bound_above(high)
-    roots = [root for low, up in _isolate(sequence, Fraction(0), bound) for root in [_make_root(simple, low, up)]]
+    roots = [_make_root(simple, *interval) for interval in _isolate(sequence, Fraction(0), bound)]
     return [root for root in roots if root < high]
 
 
