@@ -54,8 +54,8 @@ class TimelineChange(NamedTuple):
 class TimelineLetter(NamedTuple):
     """A letter, its changes and the steps that led to it.
 
-    ``steps``: the number of each step and its ``start`` or ``end``; empty at letter 0 and for timed literals. ``cause``:
-    in continuous time, why there is a letter that no step led to. In an interval, ``changes`` has no numbers.
+    ``steps``: the number of each step and its ``start`` or ``end``; empty at letter 0 and for timed literals.
+    ``cause``: in continuous time, why there is a letter that no step led to. An interval has no changes of numbers.
     """
 
     letter: int
@@ -204,9 +204,7 @@ class _Recorder:
         self._interval_log: list[StateChange] = []
         """The changes of numbers in the interval before the present letter."""
 
-    def record_letter(
-        self, run: Replay, steps: tuple[tuple[int, str], ...], cause: LetterCause | None = None
-    ) -> None:
+    def record_letter(self, run: Replay, steps: tuple[tuple[int, str], ...], cause: LetterCause | None = None) -> None:
         """Record the letter that the run has reached with ``steps``, or for another cause."""
         if not run.letter:
             self.initial = tuple(self._state_texts(run.state))

@@ -21,7 +21,7 @@ from plansafe.app.session.repair import ExaminationOptions, examined
 from plansafe.verifier.execution.continuous.just_after import JustAfter
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import BOUNDED_WORK, Repair, RepairOptions, RepairStatus
-from plansafe.verifier.reporting.fluent_courses import FluentCourse
+from plansafe.verifier.reporting.fluent_courses import FluentCourse, approximate
 from plansafe.verifier.reporting.report import Report
 from plansafe.verifier.reporting.timeline import RuleStatusSpan, StepFailure, Timeline, TimelineLetter, record_timeline
 
@@ -42,6 +42,8 @@ MOST_STATE = 20_000
 """Maximum number of facts and numbers of the initial state on the page."""
 MOST_COURSES = 6
 """Maximum number of fluents with a plot."""
+LAST_PLACE = 1e300
+"""Later times are drawn here, because they are too large for a browser."""
 LONGEST_RULE = 4_000
 _TOO_LONG = "The time limit has passed after the verdict was known: steps, causes and repairs are not shown."
 
@@ -227,7 +229,7 @@ def _place(number: Number | None) -> float | None:
     """Return the position of a time on the axis."""
     if isinstance(number, JustAfter):
         number = number.moment
-    return None if number is None else float(number)
+    return None if number is None else min(approximate(number), LAST_PLACE)
 
 
 # -- causes and repairs ------------------------------------------------------------------------------------------------
