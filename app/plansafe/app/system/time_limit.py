@@ -22,7 +22,7 @@ class Alarm:
     """Raises :class:`OutOfTime` when ``seconds`` have passed since :meth:`arm`; 0 means no limit.
 
     A context manager that replaces the signal handler. The system's timer runs on from plan to plan, and the handler
-    sets it again for what is left: most plans take less time than the system calls for a timer of their own.
+    sets it again for the remaining time, because two system calls for each plan would cost more than many plans do.
     """
 
     def __init__(self, seconds: float) -> None:

@@ -49,10 +49,7 @@ def resolve_plan(engine: Engine, plan: Source) -> ResolvedPlan:
     if (
         not timed
         and text.ordering is None
-        and (
-            engine.has_late_literals
-            and not any([isinstance(s, GroundAction) and s.action.end for s in steps])
-        )
+        and (engine.has_late_literals and not any([isinstance(s, GroundAction) and s.action.end for s in steps]))
     ):
         # Timed literals need times: step i of an untimed plan happens at time i.
         text = text._replace(steps=tuple([step._replace(time=i) for i, step in enumerate(text.steps, 1)]))
