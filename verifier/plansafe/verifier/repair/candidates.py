@@ -85,7 +85,7 @@ class Candidates:
         effects, subject, code = candidate.effects, demand.subject, demand.code
         if effects.matches_action_fact(subject, self.task.pattern_of(demand)):
             return True
-        if subject >= self.task.fluent_base:
+        if subject >= self.task.predicate_count:
             return None if candidate.conditional else False
         facts, fluents = node.state.facts, node.state.fluents
         true_codes = facts[subject]

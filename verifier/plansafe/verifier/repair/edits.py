@@ -134,7 +134,7 @@ class EditOffers:
 
     def _offer_actions(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
         """Offer the applicable actions that may meet a demand; examine the other actions at a higher cost."""
-        if demand.value is None or demand.subject >= self.task.fluent_base:
+        if demand.value is None or demand.subject >= self.task.predicate_count:
             self._offer_candidates(node, demand, cost_to_flaw)
             return
         # An action that adds the one demanded fact meets the demand for certain. Any other action must be executed to

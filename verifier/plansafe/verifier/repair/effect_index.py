@@ -79,14 +79,14 @@ class EffectIndex:
         self._action_names = {
             predicate: name for (kind, name), predicate in engine.action_predicates.items() if kind == "start"
         }
-        base = len(self.task.predicates)
+        predicate_count = len(self.task.predicates)
         for action in self.task.actions.values():
             if action.end is not None:
                 continue
             for effect in action.start.effects:
                 changes = [(atom.predicate, atom.arguments, True) for atom in effect.adds]
                 changes += [(atom.predicate, atom.arguments, False) for atom in effect.deletes]
-                numeric = [(base + a.function, a.arguments, None) for a in effect.assignments]
+                numeric = [(predicate_count + a.function, a.arguments, None) for a in effect.assignments]
                 for index, arguments, value in (*changes, *numeric):
                     lifted = _LiftedEffect(action, effect, arguments, value)
                     self._effects.setdefault(index, []).append(lifted)
@@ -165,12 +165,12 @@ class EffectIndex:
         wide = {v.slot for v in lifted.variables if len(self.task.domains[v.domain]) > MAX_ENUMERATED_OBJECTS}
         if disjuncts is None or any([len(wide - find_bound_slots(disjunct, slots)) > 1 for disjunct in disjuncts]):
             return None
-        inner = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
+        body = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
         lines: list[str] = []
         for disjunct in disjuncts:
             domains = {v.slot: v.domain for v in (*lifted.variables, *disjunct.variables)}
             join = Join(emitter, domains, "S, F, out", indexed=False)
-            lines += join.emit(disjunct.literals, frozenset(slots), sorted({v.slot for v in lifted.variables}), inner)
+            lines += join.emit(disjunct.literals, frozenset(slots), sorted({v.slot for v in lifted.variables}), body)
         name = emitter.fresh_name()
         emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in slots]]), lines or ["pass"])
         return _EffectSearch(lifted, emitter.compile_function(name), slots)

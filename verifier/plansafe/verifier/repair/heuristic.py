@@ -154,7 +154,12 @@ class FaultHeuristic:
         literals: list[_Literal] = []
         removable = {step} if step else set()
         for demand in demands:
-            if demand.code is None or demand.value is None or demand.ever or demand.subject >= self.task.fluent_base:
+            if (
+                demand.code is None
+                or demand.value is None
+                or demand.ever
+                or demand.subject >= self.task.predicate_count
+            ):
                 return  # not a literal
             fact = (demand.subject, demand.code)
             falsifier = 0
@@ -235,10 +240,10 @@ class FaultHeuristic:
         """Whether one edit may repair two faults."""
         if first.removable & second.removable:
             return True
-        for fault, other in ((first, second), (second, first)):
+        for fault, second_fault in ((first, second), (second, first)):
             for literal in fault.literals:
                 achievable = self.task.achievers(literal.demand)
-                for number in other.removable:
+                for number in second_fault.removable:
                     # The step is replaced by an action that achieves the literal, or is such an action and is moved.
                     if literal.falsifier <= number <= fault.before and achievable:
                         return True
