@@ -126,3 +126,28 @@ def test_the_old_place_of_a_moved_step_is_found_among_the_steps_that_kept_their_
     describer = EditDescriber(checker.engine, steps, texts, checker.options.criteria)
     first, *_ = describer.describe(Alignment(repaired, origin, frozenset((0, 1)), frozenset(), ()))
     assert first.reason == "at its old position it cannot be taken: (open) is not true"
+
+
+TANK_DOMAIN = """(define (domain tank) (:predicates (lid) (valve)) (:functions (level))
+  (:action lift :effect (lid))
+  (:action turn :effect (valve))
+  (:action pour :precondition (or (lid) (valve)) :effect (increase (level) 5)))"""
+
+
+def test_a_number_is_changed_by_an_action_whose_precondition_is_a_disjunction() -> None:
+    checker = make_checker(TANK_DOMAIN, "(= (level) 0)", "(>= (level) 5)")
+    result = repair(checker, Source("plan", ""), RepairOptions(time_limit_s=None))
+    assert {listed.steps for listed in result.repairs} == {("(lift)", "(pour)"), ("(turn)", "(pour)")}
+    assert (result.bound, result.optimal, result.complete) == (2, True, True)
+
+
+METER_DOMAIN = """(define (domain meter) (:predicates (on)) (:functions (level) (total))
+  (:action measure :effect (assign (level) 0))
+  (:action pour :precondition (>= (level) 0) :effect (increase (total) 5)))"""
+
+
+def test_a_precondition_that_reads_an_undefined_number_is_made_true() -> None:
+    checker = make_checker(METER_DOMAIN, "(= (total) 0)", "(>= (total) 5)")
+    result = repair(checker, Source("plan", ""), RepairOptions(time_limit_s=None))
+    assert [listed.steps for listed in result.repairs] == [("(measure)", "(pour)")]
+    assert (result.bound, result.optimal, result.complete) == (2, True, True)

@@ -53,26 +53,27 @@ def violates_in_example(
     return has_violation(explore(engine, has_violation, monotonic() + seconds, MAX_STATES).outcomes)
 
 
-def _compile_example(checker: Checker, index: DomainIndex, rule: Rule, text: str, symbols: set[int]) -> Engine | None:
+def _compile_example(
+    lint_checker: Checker, index: DomainIndex, rule: Rule, text: str, symbols: set[int]
+) -> Engine | None:
     """An example problem with one rule of a specification; ``None`` if it has errors.
 
     Only the rule is elaborated again: macros and mappings are expanded already. Actions that do not affect the rule are
     left out: a plan without them is also a plan.
     """
     checker = Checker(
-        checker.compiled.domain,
-        Source("<example>", text.replace("{domain}", domain_name(checker.compiled.domain))),
+        lint_checker.compiled.domain,
+        Source("<example>", text.replace("{domain}", domain_name(lint_checker.compiled.domain))),
         (),
         Options(replay="never"),
     )
-    expanded = [
-        expanded_rule for expanded_rule in checker.compiled.expanded.rules if expanded_rule.node is rule.at.node
-    ]
+    specs = lint_checker.compiled.expanded
+    expanded = [expanded_rule for expanded_rule in specs.rules if expanded_rule.node is rule.at.node]
     if not checker.ok or not expanded:
         return None
     task, symbol_table = checker.compiled.task, checker.compiled.symbols
     elaborator = RuleElaborator(symbol_table)
-    elaborator.specifications(checker.compiled.expanded._replace(rules=expanded, openings=(), invariants=()))
+    elaborator.specifications(specs._replace(rules=expanded, openings=(), invariants=()))
     if symbol_table.context.errors:
         return None
     actions = {

@@ -219,10 +219,7 @@ class RuleCheck:
 
     def _has_example(self, linted_rule: LintedRule, budget: Budget) -> bool:
         """Whether a search in a small problem made for the purpose finds a plan that violates a rule."""
-        checker, index = (
-            self.run.checkers[linted_rule.checker],
-            self.run.domain_indexes[linted_rule.checker],
-        )
+        checker, index = self.run.checkers[linted_rule.checker], self.run.domain_indexes[linted_rule.checker]
         symbols = self.run.provers[linted_rule.checker].symbols[linted_rule.number]
         for text in example_problems(index, linted_rule.rule, symbols, budget.deadline):
             if violates_in_example(checker, index, linted_rule.rule, text, symbols, budget.limit_seconds(EXAMPLE_S)):

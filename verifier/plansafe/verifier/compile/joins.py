@@ -146,10 +146,10 @@ class Join:
             head, tests, assignments = self._scan_one_variable(atom, unbound[0])
         else:
             head, tests, assignments = self._scan_facts(atom, unbound, f"c{loops}")
-        body = self._emit(remaining, bound | {-1 - argument for argument in unbound}, outputs, body, loops + 1)
+        lines = self._emit(remaining, bound | {-1 - argument for argument in unbound}, outputs, body, loops + 1)
         if tests:
-            body = [f"if {' and '.join(tests)}:", *_indent(body)]
-        return [head, *_indent(assignments + body)]
+            lines = [f"if {' and '.join(tests)}:", *_indent(lines)]
+        return [head, *_indent(assignments + lines)]
 
     def _is_indexed(self, predicate: int) -> bool:
         return self.indexed and predicate not in self.unindexed_predicates

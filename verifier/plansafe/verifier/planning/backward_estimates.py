@@ -291,10 +291,10 @@ class _StateEstimator:
             return closed_estimate, binding
         best: tuple[_Estimate, Binding] = (_UNREACHABLE, binding)
         open_parts = [part for part in parts if free_slots_of(part[0]) & open_slots]
-        for full_binding in self._list_choices(open_variables, open_parts, binding):
-            unbound_variables = [v for v in open_variables if v.slot not in full_binding]
+        for chosen_binding in self._list_choices(open_variables, open_parts, binding):
+            unbound_variables = [v for v in open_variables if v.slot not in chosen_binding]
             estimate, full_binding = self._estimate_existential(
-                unbound_variables, open_parts, full_binding, min(bound - closed_estimate.cost, best[0].cost - 1)
+                unbound_variables, open_parts, chosen_binding, min(bound - closed_estimate.cost, best[0].cost - 1)
             )
             if estimate.cost < best[0].cost:
                 best = (estimate, full_binding)

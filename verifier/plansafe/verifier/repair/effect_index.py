@@ -15,7 +15,6 @@ from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal
 from plansafe.verifier.model.operations import conjuncts, free_slots, has_comparison
 from plansafe.verifier.repair.ground_effects import (
     OPEN,
-    ConditionalEffect,
     GroundEffects,
     ObjectPattern,
     step_key,
@@ -69,7 +68,6 @@ class EffectIndex:
         """Whether some list of achievers was cut at :data:`MAX_INSTANCES`."""
         self._ground_effects: dict[tuple[str, tuple[int, ...]], GroundEffects] = {}
         self._searches: dict[tuple[int, bool, tuple[bool, ...] | None], list[_EffectSearch | None]] = {}
-        self._conditions: dict[int, tuple[Formula, Callable[..., bool], list[int]]] = {}
         self._effects: dict[int, list[_LiftedEffect]] = {}
         self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
         self._statics: dict[str, list[tuple[frozenset[int], Formula]]] = {}
@@ -99,26 +97,6 @@ class EffectIndex:
             effects = GroundEffects(self.task, step, self.engine.action_fact("start", step))
             self._ground_effects[key] = effects
         return effects
-
-    def compile_condition(self, effect: ConditionalEffect) -> tuple[Callable[..., bool], tuple[int, ...]]:
-        """The condition of an effect as a function of a state's facts, its fluents and objects; and those objects."""
-        compiled = self._conditions.get(id(effect.condition))
-        if compiled is None:
-            slots = sorted(self.engine.emitter.free_slots(effect.condition))
-            compiled = (effect.condition, self.engine.emitter.compile_condition(effect.condition, slots), slots)
-            self._conditions[id(effect.condition)] = compiled
-        return compiled[1], tuple([effect.binding[slot] for slot in compiled[2]])
-
-    def can_happen(self, effect: ConditionalEffect) -> bool:
-        """Whether no literal of the effect's condition is statically false."""
-        task, initial = self.task, self._initial
-        for part in effect.condition.parts if isinstance(effect.condition, And) else (effect.condition,):
-            atom = part.body if isinstance(part, Not) else part
-            if isinstance(atom, Atom) and atom.predicate < len(task.static) and task.static[atom.predicate]:
-                code = task.code_of(atom.arguments, effect.binding)
-                if (code in initial.facts[atom.predicate]) is not (atom is part):
-                    return False
-        return True
 
     # -- effects in a state -------------------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
-from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.ground_effects import GroundEffects, step_key
 from plansafe.verifier.repair.repair_task import RepairTask, ScopeKind
@@ -142,8 +141,6 @@ class FaultHeuristic:
                 continue
             part = self.task.engine.rule_set.parts[violation.part]
             if self.task.scopes[violation.part].kind is not ScopeKind.STATE or part.mode not in ("always", "end"):
-                continue
-            if mentions(part.body, self.task.action_predicates) or len(violation.binding) != len(part.parameters):
                 continue
             binding = bind(part.parameters, violation.binding)
             if not self.task.may_stay_violated(violation.part, binding):

@@ -278,8 +278,8 @@ class SpecExpander:
             if isinstance(section, list) and section and isinstance(section[0], str):
                 self._read_section(section[0], section, specification)
             else:
-                message = "expected `(:process ..)` or another section"
-                context.error(SC.STRUCTURE, "expected a rule or a section", Place(form, child), message)
+                label = "expected `(:process ..)` or another section"
+                context.error(SC.STRUCTURE, "expected a rule or a section", Place(form, child), label)
         for at in specification.disabled_rules:
             rule = at.node[at.child or 0]
             if not isinstance(rule, str) or specification.rules.pop(rule, None) is None:

@@ -167,8 +167,8 @@ def read_mapping(
     reader.report_unbound_kinds()
     if isinstance(specification, str):
         return ReadMapping(specification, mapping)
-    message = "expected `(:specification name)`"
-    context.error(SC.STRUCTURE, "a mapping must name its specification", Place(forms[0], 1), message)
+    label = "expected `(:specification name)`"
+    context.error(SC.STRUCTURE, "a mapping must name its specification", Place(forms[0], 1), label)
     return None
 
 

@@ -94,8 +94,8 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
                 optional_names.update([name for name in section[1:] if isinstance(name, str)])
             else:
                 message = f"`{token_text(head)}` is not a section of a vocabulary"
-                message = "expected `:types`, `:constants`, `:predicates`, `:functions`, `:actions` or `:optional`"
-                context.error(SC.STRUCTURE, message, Place(section, 0), message)
+                label = "expected `:types`, `:constants`, `:predicates`, `:functions`, `:actions` or `:optional`"
+                context.error(SC.STRUCTURE, message, Place(section, 0), label)
     for (kind, name), at in missing.items():
         # Otherwise a mapping declares that the domain has nothing for the word, or the domain may lack it.
         if not (name.startswith("~") or (kind in ("predicate", "action") and name in optional_names)):
