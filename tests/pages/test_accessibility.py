@@ -18,6 +18,7 @@ PAGES = {
     "a step that is not executable": ["examples/dinner/hands-full.plan"],
     "possible worlds": ["examples/oven/pie-in-the-glass-dish.plan"],
     "a timed plan": ["tests/pages/breakfast/interfering.plan"],
+    "continuous time": ["examples/battery/both-rooms.plan"],
     "many plans": ["examples/dinner/hands-full.plan", "examples/dinner/stew-and-salad.plan"],
 }
 

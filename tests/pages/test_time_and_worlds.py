@@ -52,6 +52,67 @@ def test_numbers_change_too(clash: Opened) -> None:
     assert "(water)\t3 \u2192 2" in clash.text(".inspector table")
 
 
+def test_bars_are_as_wide_as_their_steps_on_the_screen(clash: Opened) -> None:
+    widths = clash.page.locator("#gantt rect.bar").evaluate_all("all => all.map(one => one.getBBox().width)")
+    assert 1 < max(widths) < 1000
+
+
+def test_a_time_beyond_floating_point_is_shown(written: Write, opened: Open, tmp_path: Path) -> None:
+    plan = tmp_path / "late.plan"
+    plan.write_text(f"0: (plug kettle)\n1{'0' * 400}: (boil kettle) [4]\n")
+    folder = str(Path(__file__).parent / "breakfast")
+    page = opened(written(str(plan), domain=f"{folder}/domain.pddl", problem=f"{folder}/problem.pddl"))
+    assert page.count("#gantt svg") == 1
+    assert page.wrong == []
+
+
+@pytest.fixture(scope="module")
+def battery(written: Write, opened: Open) -> Opened:
+    return opened(written("examples/battery/both-rooms.plan"))
+
+
+def test_the_steps_of_continuous_time_are_moments(battery: Opened) -> None:
+    rows = battery.page.locator(".item.step .what").all_inner_texts()
+    assert rows[:4] == ["initial state", "(leave-dock)", "time passes", "start (sweep kitchen)"]
+    assert "event (stall)" in rows and "just after 31.5" in rows
+    rule = battery.page.locator("details.rule", has_text="keeps-a-reserve")
+    rule.locator("summary").click()
+    rule.locator("button.link").first.click()
+    assert battery.text(".inspector h3") == "just after 31.5"
+
+
+def test_numbers_have_a_curve_through_their_exact_values(battery: Opened) -> None:
+    assert battery.count("#numbers figure svg") == 1
+    titles = battery.page.locator("#numbers circle.dot title").all_text_contents()
+    assert titles[:2] == ["(charge) = 70 at 0", "(charge) = 139/2 at 1"] and len(titles) == 8
+    places = battery.page.locator("#numbers circle.dot").evaluate_all(
+        "all => all.map(one => [Number(one.getAttribute('cx')), Number(one.getAttribute('cy'))])"
+    )
+    across = [(x - places[0][0]) / (places[-1][0] - places[0][0]) * 41 for x, _ in places]
+    assert across == pytest.approx([0, 1, 21, 22, 31.5, 36.5, 40, 41])
+    up = [(places[-1][1] - y) / (places[-1][1] - places[0][1]) * 75.25 - 5.25 for _, y in places]
+    assert up == pytest.approx([70, 69.5, 29.5, 29, 10, 0, -5.25, -5.25])
+
+
+def test_bounds_violations_and_events_are_marked(battery: Opened) -> None:
+    assert "compared with 10: rule keeps-a-reserve; 0: condition of step 3" in battery.text("#numbers figcaption")
+    assert battery.count("#numbers line.bound") == 2 + 1  # with the legend
+    titles = battery.page.locator("#numbers .broken title").all_text_contents()
+    assert "keeps-a-reserve is violated just after 31.5" in titles
+    assert battery.page.locator("#numbers .hit title").all_text_contents()[0] == "at 36.5: event (stall)"
+    battery.page.locator("#numbers rect.broken").first.click()
+    assert battery.text(".inspector h3") == "just after 31.5"
+
+
+def test_the_values_are_a_table_too(battery: Opened) -> None:
+    label = battery.page.locator("#numbers figure svg").get_attribute("aria-label")
+    assert label is not None and label.startswith("(charge) over time: 70 at 0, 139/2 at 1, 59/2 at 21")
+    battery.page.locator("#numbers summary").click()
+    cells = battery.page.locator("#numbers td").all_inner_texts()
+    assert cells[:4] == ["0", "70", "1", "139/2"]
+    assert battery.wrong == [] and battery.asked == [battery.address]
+
+
 @pytest.fixture(scope="module")
 def oven(written: Write, opened: Open) -> Opened:
     return opened(written("examples/oven/pie-in-the-glass-dish.plan"))

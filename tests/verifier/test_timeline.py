@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from time import monotonic
@@ -15,6 +16,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.reporting.fluent_courses import SAMPLES
 from plansafe.verifier.reporting.timeline import AT_RISK, BREAKS, BROKEN, WATCHES, Timeline, record_timeline
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
@@ -164,6 +166,52 @@ def test_timed_plans_have_starts_ends_numbers_and_tracks() -> None:
 def test_interference_names_both_steps() -> None:
     line = timed("0: (shine a) [4]\n2: (shine b) [4]\n2: (darken)\n")
     assert [(m.step, m.code, m.other, m.time) for m in line.failures] == [(3, "SC304", 2, 2)]
+
+
+def test_continuous_time_has_moments_events_and_courses() -> None:
+    line = plan_timeline("examples/battery/both-rooms.plan")[1]
+    stall = next(letter for letter in line.letters if letter.cause is not None and letter.cause.event)
+    assert (stall.time, stall.cause and stall.cause.event) == (Fraction(73, 2), "event `(stall)`")
+    assert stall.changes == (("(stalled)", "F", "T"),)
+    (track,) = line.tracks
+    (begin,) = [look.first for look in track.spans if look.state == BREAKS]
+    cause = line.letters[begin].cause
+    assert cause is not None and cause.is_interval and cause.time == "just after time 63/2"
+    (course,) = line.courses
+    assert course.fluent == "(charge)"
+    assert [(bound.text, bound.rules, bound.steps) for bound in course.bounds] == [("10", (0,), ()), ("0", (), (3,))]
+    assert [(point.when, point.text) for point in course.points][4:6] == [("63/2", "10"), ("73/2", "0")]
+    assert line.failures[0][3:] == (0, Fraction(73, 2))
+
+
+def test_numbers_in_an_interval_are_changes_of_its_end() -> None:
+    line = plan_timeline("examples/bathtub/phone-call.plan")[1]
+    level = "0"
+    for letter in line.letters:
+        for change in letter.changes:
+            if change.what == "(level)":
+                assert letter.cause is None or not letter.cause.is_interval
+                assert change.before == level
+                level = change.after
+    assert level == "0"
+
+
+def test_first_fluents_come_first() -> None:
+    checker = Checker(
+        Source("d", CONTINUOUS), Source("p", "(define (problem p) (:domain d) (:init (= (a) 0) (= (b) 0)) (:goal ()))")
+    )
+    read = checker.read(Source("plan", "0: (start)\n4: (stop)\n"))
+    assert [course.fluent for course in record_timeline(checker.compiled, read).courses] == ["(a)", "(b)"]
+    line = record_timeline(checker.compiled, read, first_fluents=["(on)", "(b)"])
+    assert [course.fluent for course in line.courses] == ["(b)", "(a)"]
+    curve = [(point.time, point.value) for point in line.courses[0].points]
+    assert len(curve) == SAMPLES + 2
+    assert all(value == pytest.approx(time**2 / 2) for time, value in curve)
+
+
+CONTINUOUS = """(define (domain d) (:predicates (on)) (:functions (a) (b))
+  (:process p :precondition (on) :effect (and (increase (a) (* #t 1)) (increase (b) (* #t (a)))))
+  (:action start :effect (on)) (:action stop :effect (not (on))))"""
 
 
 def test_a_witness_has_a_timeline() -> None:

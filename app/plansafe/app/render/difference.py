@@ -153,7 +153,10 @@ def _place(repair: Repair, first: int, last: int, step_position: int = 0) -> str
 
 def cost_text(number: Number) -> str:
     """A cost as people write it."""
-    return str(number) if isinstance(number, int) else f"{float(number):g}"
+    try:
+        return str(number) if isinstance(number, int) else f"{float(number):g}"
+    except OverflowError:
+        return str(number)
 
 
 def replacements(before: str, after: str) -> list[Replacement]:

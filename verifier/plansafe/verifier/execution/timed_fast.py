@@ -8,7 +8,7 @@ are left to :mod:`plansafe.verifier.execution.timed`. Times are whole numbers of
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, inf, lcm
+from math import ceil, lcm
 from time import monotonic
 from typing import NamedTuple
 
@@ -113,14 +113,15 @@ class IsolatedEvents:
         """Run all happenings, until one halts the trace."""
         run = self.run
         keys, count, _, gap = self.agenda
-        position, before = 0, -inf  # before: the tick of the happening before
+        position = 0
+        before = keys[0] // count - gap if keys else 0  # the tick of the happening before
         last = len(keys) - 1
         steps, ground_code, dropped = run.plan_steps, self._ground_code, run.dropped
         while position <= last:
             if position % 256 == 0:
                 self._check_deadline()
             tick, event = divmod(keys[position], count)
-            after = keys[position + 1] // count if position < last else inf
+            after = keys[position + 1] // count if position < last else tick + gap
             if self._is_regular and tick - before >= gap and after - tick >= gap and event < 2 * len(steps):
                 step = steps[event >> 1]
                 identity = id(step.resolved)

@@ -6,23 +6,26 @@ The plan runs once more, with reading *force*, so that the steps after a failed 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.execution.broken_instances import find_new_violations, find_violations_since, remove_preferences
 from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.continuous.replay import ContinuousReplay, Flow
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.happening import Event
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.outcome import LetterCause
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import FORCE, Replay
-from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.execution.state import Delta, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.reporting.fluent_courses import CourseRecorder, FluentCourse
 from plansafe.verifier.reporting.report import value_text
 
 WATCHES, AT_RISK, BREAKS, BROKEN = "watches", "at risk", "breaks", "broken"
@@ -52,12 +55,14 @@ class TimelineLetter(NamedTuple):
     """A letter, its changes and the steps that led to it.
 
     ``steps``: the number of each step and its ``start`` or ``end``; empty at letter 0 and for timed literals.
+    ``cause``: in continuous time, why there is a letter that no step led to. An interval has no changes of numbers.
     """
 
     letter: int
     time: Number
     steps: tuple[tuple[int, str], ...]
     changes: tuple[TimelineChange, ...]
+    cause: LetterCause | None = None
 
 
 class RuleStatusSpan(NamedTuple):
@@ -111,7 +116,8 @@ class Timeline(NamedTuple):
     """A plan step by step.
 
     ``initial``: the facts and numbers of the initial state, each with its value. ``tracks``: the rules with a status at
-    some letter. ``complete``: no letter, change or status was left out because of a limit.
+    some letter. ``complete``: no letter, change or status was left out because of a limit. ``courses``: in continuous
+    time, the numbers that change, those that matter most first.
     """
 
     steps: tuple[TimelineStep, ...]
@@ -120,16 +126,22 @@ class Timeline(NamedTuple):
     tracks: tuple[RuleTrack, ...]
     failures: tuple[StepFailure, ...]
     complete: bool
+    courses: tuple[FluentCourse, ...] = ()
 
 
-def record_timeline(compiled: CompiledTask, resolved: ResolvedPlan, deadline: float | None = None) -> Timeline:
+def record_timeline(
+    compiled: CompiledTask, resolved: ResolvedPlan, deadline: float | None = None, first_fluents: Sequence[str] = ()
+) -> Timeline:
     """Run a resolved plan and return its timeline.
 
     Linear in the length of the plan: at each letter, the end of the plan is tried for the rules that changed. The rest
-    is left out after ``deadline`` (monotonic) or at a limit. Raises
-    :class:`~plansafe.verifier.execution.one_world.NeedsOneWorld` for a task with several possible worlds.
+    is left out after ``deadline`` (monotonic) or at a limit. ``first_fluents``: the texts of the fluents whose courses
+    come first. Raises :class:`~plansafe.verifier.execution.one_world.NeedsOneWorld` for a task with several possible
+    worlds.
     """
-    compiled.require_one_world("the timeline of a plan", resolved)
+    is_continuous = compiled.task.is_continuous and resolved.timed is not None and not resolved.is_open
+    if not is_continuous:
+        compiled.require_one_world("the timeline of a plan", resolved)
     recorder = _Recorder(compiled.engine)
     run: _RecordedReplay | _RecordedTimedReplay
     try:
@@ -138,10 +150,11 @@ def record_timeline(compiled: CompiledTask, resolved: ResolvedPlan, deadline: fl
             recorder.record_letter(run, ())
             run.run_steps(resolved.steps)
         else:
-            run = _RecordedTimedReplay(recorder, resolved, compiled, deadline)
+            replay = _RecordedContinuousReplay if is_continuous else _RecordedTimedReplay
+            run = replay(recorder, resolved, compiled, deadline)
             recorder.record_letter(run, ())
             run.run()
-        is_complete = run.limit is None and recorder.is_complete
+        is_complete = run.limit is None and recorder.is_complete and recorder.courses.is_complete
     except LimitReached:
         is_complete = False
     if is_complete:
@@ -157,6 +170,7 @@ def record_timeline(compiled: CompiledTask, resolved: ResolvedPlan, deadline: fl
         tuple([RuleTrack(rule, tuple(spans)) for rule, spans in sorted(recorder.spans.items())]),
         tuple(failures),
         is_complete,
+        recorder.courses.finish(run, first_fluents) if isinstance(run, _RecordedContinuousReplay) else (),
     )
 
 
@@ -186,19 +200,27 @@ class _Recorder:
         """(rule, status) -> index of its last span."""
         self._parts = engine.rule_set.parts
         self._preference_parts = engine.rule_set.preference_parts
+        self.courses = CourseRecorder(engine)
+        self._interval_log: list[StateChange] = []
+        """The changes of numbers in the interval before the present letter."""
 
-    def record_letter(self, run: Replay, steps: tuple[tuple[int, str], ...]) -> None:
-        """Record the letter that the run has reached with ``steps``."""
+    def record_letter(self, run: Replay, steps: tuple[tuple[int, str], ...], cause: LetterCause | None = None) -> None:
+        """Record the letter that the run has reached with ``steps``, or for another cause."""
         if not run.letter:
             self.initial = tuple(self._state_texts(run.state))
-        log = run.trace[-1][2] if run.trace and run.trace[-1][0] == run.letter else ()
+        log = [*self._interval_log, *(run.trace[-1][2] if run.trace and run.trace[-1][0] == run.letter else ())]
+        self._interval_log.clear()
+        if cause is not None and cause.is_interval:  # its numbers are those of some time in it
+            base = len(self.task.predicates)
+            self._interval_log += [change for change in log if change[0] >= base]
+            log = [change for change in log if change[0] < base]
         changes = tuple(self._changes(run.state, log))
         self._recorded_count += len(changes)
         if self._recorded_count > MAX_RECORDED or (run.trace is None and run.letter):
             self.is_complete = False
         if not self.is_complete:
             return
-        self.letters.append(TimelineLetter(run.letter, run.time, steps, changes))
+        self.letters.append(TimelineLetter(run.letter, run.time, steps, changes, cause))
         if run.runtime is not None:
             try:
                 self._record_rules(run, run.runtime)
@@ -328,5 +350,31 @@ class _RecordedTimedReplay(TimedReplay):
 
     def _enter_state(self, number: int) -> None:
         super()._enter_state(number)
+        self._record()
+
+    def _record(self) -> None:
+        """Record the present letter."""
         assert self.events is not None
         self._recorder.record_letter(self, self.events.get(self.letter, ()))
+
+
+class _RecordedContinuousReplay(_RecordedTimedReplay, ContinuousReplay):
+    """Replays a plan in continuous time and records each letter, and the courses of the numbers."""
+
+    def _follow(self, flow: Flow, until: Number) -> bool:
+        self._recorder.courses.begin(flow.courses, self.moment)
+        return super()._follow(flow, until)
+
+    def _enter(self, delta: Delta, moment: Number, event: str = "", *, is_interval: bool = False) -> bool:
+        """Enter a letter that no step leads to, and record the time of its failures."""
+        failures = len(self.failures)
+        done = super()._enter(delta, moment, event, is_interval=is_interval)
+        self.times.update(dict.fromkeys(range(failures, len(self.failures)), self.time))
+        return done
+
+    def _record(self) -> None:
+        """Record the present letter."""
+        cause = self.causes.get(self.letter)
+        assert self.events is not None
+        self._recorder.courses.record(self, cause)
+        self._recorder.record_letter(self, self.events.get(self.letter, ()), cause)

@@ -62,7 +62,10 @@ def _compact_timeline(timeline: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **timeline,
         "steps": [_without_defaults(step, _STEP_DEFAULTS) for step in timeline["steps"]],
-        "moments": [[moment[key] for key in _MOMENT_FIELDS] for moment in timeline["moments"]],
+        "moments": [
+            [moment[key] for key in _MOMENT_FIELDS] + [moment["cause"]] * (moment["cause"] is not None)
+            for moment in timeline["moments"]
+        ],
         "tracks": [
             {"rule": track["rule"], "looks": [_without_defaults(look, _SPAN_DEFAULTS) for look in track["looks"]]}
             for track in timeline["tracks"]

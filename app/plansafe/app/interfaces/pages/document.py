@@ -24,6 +24,7 @@ SCRIPTS = (
     "inspector",
     "timeline",
     "gantt",
+    "numbers",
     "graph",
     "repair",
     "worlds",

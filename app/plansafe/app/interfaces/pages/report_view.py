@@ -18,8 +18,10 @@ from plansafe.app.session.audit import Session
 from plansafe.app.session.diagnosis import Examined
 from plansafe.app.session.model import Prepared, Result
 from plansafe.app.session.repair import ExaminationOptions, examined
+from plansafe.verifier.execution.continuous.just_after import JustAfter
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import BOUNDED_WORK, Repair, RepairOptions, RepairStatus
+from plansafe.verifier.reporting.fluent_courses import FluentCourse, approximate
 from plansafe.verifier.reporting.report import Report
 from plansafe.verifier.reporting.timeline import RuleStatusSpan, StepFailure, Timeline, TimelineLetter, record_timeline
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 TIMELINE_S = 20.0
 """Time limit for the timeline of one plan in one possible world."""
 _MANY_WORLDS = "The task has several possible worlds, and no possible world with a finding is known."
-_CONTINUOUS = "The steps are not shown, because numbers change between them: see the tables of the findings."
 MOST_WORLDS = 6
 MOST_REPAIRS = 6
 MOST_CLASSES = 50
@@ -39,6 +40,10 @@ MOST_DRAWN = 2_000
 """Maximum number of steps of a plan with a causal graph."""
 MOST_STATE = 20_000
 """Maximum number of facts and numbers of the initial state on the page."""
+MOST_COURSES = 6
+"""Maximum number of fluents with a plot."""
+LAST_PLACE = 1e300
+"""Later times are drawn here, because they are too large for a browser."""
 LONGEST_RULE = 4_000
 _TOO_LONG = "The time limit has passed after the verdict was known: steps, causes and repairs are not shown."
 
@@ -68,12 +73,13 @@ def build_plan_view(
     on_verdict(PlanView(result, {"report": encode(result), **detail, "steps_note": _TOO_LONG}))
     read = checker.read(prepared.plan)
     if result.report.headline is not None and not read.text.diagnostics:
-        has_many_worlds = not checker.is_stepwise or read.is_open
+        is_continuous = checker.engine.task.is_continuous
+        has_many_worlds = not (is_continuous or checker.is_stepwise) or read.is_open
         detail["timelines"] = list(_timelines(prepared, result, read, has_many_worlds))
         detail["worlds"] = _worlds(result.report)
         if has_many_worlds:
-            detail["steps_note"] = _CONTINUOUS if checker.engine.task.is_continuous else _MANY_WORLDS
-        elif result.failure is None:
+            detail["steps_note"] = _MANY_WORLDS
+        elif result.failure is None and not is_continuous:
             detail |= _explanation(session, prepared, result, read, search_s)
     return PlanView(result, {"report": encode(result), **detail})
 
@@ -112,7 +118,10 @@ def _timelines(
     checker = prepared.checker
     source_texts = _source_texts(prepared, read)
     if not has_many_worlds:
-        yield _line(checker, record_timeline(checker.compiled, read, monotonic() + TIMELINE_S), source_texts)
+        tables = [finding.table for finding in result.report.findings if finding.table is not None]
+        first_fluents = list(dict.fromkeys([column for table in tables for column in table.columns]))
+        line = record_timeline(checker.compiled, read, monotonic() + TIMELINE_S, first_fluents)
+        yield _line(checker, line, source_texts)
         return
     from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan  # noqa: PLC0415 - only for several worlds
 
@@ -177,6 +186,8 @@ def _line(checker: Checker, line: Timeline, source_texts: Sequence[str]) -> dict
             for failure in _first_failures(line)
         ],
         "whole": line.complete,
+        "courses": [_course(checker, course) for course in line.courses[:MOST_COURSES]],
+        "more_courses": max(0, len(line.courses) - MOST_COURSES),
     }
 
 
@@ -187,22 +198,38 @@ def _first_failures(line: Timeline) -> list[StepFailure]:
 
 
 def _moment(moment: TimelineLetter) -> dict[str, Any]:
-    time = moment.time
-    return {**moment._asdict(), "time": _number(time), "at": _place(time)}
+    time, cause = moment.time, moment.cause
+    fields = {**moment._asdict(), "time": _number(time), "at": _place(time)}
+    return {**fields, "cause": cause and {"event": cause.event.replace("`", ""), "interval": cause.is_interval}}
 
 
 def _look(look: RuleStatusSpan) -> dict[str, Any]:
     return look._asdict()
 
 
+def _course(checker: Checker, course: FluentCourse) -> dict[str, Any]:
+    """Return a curve: points of ``[time, value, exact time, exact value]``, samples without the exact numbers."""
+    return {
+        "fluent": course.fluent,
+        "points": [point if point.when else point[:2] for point in course.points],
+        "bounds": [
+            {**bound._asdict(), "rules": [checker.rules[rule].name for rule in bound.rules]} for bound in course.bounds
+        ],
+    }
+
+
 def _number(number: Number | None) -> str | None:
     """Format a time for people."""
+    if isinstance(number, JustAfter):
+        return f"just after {cost_text(number.moment)}"
     return None if number is None else cost_text(number)
 
 
 def _place(number: Number | None) -> float | None:
     """Return the position of a time on the axis."""
-    return None if number is None else float(number)
+    if isinstance(number, JustAfter):
+        number = number.moment
+    return None if number is None else min(approximate(number), LAST_PLACE)
 
 
 # -- causes and repairs ------------------------------------------------------------------------------------------------

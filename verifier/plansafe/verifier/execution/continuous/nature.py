@@ -110,13 +110,13 @@ class Nature:
         for instance in (*self.processes, *self.events):
             schema = instance.schema
             condition = schema.start.condition if isinstance(schema, Action) else schema.condition
-            yield from self._ground_comparisons(condition, (), instance.binding)
+            yield from self.ground_comparisons(condition, (), instance.binding)
         for stratum in self.task.axioms:
             for axiom in stratum:
-                yield from self._ground_comparisons((axiom.body,), axiom.parameters)
+                yield from self.ground_comparisons((axiom.body,), axiom.parameters)
         for part in parts:
             formulas = (part.body,) if part.guard is None else (part.body, part.guard)
-            yield from self._ground_comparisons(formulas, part.parameters)
+            yield from self.ground_comparisons(formulas, part.parameters)
 
     def list_step_comparisons(self, step: TimedStep) -> list[Comparison]:
         """Return the comparisons of the conditions and preferences over all of a step that may change over time."""
@@ -124,16 +124,16 @@ class Nature:
         if cached is None:
             assert isinstance(step.resolved, GroundAction)
             action, binding = step.resolved.action, step.resolved.binding
-            comparisons = [*self._ground_comparisons(action.over_all, (), binding, step.duration)]
+            comparisons = [*self.ground_comparisons(action.over_all, (), binding, step.duration)]
             for preference in action.preferences:
                 if preference.moment == "all":
-                    comparisons += self._ground_comparisons(
+                    comparisons += self.ground_comparisons(
                         (preference.body,), preference.variables, binding, step.duration
                     )
             cached = self._step_comparisons[id(step)] = step, comparisons
         return cached[1]
 
-    def _ground_comparisons(
+    def ground_comparisons(
         self,
         formulas: Iterable[Formula],
         parameters: Iterable[Variable],

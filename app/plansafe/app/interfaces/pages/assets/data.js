@@ -28,7 +28,7 @@ function restored(detail) {
   const timelines = detail.timelines.map((line) => ({
     ...line,
     steps: line.steps.map((own) => ({ ...step, ...own })),
-    moments: line.moments.map(([letter, time, at, steps, changes]) => ({ letter, time, at, steps, changes })),
+    moments: line.moments.map(([letter, time, at, steps, changes, cause = null]) => ({ letter, time, at, steps, changes, cause })),
     tracks: line.tracks.map((track) => ({ ...track, looks: track.looks.map((own) => ({ instances: [], number: 0, ...own })) })),
   }));
   return { ...detail, timelines, report: { ...report, findings } };

@@ -11,12 +11,19 @@ function ticks(from, to, most) {
   return out;
 }
 
+// The places of times, and the width of charts over time.
+function timeScale({ line, node }) {
+  const wide = Math.max(760, Math.min(1300, (node.clientWidth || 1100) - 10));
+  const ends = [...line.steps.map((step) => step.at + (step.lasts || 0)), ...line.moments.map((moment) => moment.at)];
+  const last = ends.reduce((most, at) => Math.max(most, at), 1e-9);
+  const first = line.steps.reduce((least, step) => Math.min(least, step.at), 0);
+  const x = (time) => LABELS + ((time - first) / (last - first || 1)) * (wide - LABELS - 40);
+  return { wide, first, last, x };
+}
+
 function gantt(view) {
   const { line, lanes } = view;
-  const wide = Math.max(760, Math.min(1300, (view.node.clientWidth || 1100) - 10));
-  const last = Math.max(...line.steps.map((step) => step.at + (step.lasts || 0)), ...line.moments.map((moment) => moment.at), 1e-9);
-  const first = Math.min(0, ...line.steps.map((step) => step.at));
-  const x = (time) => LABELS + ((time - first) / (last - first || 1)) * (wide - LABELS - 40);
+  const { wide, first, last, x } = timeScale(view);
   const tracks = lanes.shown;
   const rows = line.steps.slice(0, 500);
   const height = (rows.length + tracks.length) * GANTT_ROW + 64;
@@ -59,7 +66,8 @@ function gantt(view) {
     svg.append(s("text", { class: "label", x: 0, y: y + 4, on: { click: () => view.inspector.rule(track.rule) } }, cut(track.rule, 34), s("title", null, track.rule)));
     svg.append(s("line", { class: "rail", x1: LABELS, x2: x(last), y1: y, y2: y }));
     for (const look of track.looks) {
-      const from = x(after(look.first));
+      const began = look.state === "broken" && track.looks.some((one) => one.state === "breaks" && one.last === look.first - 1);
+      const from = x(after(look.first - (began ? 1 : 0)));
       const title = s("title", null, `${track.rule}: ${look.state}`);
       if (look.state === "breaks") svg.append(s("rect", { class: "broken", x: from - 6, y: y - 6, width: 12, height: 12, transform: `rotate(45 ${from} ${y})` }, title));
       else if (look.state === "watches") svg.append(s("circle", { class: "watch", cx: from, cy: y, r: 4 }, title));
@@ -68,6 +76,6 @@ function gantt(view) {
   });
   const clashes = line.mishaps.filter((one) => one.at !== null);
   return [scrolling("Gantt chart", svg),
-    clashes.map((one) => h("p", { class: "gone" }, `At ${one.time}: step ${one.step}, ${line.steps[one.step - 1].text}, ${mishapWords(line, one)}`)),
+    clashes.map((one) => h("p", { class: "gone" }, `${capital(atTime(one.time))}: step ${one.step}, ${line.steps[one.step - 1].text}, ${mishapWords(line, one)}`)),
     line.steps.length > rows.length ? h("p", { class: "soft" }, `The first ${rows.length} of ${line.steps.length} steps are drawn.`) : null];
 }

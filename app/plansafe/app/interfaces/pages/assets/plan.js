@@ -54,6 +54,7 @@ class PlanView {
         this.ganttPlace = h("div");
         body.push(section("gantt", "Gantt chart", this.ganttPlace));
       }
+      if (detail.timelines[0].courses?.length) body.push(section("numbers", "Numbers over time", this.numbersPlace = h("div")));
     } else if (detail.steps_note) body.push(section("steps", "Steps", h("p", { class: "soft" }, prose(detail.steps_note))));
     if (detail.graph || detail.graph_note) {
       body.push(section("graph", "Who gives what to whom", this.why(), detail.graph ? new Graph(this, detail.graph).node : h("p", { class: "soft" }, detail.graph_note)));
@@ -144,6 +145,7 @@ class PlanView {
 
   drawGantt() {
     if (this.ganttPlace) refill(this.ganttPlace, gantt(this));
+    if (this.numbersPlace) refill(this.numbersPlace, fluentPlots(this));
   }
 
   drawSteps() {
@@ -186,7 +188,7 @@ class PlanView {
     if (!finding.step) return 0;
     const letters = this.line.tracks.filter((track) => track.rule === finding.rule)
       .flatMap((track) => track.looks).filter((look) => look.state === "breaks").map((look) => look.first);
-    const here = (row) => row.step === finding.step || (row.steps || []).includes(finding.step);
+    const here = (row) => row.step === finding.step || row.before === finding.step || (row.steps || []).includes(finding.step);
     const exact = this.rows.findIndex((row) => here(row) && letters.includes(row.letter));
     return exact >= 0 ? exact : this.rows.findIndex(here);
   }

@@ -3,6 +3,10 @@ const LANE = 20;
 const ROW = 30;
 const MOST_LANES = 24;
 
+const atTime = (time) => (time.startsWith("just") ? time : `at ${time}`);
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 // One row for each moment, and for each step that never happened where it stands.
 function timelineRows(line) {
   const mishaps = new Map();
@@ -14,15 +18,20 @@ function timelineRows(line) {
   const lost = line.steps.map((step, place) => place + 1).filter((step) => !happened.has(step));
   const miss = (step) => rows.push({ letter: null, moment: null, step, title: `step ${step}`, what: line.steps[step - 1].text,
     no: String(step), mishaps: mishaps.get(step) || [], behind: !timed && step > first, missing: true });
+  let before = 0; // in continuous time, the step before a letter that no step led to
+  const begins = new Set(line.tracks.flatMap((track) => track.looks.filter((look) => look.state === "breaks").map((look) => look.first)));
   for (const moment of line.moments) {
+    const { cause } = moment;
+    if (cause && !cause.event && !moment.changes.length && !begins.has(moment.letter)) continue;
     const last = moment.steps.length ? moment.steps[moment.steps.length - 1][0] : 0;
     while (lost.length && moment.letter && (timed ? Number.isFinite(last) && line.steps[lost[0] - 1].at <= moment.at : lost[0] < last)) miss(lost.shift());
     const what = moment.steps.map(([step, kind]) => (timed && line.steps[step - 1].duration !== null ? `${kind} ` : "") + line.steps[step - 1].text);
+    before = last || before;
     rows.push({
-      letter: moment.letter, moment, step: last,
-      title: !moment.letter ? "before the plan" : !moment.steps.length ? `at ${moment.time}` : timed ? `at ${moment.time}: ${moment.steps.map(([step, kind]) => `step ${step} ${kind}`).join(", ")}` : `step ${last}`,
-      what: !moment.letter ? "initial state" : what.join("  \u00b7  ") || "timed literal",
-      no: !moment.letter ? "" : timed ? moment.time : String(last),
+      letter: moment.letter, moment, step: last, before: cause ? before : null,
+      title: !moment.letter ? "before the plan" : !moment.steps.length ? `${atTime(moment.time)}${cause && cause.event ? `: ${cause.event}` : ""}` : timed ? `at ${moment.time}: ${moment.steps.map(([step, kind]) => `step ${step} ${kind}`).join(", ")}` : `step ${last}`,
+      what: !moment.letter ? "initial state" : cause ? cause.event || (cause.interval ? moment.time : "time passes") : what.join("  \u00b7  ") || "timed literal",
+      no: !moment.letter || (cause && cause.interval) ? "" : timed ? moment.time : String(last),
       mishaps: moment.steps.flatMap(([step, kind]) => (kind === "start" ? mishaps.get(step) || [] : [])),
       steps: moment.steps.map(([step]) => step),
       behind: !timed && last > first,

@@ -1,0 +1,207 @@
+"""The courses of numbers in continuous time, as points of curves: exact at the letters, sampled between moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf, isfinite
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.verifier.execution.continuous.courses import Comparison, Courses, GroundFluent
+from plansafe.verifier.execution.continuous.nature import find_nature
+from plansafe.verifier.execution.continuous.polynomials import Undecided
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.outcome import LetterCause
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
+from plansafe.verifier.model.nodes import Fluent, Number
+from plansafe.verifier.model.operations import expression_fluents
+
+if TYPE_CHECKING:
+    from plansafe.verifier.execution.continuous.replay import ContinuousReplay
+
+SAMPLES = 12
+"""Points of a curve between two moments."""
+MAX_POINTS = 100_000
+
+
+class CoursePoint(NamedTuple):
+    """A point of a curve; ``when`` and ``text`` are the exact time and value, and empty between two moments."""
+
+    time: float
+    value: float
+    when: str = ""
+    text: str = ""
+
+
+class CourseBound(NamedTuple):
+    """A number that rules, or conditions of failed steps, compare with a fluent."""
+
+    value: float
+    text: str
+    rules: tuple[int, ...] = ()
+    steps: tuple[int, ...] = ()
+
+
+class FluentCourse(NamedTuple):
+    """The course of a fluent; two points of one time are a jump."""
+
+    fluent: str
+    points: tuple[CoursePoint, ...]
+    bounds: tuple[CourseBound, ...]
+
+
+class _Compared(NamedTuple):
+    """A comparison of a rule, or of a condition of a failed step."""
+
+    comparison: Comparison
+    rule: int | None = None
+    step: int = 0
+
+
+class CourseRecorder:
+    """Records the courses of the fluents that change in one run. ``is_complete``: no point was left out."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.is_complete = True
+        self._points: dict[GroundFluent, list[CoursePoint]] = {}
+        self._courses: Courses | None = None
+        self._begin: Number = 0
+        self._interval: Number | None = None
+        """The moment at which the present interval begins; ``None`` at a moment."""
+        self._count = 0
+
+    def begin(self, courses: Courses, moment: Number) -> None:
+        """Take the courses that the fluents follow from a moment on."""
+        self._courses, self._begin = courses, moment
+
+    def record(self, run: ContinuousReplay, cause: LetterCause | None) -> None:
+        """Record the letter that a run has reached."""
+        if cause is not None and cause.is_interval:
+            self._interval = run.moment
+            return
+        interval, self._interval = self._interval, None
+        if self._count > MAX_POINTS or run.trace is None:
+            self.is_complete = False
+            return
+        if interval is not None and self._courses is not None:
+            for fluent, course in self._courses.changing.items():
+                coefficients = [approximate(coefficient) for coefficient in course]
+                self._add_constant(fluent, interval, course[0] if interval == self._begin else None)
+                if len(coefficients) > 2:
+                    begin, start, end = [approximate(time) for time in (self._begin, interval, run.moment)]
+                    times = [start + (end - start) * k / (SAMPLES + 1) for k in range(1, SAMPLES + 1)]
+                    samples = [CoursePoint(time, _evaluate(coefficients, time - begin)) for time in times]
+                    self._points[fluent] += samples
+                    self._count += len(samples)
+                self._add(fluent, run.moment, run.state.fluents[fluent[0]][fluent[1]])
+        elif run.trace and run.trace[-1][0] == run.letter:
+            base = len(self.engine.task.predicates)
+            before: dict[GroundFluent, Number | None] = {}
+            for index, code, value in run.trace[-1][2]:
+                if index >= base:
+                    before.setdefault((index - base, code), value)
+            for fluent, value in before.items():
+                self._add_constant(fluent, run.moment, value)
+                self._add(fluent, run.moment, run.state.fluents[fluent[0]][fluent[1]])
+
+    def _add_constant(self, fluent: GroundFluent, until: Number, value: Number | None) -> None:
+        """Add the end of the time in which a fluent was constant, and the initial value before its first change."""
+        points = self._points.setdefault(fluent, [])
+        if value is None:
+            return
+        if not points and until != 0:
+            self._add(fluent, 0, value)
+        if not points or points[-1].when != str(until) or points[-1].text != str(value):
+            self._add(fluent, until, value)
+
+    def _add(self, fluent: GroundFluent, time: Number, value: Number) -> None:
+        self._points[fluent].append(CoursePoint(approximate(time), approximate(value), str(time), str(value)))
+        self._count += 1
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def finish(self, run: ContinuousReplay, first_fluents: Sequence[str]) -> tuple[FluentCourse, ...]:
+        """Return the courses: those of ``first_fluents``, then those that rules read, then the others."""
+        if not self._points:
+            return ()
+        try:
+            comparisons = list(self._list_comparisons(run))
+        except Undecided:  # too many comparisons
+            comparisons = []
+        bounds: dict[GroundFluent, dict[str, CourseBound]] = {}
+        for compared in comparisons:
+            self._add_bounds(compared, run, bounds)
+        task = self.engine.task
+        ranks = {text: rank for rank, text in enumerate(first_fluents)}
+        read = {fluent for compared in comparisons for fluent in compared.comparison.fluents}
+
+        def rank(fluent: GroundFluent) -> int:
+            default = len(ranks) + (fluent not in read)
+            return ranks.get(task.fluent_text(*fluent), default)
+
+        courses: list[FluentCourse] = []
+        for fluent in sorted(self._points, key=rank):
+            points = self._points[fluent]
+            if points[-1].when != str(run.moment):
+                self._add(fluent, run.moment, run.state.fluents[fluent[0]][fluent[1]])
+            if all([isfinite(p.time) and isfinite(p.value) for p in points]):
+                lines = tuple(bounds.get(fluent, {}).values())
+                courses.append(FluentCourse(task.fluent_text(*fluent), tuple(points), lines))
+        return tuple(courses)
+
+    def _list_comparisons(self, run: ContinuousReplay) -> Iterator[_Compared]:
+        """Yield the comparisons of rules and of the conditions of failed steps."""
+        nature = find_nature(self.engine)
+        for part in self.engine.rule_set.parts:
+            formulas = (part.body,) if part.guard is None else (part.body, part.guard)
+            for comparison in nature.ground_comparisons(formulas, part.parameters):
+                yield _Compared(comparison, rule=part.rule)
+        failed = {failure.step for failure in run.failures}
+        for step in run.plan_steps:
+            if step.number in failed and isinstance(step.resolved, GroundAction):
+                action, binding = step.resolved.action, step.resolved.binding
+                conditions = [*action.start.condition, *action.over_all]
+                conditions += () if action.end is None else action.end.condition
+                for comparison in nature.ground_comparisons(conditions, (), binding, step.duration):
+                    yield _Compared(comparison, step=step.number)
+
+    def _add_bounds(
+        self, compared: _Compared, run: ContinuousReplay, bounds: dict[GroundFluent, dict[str, CourseBound]]
+    ) -> None:
+        """Add the number that a comparison compares a fluent with, if it does not change."""
+        task, (left, right, binding, duration, _) = self.engine.task, compared.comparison
+        evaluator = Evaluator(task, run.state.facts, run.state.fluents, duration)
+        for side, other in ((left, right), (right, left)):
+            reads = [(read.function, task.code_of(read.arguments, binding)) for read in expression_fluents(other)]
+            if not isinstance(side, Fluent) or any([fluent in self._points for fluent in reads]):
+                continue
+            try:
+                value = evaluator.evaluate(other, binding)
+            except UndefinedNumber:
+                continue
+            place = approximate(value)
+            if isfinite(place):
+                fluent = side.function, task.code_of(side.arguments, binding)
+                lines = bounds.setdefault(fluent, {})
+                line = lines.setdefault(str(value), CourseBound(place, str(value)))
+                rules = () if compared.rule is None else (compared.rule,)
+                steps = (compared.step,) if compared.step else ()
+                lines[str(value)] = line._replace(
+                    rules=tuple(dict.fromkeys([*line.rules, *rules])), steps=tuple(dict.fromkeys([*line.steps, *steps]))
+                )
+
+
+def _evaluate(coefficients: list[float], at: float) -> float:
+    total = 0.0
+    for coefficient in reversed(coefficients):
+        total = total * at + coefficient
+    return total
+
+
+def approximate(number: Number) -> float:
+    """Return a number for drawing; infinity if it is too large."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
