@@ -179,13 +179,19 @@ class FactHistory:
 
     def find_fact_changes(self, facts: set[Fact]) -> dict[Fact, FactChanges]:
         """Return when each of the facts changed, computed backwards from the last state."""
-        base, state = len(self.task.predicates), self.outcome.state
+        predicate_count, state = len(self.task.predicates), self.outcome.state
         values: dict[Fact, object] = {}
         for index, code in facts:
-            values[index, code] = code in state.facts[index] if index < base else state.fluents[index - base].get(code)
+            values[index, code] = (
+                code in state.facts[index]
+                if index < predicate_count
+                else state.fluents[index - predicate_count].get(code)
+            )
         changes: dict[Fact, list[tuple[int, StepNumbers, object]]] = {fact: [] for fact in facts}
         for letter, steps, log in reversed(self.list_changes(facts)):
-            before = {(index, code): (not value) if index < base else value for index, code, value in reversed(log)}
+            before = {
+                (index, code): (not value) if index < predicate_count else value for index, code, value in reversed(log)
+            }
             for fact in before.keys() & facts if letter else ():
                 if before[fact] != values[fact]:
                     changes[fact].append((letter, steps, values[fact]))
@@ -338,7 +344,7 @@ class FactHistory:
 
 
 def _group_by_steps(
-    log: list[StateChange], effects: list[tuple[int, SnapEffects]], base: int
+    log: list[StateChange], effects: list[tuple[int, SnapEffects]], predicate_count: int
 ) -> dict[StepNumbers, list[StateChange]]:
     """Group the changes of one happening by the steps that made them.
 
@@ -349,7 +355,7 @@ def _group_by_steps(
         for fact in (
             *effect.adds,
             *effect.deletes,
-            *[(base + update.function, update.code) for update in effect.updates],
+            *[(predicate_count + update.function, update.code) for update in effect.updates],
         ):
             steps_of_facts.setdefault(fact, set()).add(step)
     changing = {step for change in log for step in steps_of_facts.get(change[:2], ())} or {step for step, _ in effects}
