@@ -226,7 +226,9 @@ class _Merger:
                     for entry in parse_typed_list(Context(), _as_list(variables.subtree), 0, is_variable, "a variable"):
                         if _objects_of(merged, entry.types) - part.objects_of(entry.types):
                             text = "the objects of another agent are among its values"
-                            self.context.unsupported("quantifiers over objects that an agent does not know", entry.at, text)
+                            self.context.unsupported(
+                                "quantifiers over objects that an agent does not know", entry.at, text
+                            )
 
     def find_conditions(self, merged: ElaboratedTask) -> Iterator[tuple[tuple[str, str], Node]]:
         """Yield the condition that some agent knows the arguments of an action, where it is not always true."""
@@ -254,7 +256,7 @@ class _Merger:
         first = self.parts[0].elaborated.task
         domain = [*_head("domain", first.name), self._requirements()]
         domain.append(self._list(":types", [p for s in self._all(":types") for p in _typed(s)]))
-        domain.append(self._list(":constants", [p for name, o in self._objects.items() for p in _object(name, o)]))
+        domain.append(self._list(":constants", [p for o in self._objects.values() for p in _object(o)]))
         domain.append(self._list(":predicates", [declared.at for declared in self._predicates.values()]))
         functions = [(declared.at, _token("-"), _token("number")) for declared in self._functions.values()]
         domain.append(self._list(":functions", [place for places in functions for place in places]))
@@ -263,7 +265,9 @@ class _Merger:
             domain.append(Place(section) if condition is None else self._restrict(section, key[0], condition))
         domain += [Place(section) for section in self._axioms]
         problem = [*_head("problem", first.problem), self._list(":domain", [_token(first.name)])]
-        problem.append(self._list(":init", _distinct([Place(s, i) for s in self._all(":init") for i in range(1, len(s))])))
+        problem.append(
+            self._list(":init", _distinct([Place(s, i) for s in self._all(":init") for i in range(1, len(s))]))
+        )
         for head in (":goal", ":constraints"):
             bodies = _distinct([Place(section, 1) for section in self._all(head) if len(section) > 1])
             if bodies:
@@ -279,7 +283,9 @@ class _Merger:
         return Place(dialects.generated_list(self.context, [_token(head), *children]))
 
     def _requirements(self) -> Place:
-        return self._list(":requirements", _distinct([Place(s, i) for s in self._all(":requirements") for i in range(1, len(s))]))
+        return self._list(
+            ":requirements", _distinct([Place(s, i) for s in self._all(":requirements") for i in range(1, len(s))])
+        )
 
     def _restrict(self, section: list[Node], head: str, condition: Node) -> Place:
         """Return an action, process or event with one more condition."""
@@ -291,7 +297,9 @@ class _Merger:
         children = [Place(section, child) for child in range(len(section))]
         if key in section:
             place = section.index(key) + 1
-            children[place] = self._list("and", [added, children[place]])
+            both = self._list("and", [added, children[place]])
+            self.context.origin[id(both.node)] = Place(section, place)
+            children[place] = both
         else:
             children += [_token(key), added]
         return Place(dialects.generated_list(self.context, children))
@@ -320,7 +328,7 @@ def _typed(section: list[Node]) -> list[Place]:
     return dialects.close_typed_list([Place(section, child) for child in range(1, len(section))])
 
 
-def _object(name: str, declared: _Declared) -> list[Place]:
+def _object(declared: _Declared) -> list[Place]:
     (names,) = declared.types
     return [declared.at, _token("-"), Place([names[0] if len(names) == 1 else ["either", *names]], 0)]
 
@@ -356,9 +364,9 @@ def _require_known(variable: str, known: set[str], everywhere: set[str]) -> list
     unknown = everywhere - known
     if not unknown:
         return []
-    if len(known) <= len(unknown):
-        return [["or", *[["=", variable, name] for name in sorted(known & everywhere)]]]
-    return [["not", ["=", variable, name]] for name in sorted(unknown)]
+    is_positive = len(known) <= len(unknown)
+    tests: list[Node] = [["=", variable, name] for name in sorted(known & everywhere if is_positive else unknown)]
+    return [["or", *tests]] if is_positive else [["not", test] for test in tests]
 
 
 def _find_quantified(section: list[Node]) -> Iterator[Place]:
