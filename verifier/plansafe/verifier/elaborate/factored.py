@@ -271,7 +271,9 @@ class _Merger:
         for head in (":goal", ":constraints"):
             bodies = _distinct([Place(section, 1) for section in self._all(head) if len(section) > 1])
             if bodies:
-                problem.append(self._list(head, bodies[:1] if len(bodies) == 1 else [self._list("and", bodies)]))
+                both = self._list("and", bodies)
+                self.context.origin[id(both.node)] = bodies[0]
+                problem.append(self._list(head, bodies if len(bodies) == 1 else [both]))
         problem += [Place(section) for section in self._metric]
         make = dialects.generated_list
         return [make(self.context, domain)], [make(self.context, problem)]
