@@ -94,7 +94,7 @@ class Discovery:
         cached = self._files.get(path)
         if cached is not None:
             return cached._replace(role=role, how=how)
-        if role in _ROLES_WITH_PARTS and os.path.isdir(path):
+        if role in _ROLES_WITH_PARTS and os.path.isdir(path) and self._folders.siblings(path, Kind(role)):
             return self._read_parts(path, Kind(role), how)
         if self._unsaved and (text := self._unsaved.get(os.path.realpath(path))) is not None:
             edited = Input(role, path, how, Source(path, text))
@@ -153,8 +153,6 @@ class Discovery:
             if isinstance(part, Diagnostic):
                 return part
             parts.append(part)
-        if not parts:
-            return Diagnostic(SC.NO_FILE, f"no {kind.value} in the folder {folder}", help=f"name a {kind.value} file")
         if len(parts) == 1:
             return parts[0]
         other = next((part for part in parts if kind is Kind.DOMAIN and not _is_factored(part)), None)

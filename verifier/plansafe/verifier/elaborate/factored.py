@@ -7,19 +7,30 @@ reported in its own text; the merged lists keep the places of the parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.context import Context, Place, is_variable, token_text
+from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
-from plansafe.verifier.model.nodes import Predicate, Variable
+from plansafe.verifier.model.nodes import Predicate, Task, Variable
 
-if TYPE_CHECKING:
-    from plansafe.verifier.elaborate.task import ElaboratedTask
 
-Elaborate = Callable[[Context, list[Node], list[Node]], "ElaboratedTask | None"]
+class Elaborated(Protocol):
+    """An elaborated domain and problem."""
+
+    @property
+    def task(self) -> Task:
+        """The task."""
+
+    @property
+    def symbols(self) -> Symbols:
+        """Its names."""
+
+
+Elaborate = Callable[[Context, list[Node], list[Node]], Elaborated | None]
 Tops = tuple[list[Node], list[Node]]
 """The top-level nodes of a domain and of a problem."""
 _STRUCTURES = (":action", ":durative-action", ":process", ":event")
@@ -30,7 +41,7 @@ class _Part(NamedTuple):
     """The domain and problem of one agent: the sections by their heads, and the elaborated task."""
 
     sections: Mapping[str, list[list[Node]]]
-    elaborated: ElaboratedTask
+    elaborated: Elaborated
     private_objects: frozenset[str]
     private_names: frozenset[str]
     """The private predicates and functions."""
@@ -101,7 +112,7 @@ def _share_places(context: Context) -> Context:
     return shared
 
 
-def _make_part(context: Context, tops: Tops, elaborated: ElaboratedTask) -> _Part:
+def _make_part(context: Context, tops: Tops, elaborated: Elaborated) -> _Part:
     sections: dict[str, list[list[Node]]] = {}
     private: dict[bool, set[str]] = {True: set(), False: set()}
     for top in tops:
@@ -217,7 +228,7 @@ class _Merger:
 
     # -- knowledge ----------------------------------------------------------------------------------------------------
 
-    def refuse_unknown_objects(self, merged: ElaboratedTask) -> None:
+    def refuse_unknown_objects(self, merged: Elaborated) -> None:
         """Report quantifiers over objects that an agent does not know."""
         for part in self.parts:
             heads = (*_STRUCTURES, ":derived", ":goal", ":constraints")
@@ -230,7 +241,7 @@ class _Merger:
                                 "quantifiers over objects that an agent does not know", entry.at, text
                             )
 
-    def find_conditions(self, merged: ElaboratedTask) -> Iterator[tuple[tuple[str, str], Node]]:
+    def find_conditions(self, merged: Elaborated) -> Iterator[tuple[tuple[str, str], Node]]:
         """Yield the condition that some agent knows the arguments of an action, where it is not always true."""
         for key, (section, numbers) in self._structures.items():
             everywhere = [set(merged.task.names(merged.task.domains[v.domain])) for v in _parameters(merged, key)]
@@ -295,7 +306,7 @@ class _Merger:
         if head == ":durative-action":
             condition = ["at", "start", condition]
         key = ":condition" if head == ":durative-action" else ":precondition"
-        added = Place([self._generate(condition, at)], 0)
+        added = Place(self.context.record_origin([self._generate(condition, at)], at), 0)
         children = [Place(section, child) for child in range(len(section))]
         if key in section:
             place = section.index(key) + 1
@@ -345,7 +356,7 @@ def _type_names(part: _Part, declared: Predicate) -> tuple[tuple[str, ...], ...]
     return tuple([tuple(sorted([names[t] for t in types])) for types in declared.types])
 
 
-def _objects_of(elaborated: ElaboratedTask, type_names: tuple[str, ...] | None) -> set[str]:
+def _objects_of(elaborated: Elaborated, type_names: tuple[str, ...] | None) -> set[str]:
     symbols = elaborated.symbols
     types = symbols.types
     wanted = (0,) if type_names is None else tuple([types.index[name] for name in type_names if name in types.index])
@@ -353,7 +364,7 @@ def _objects_of(elaborated: ElaboratedTask, type_names: tuple[str, ...] | None) 
     return {name for name, own in objects if types.object_fits(own, wanted)}
 
 
-def _parameters(elaborated: ElaboratedTask, key: tuple[str, str]) -> tuple[Variable, ...]:
+def _parameters(elaborated: Elaborated, key: tuple[str, str]) -> tuple[Variable, ...]:
     kind, name = key
     symbols = elaborated.symbols
     if kind == ":process":

@@ -1,14 +1,13 @@
 """Merge the parts of a factored task into one domain and one problem (docs/language.md, section 2, Dialects)."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from .dialects import Section, Text, sections_of, to_plain_pddl
 from .reader import VARIABLE, Sexp, read_typed_list, require
+from .vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    from .task import Task
-
+ReadTask = Callable[[Text, Text], Vocabulary]
+"""Checks a plain domain and problem, and returns their names."""
 STRUCTURES = (":action", ":durative-action", ":process", ":event")
 """What an agent can only do with objects that it knows."""
 
@@ -22,7 +21,7 @@ def _requires_privacy(domain: Text) -> bool:
     return any(s[0] == ":requirements" and ":factored-privacy" in s for s in sections_of(domain))
 
 
-def merge_parts(domains: Text, problems: Text, read_task: Callable[[Text, Text], "Task"]) -> tuple[Text, Text]:
+def merge_parts(domains: Text, problems: Text, read_task: ReadTask) -> tuple[Text, Text]:
     """Return the merged domain and problem; ``read_task`` checks a part. Raises ``KernelRejects``."""
     require(len(domains) == len(problems), "not a problem for each domain")
     parts = [_Part((d,), (p,), read_task) for d, p in zip(domains, problems, strict=True)]
@@ -51,7 +50,7 @@ def merge_parts(domains: Text, problems: Text, read_task: Callable[[Text, Text],
 class _Part:
     """The domain and the problem of an agent."""
 
-    def __init__(self, domain: Text, problem: Text, read_task: Callable[[Text, Text], "Task"]) -> None:
+    def __init__(self, domain: Text, problem: Text, read_task: ReadTask) -> None:
         self.private_objects, self.private_names = set[str](), set[str]()
         for section in sections_of(domain) + sections_of(problem):
             for block in section:
@@ -62,7 +61,7 @@ class _Part:
         self.agents = {s[:2]: _count_agents(s) for s in sections_of(domain) if s[0] in STRUCTURES}
         plain = to_plain_pddl(domain, problem)
         self.sections: list[Section] = sections_of(plain[0]) + sections_of(plain[1])
-        self.task = read_task(*plain)
+        self.names = read_task(*plain)
 
     def items(self, kind: str) -> list[Sexp]:
         """Return the contents of all sections of a kind."""
@@ -72,20 +71,20 @@ class _Part:
         """Return the declarations of predicates or functions."""
         return [item for item in self.items(kind) if isinstance(item, tuple)]
 
-    def require_known(self, everything: "Task") -> None:
+    def require_known(self, everything: Vocabulary) -> None:
         """Raise if a quantifier ranges over objects that the agent does not know."""
         kinds = (*STRUCTURES, ":derived", ":goal", ":constraints")
         for section in self.sections:
             if section[0] in kinds:
                 head = [section[1][1:]] if section[0] == ":derived" else []
                 for variables in (*head, *_quantified(section)):
-                    ours, merged = (_domains(task, variables) for task in (self.task, everything))
+                    ours, merged = (_domains(names, variables) for names in (self.names, everything))
                     require(ours == merged, "a quantifier over unknown objects")
 
 
-def _domains(task: "Task", variables: Sexp) -> list[set[str]]:
+def _domains(names: Vocabulary, variables: Sexp) -> list[set[str]]:
     """Return the objects that each variable of a typed list ranges over."""
-    return [set(objects) for _, objects in task.vocabulary.domains(task.vocabulary.read_parameters(variables))]
+    return [set(objects) for _, objects in names.domains(names.read_parameters(variables))]
 
 
 def _quantified(expr: Sexp) -> Iterator[Sexp]:
@@ -125,7 +124,7 @@ def _merge_objects(parts: list[_Part]) -> list[Sexp]:
     known: dict[str, set[str]] = {}
     private = set[str]()
     for part in parts:
-        for name, types in part.task.vocabulary.objects.items():
+        for name, types in part.names.objects.items():
             require(name not in private and not (name in known and name in part.private_objects), "a private object")
             require(known.setdefault(name, {*types}) == {*types}, "an object of other types")
         private |= part.private_objects
@@ -142,7 +141,7 @@ def _check_declarations(parts: list[_Part], kind: str) -> None:
             for other, declared in first.setdefault(name, []):
                 is_private = name in part.private_names
                 require(declared == types and (name in other.private_names) == is_private, "another declaration")
-                domains = zip(_domains(other.task, tuple(params)), _domains(part.task, tuple(params)), strict=True)
+                domains = zip(_domains(other.names, tuple(params)), _domains(part.names, tuple(params)), strict=True)
                 shares = all(ours & theirs for ours, theirs in domains)
                 require(not (is_private and shares), "private facts of two agents")
             first[name].append((part, types))
@@ -161,7 +160,7 @@ def _merge_axioms(parts: list[_Part]) -> list[Section]:
     return [section for sections in merged.values() for section in sections]
 
 
-def _merge_structures(parts: list[_Part], kind: str, everything: "Task") -> Iterator[Section]:
+def _merge_structures(parts: list[_Part], kind: str, everything: Vocabulary) -> Iterator[Section]:
     """Yield the actions (processes, events), each with the condition that some agent knows all its objects."""
     owners: dict[str, list[tuple[_Part, Section]]] = {}
     for part in parts:
@@ -172,11 +171,11 @@ def _merge_structures(parts: list[_Part], kind: str, everything: "Task") -> Iter
         section = owned[0][1]
         require(all(other == section for _, other in owned), "another action of this name")
         fields = dict(zip(section[2::2], section[3::2], strict=True))
-        variables = everything.vocabulary.read_parameters(fields.get(":parameters", ()))
+        variables = everything.read_parameters(fields.get(":parameters", ()))
         choices = []
         for part, _ in owned:
-            known = [{*part.task.vocabulary.objects}] * len(variables)
-            domains = [part.task.vocabulary.domains({v: types})[0][1] for v, types in variables.items()]
+            known = [{*part.names.objects}] * len(variables)
+            domains = [part.names.domains({v: types})[0][1] for v, types in variables.items()]
             for place in range(part.agents[kind, name]):
                 known[place] = {*domains[place]} & part.private_objects or known[place]
             tests = zip(variables, known, strict=True)

@@ -103,7 +103,7 @@ class Task:
         self, domain: Text, problem: Text, lenient: bool, tolerance: Fraction, kinds: Mapping[str, Collection[str]]
     ) -> None:
         if is_factored(domain):
-            domain, problem = merge_parts(domain, problem, lambda d, p: Task(d, p, lenient, tolerance, {}))
+            domain, problem = merge_parts(domain, problem, lambda d, p: Task(d, p, lenient, tolerance, {}).vocabulary)
         domain_text, problem_text = to_plain_pddl(domain, problem)
         domain_sections = read_definition(domain_text, "domain", DOMAIN_SECTIONS, REPEATED_DOMAIN_SECTIONS)
         problem_sections = read_definition(problem_text, "problem", PROBLEM_SECTIONS, "")
