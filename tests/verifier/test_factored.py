@@ -310,6 +310,18 @@ def test_contradictory_parts_are_rejected(texts: tuple[str, str]) -> None:
         Kernel(*texts)
 
 
+def test_names_of_other_kinds_are_not_private() -> None:
+    """A type is not a private object, and a private predicate is not a private function."""
+    sections = "(:types hub) (:predicates (:private (p ?x - hub))) (:functions (p) - number)"
+    domain = f"{sections} (:action x :parameters (?x - hub) :precondition (> (p) 0) :effect (p ?x))"
+    problem = "(:objects hub - hub (:private {0} - hub)) (:init (= (p) 1)) (:goal (p {0}))"
+    with pytest.raises(KernelRejects, match="private facts of two agents"):
+        headlines(parts((domain, problem.format("a")), (domain, problem.format("b"))))
+    only = "(:types hub) (:functions (p) - number)"
+    texts = parts((domain, problem.format("a")), (only, "(:objects hub - hub) (:init (= (p) 1)) (:goal ())"))
+    assert headlines(texts, "(x a)", "(x hub)") == ["VALID", "INVALID"]
+
+
 def test_the_same_declarations_are_accepted() -> None:
     sections = (
         "(:types a - b b) (:constants (:private) k - a) (:predicates (p ?x - a) (q)) "

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate import dialects
-from plansafe.verifier.elaborate.context import Context, Place, is_variable, token_text
+from plansafe.verifier.elaborate.context import Context, Place, is_object_name, is_variable, token_text
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.model.nodes import Predicate, Task, Variable
@@ -42,9 +42,13 @@ class _Part(NamedTuple):
 
     sections: Mapping[str, list[list[Node]]]
     elaborated: Elaborated
-    private_objects: frozenset[str]
-    private_names: frozenset[str]
-    """The private predicates and functions."""
+    private: Mapping[str, set[str]]
+    """The names that are private, by the head of their section."""
+
+    @property
+    def private_objects(self) -> set[str]:
+        """The private objects and constants."""
+        return self.private[":objects"] | self.private[":constants"]
 
     def objects_of(self, type_names: tuple[str, ...] | None) -> set[str]:
         """Return the objects of one of the types."""
@@ -114,18 +118,24 @@ def _share_places(context: Context) -> Context:
 
 def _make_part(context: Context, tops: Tops, elaborated: Elaborated) -> _Part:
     sections: dict[str, list[list[Node]]] = {}
-    private: dict[bool, set[str]] = {True: set(), False: set()}
+    private: dict[str, set[str]] = {head: set() for head in dialects.PRIVATE}
     for top in tops:
         for section in top[0][2:] if isinstance(top[0], list) else ():
             assert isinstance(section, list)
             head = token_text(section[0])
             if head in dialects.PRIVATE:
-                is_objects = head in (":constants", ":objects")
                 for block in [child for child in section if isinstance(child, list) and child[:1] == [":private"]]:
-                    private[is_objects] |= {token_text(d[0] if isinstance(d, list) else d) for d in block[1:]}
+                    private[head] |= _list_private(head, block)
                 section = dialects.inline_private_blocks(context, Place(section), True, is_reported=False).node
             sections.setdefault(":constraints" if head == ":constraint" else head, []).append(section)
-    return _Part(sections, elaborated, frozenset(private[True]), frozenset(private[False]))
+    return _Part(sections, elaborated, private)
+
+
+def _list_private(head: str, block: list[Node]) -> set[str]:
+    """Return the names that a block ``(:private ..)`` declares."""
+    if head in (":predicates", ":functions"):
+        return {token_text(declared[0]) for declared in block[1:] if isinstance(declared, list)}
+    return {entry.name for entry in parse_typed_list(Context(), block, 1, is_object_name, "an object")}
 
 
 class _Merger:
@@ -172,7 +182,7 @@ class _Merger:
             symbols = part.elaborated.symbols
             for declared in symbols.predicates if kind == "predicate" else symbols.functions:
                 name, types, at = declared.name, _type_names(part, declared), Place(_as_list(declared.node))
-                private = name in part.private_names
+                private = name in part.private[f":{kind}s"]
                 first = merged.setdefault(name, _Declared(types, at, [], private))
                 if first.types != types:
                     self._contradict(f"{kind} `{name}` has other types", at, first.at)

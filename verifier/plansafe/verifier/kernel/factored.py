@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from .dialects import Section, Text, sections_of, to_plain_pddl
-from .reader import VARIABLE, Sexp, read_typed_list, require
+from .reader import OBJECT, VARIABLE, Sexp, read_typed_list, require
 from .vocabulary import Vocabulary
 
 ReadTask = Callable[[Text, Text], Vocabulary]
@@ -34,7 +34,7 @@ def merge_parts(domains: Text, problems: Text, read_task: ReadTask) -> tuple[Tex
     for kind in (":predicates", ":functions"):
         domain.append((kind, *{head[0]: head for part in parts for head in part.heads(kind)}.values()))
     problem: list[Sexp] = ["define", ("problem", "merged")]
-    problem.append((":init", *_distinct(fact for part in parts for fact in part.items(":init"))))
+    problem.append((":init", *_distinct(fact for part in parts for fact in part.init)))
     for kind in (":goal", ":constraints"):
         bodies = _distinct(body for part in parts for body in part.items(kind))
         problem += [(kind, ("and", *bodies))] if bodies else []
@@ -51,17 +51,19 @@ class _Part:
     """The domain and the problem of an agent."""
 
     def __init__(self, domain: Text, problem: Text, read_task: ReadTask) -> None:
-        self.private_objects, self.private_names = set[str](), set[str]()
+        self.private: dict[str, set[str]] = {":objects": set(), ":predicates": set(), ":functions": set()}
         for section in sections_of(domain) + sections_of(problem):
             for block in section:
                 if isinstance(block, tuple) and block[:1] == (":private",):
-                    is_list = section[0] in (":predicates", ":functions")
-                    names = self.private_names if is_list else self.private_objects
-                    names |= {i[0] if isinstance(i, tuple) else i for i in block[1:] if i}
+                    if section[0] in (":predicates", ":functions"):
+                        self.private[section[0]] |= {item[0] for item in block[1:] if isinstance(item, tuple)}
+                    else:
+                        self.private[":objects"] |= {name for name, _ in read_typed_list(block[1:], OBJECT)}
         self.agents = {s[:2]: _count_agents(s) for s in sections_of(domain) if s[0] in STRUCTURES}
         plain = to_plain_pddl(domain, problem)
         self.sections: list[Section] = sections_of(plain[0]) + sections_of(plain[1])
         self.names = read_task(*plain)
+        self.init = [fact for section in sections_of(problem) if section[0] == ":init" for fact in section[1:]]
 
     def items(self, kind: str) -> list[Sexp]:
         """Return the contents of all sections of a kind."""
@@ -125,9 +127,11 @@ def _merge_objects(parts: list[_Part]) -> list[Sexp]:
     private = set[str]()
     for part in parts:
         for name, types in part.names.objects.items():
-            require(name not in private and not (name in known and name in part.private_objects), "a private object")
+            require(
+                name not in private and not (name in known and name in part.private[":objects"]), "a private object"
+            )
             require(known.setdefault(name, {*types}) == {*types}, "an object of other types")
-        private |= part.private_objects
+        private |= part.private[":objects"]
     return [i for name, types in known.items() for i in (name, "-", ("either", *types))]
 
 
@@ -139,8 +143,8 @@ def _check_declarations(parts: list[_Part], kind: str) -> None:
             typed = read_typed_list(tuple(params), VARIABLE)
             types = [{*alternatives} for _, alternatives in typed]
             for other, declared in first.setdefault(name, []):
-                is_private = name in part.private_names
-                require(declared == types and (name in other.private_names) == is_private, "another declaration")
+                is_private = name in part.private[kind]
+                require(declared == types and (name in other.private[kind]) == is_private, "another declaration")
                 domains = zip(_domains(other.names, tuple(params)), _domains(part.names, tuple(params)), strict=True)
                 shares = all(ours & theirs for ours, theirs in domains)
                 require(not (is_private and shares), "private facts of two agents")
@@ -177,7 +181,7 @@ def _merge_structures(parts: list[_Part], kind: str, everything: Vocabulary) -> 
             known = [{*part.names.objects}] * len(variables)
             domains = [part.names.domains({v: types})[0][1] for v, types in variables.items()]
             for place in range(part.agents[kind, name]):
-                known[place] = {*domains[place]} & part.private_objects or known[place]
+                known[place] = {*domains[place]} & part.private[":objects"] or known[place]
             tests = zip(variables, known, strict=True)
             choices.append(("and", *(("or", *(("=", v, o) for o in sorted(objects))) for v, objects in tests)))
         condition: Sexp = ("or", *choices)
