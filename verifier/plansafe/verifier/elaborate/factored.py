@@ -65,7 +65,7 @@ class _Declared(NamedTuple):
 
 
 def is_factored(domain_top: list[Node]) -> bool:
-    """Whether a text has several domains, all of which require ``:factored-privacy``."""
+    """Whether a text has several domains, and each requires ``:factored-privacy``."""
     return len(domain_top) > 1 and all([_is_part(form) for form in domain_top])
 
 
@@ -190,7 +190,7 @@ class _Merger:
                     message = f"{kind} `{name}` is private to one agent, and not to another"
                     self._contradict(message, at, first.at)
                 elif first.parts and private and any([self._may_share(types, n, number) for n in first.parts]):
-                    message = f"{kind} `{name}` is private to two agents, whose facts cannot be told apart"
+                    message = f"{kind} `{name}` is private to two agents, whose facts would be the same"
                     help = "give it a parameter of a type whose objects are private, or two names"
                     self._contradict(message, at, first.at, help)
                 first.parts.append(number)
@@ -252,7 +252,7 @@ class _Merger:
                             )
 
     def find_conditions(self, merged: Elaborated) -> Iterator[tuple[tuple[str, str], Node]]:
-        """Yield the condition that some agent knows the arguments of an action, where it is not always true."""
+        """Yield for each action the condition that some agent knows its arguments, unless it is always true."""
         for key, (section, numbers) in self._structures.items():
             everywhere = [set(merged.task.names(merged.task.domains[v.domain])) for v in _parameters(merged, key)]
             agents = dialects.split_agent(Context(), section)[0]
@@ -262,10 +262,10 @@ class _Merger:
                 part, conditions = self.parts[number], list[Node]()
                 task = part.elaborated.task
                 for place, variable in enumerate(_parameters(part.elaborated, key)):
-                    known = set(task.names(task.domains[variable.domain]))
+                    values = set(task.names(task.domains[variable.domain]))
                     if place < agent_count:
-                        known = known & part.private_objects or known
-                    conditions += _require_known(variable.name, known, everywhere[place])
+                        values = values & part.private_objects or values
+                    conditions += _require_values(variable.name, values, everywhere[place])
                 choices.append(["and", *conditions])
             if ["and"] not in choices:
                 yield key, ["or", *choices] if len(choices) > 1 else choices[0]
@@ -382,13 +382,13 @@ def _parameters(elaborated: Elaborated, key: tuple[str, str]) -> tuple[Variable,
     return (symbols.events if kind == ":event" else symbols.actions)[name].parameters
 
 
-def _require_known(variable: str, known: set[str], everywhere: set[str]) -> list[Node]:
+def _require_values(variable: str, values: set[str], everywhere: set[str]) -> list[Node]:
     """Return conditions on a variable with values in ``everywhere``; none if the agent knows all of them."""
-    unknown = everywhere - known
+    unknown = everywhere - values
     if not unknown:
         return []
-    is_positive = len(known) <= len(unknown)
-    tests: list[Node] = [["=", variable, name] for name in sorted(known & everywhere if is_positive else unknown)]
+    is_positive = len(values) <= len(unknown)
+    tests: list[Node] = [["=", variable, name] for name in sorted(values & everywhere if is_positive else unknown)]
     return [["or", *tests]] if is_positive else [["not", test] for test in tests]
 
 

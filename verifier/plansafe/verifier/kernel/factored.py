@@ -13,7 +13,7 @@ STRUCTURES = (":action", ":durative-action", ":process", ":event")
 
 
 def is_factored(domain: Text) -> bool:
-    """Whether a text has several domains, all of which require ``:factored-privacy``."""
+    """Whether a text has several domains, and each requires ``:factored-privacy``."""
     return len(domain) > 1 and all(_requires_privacy((form,)) for form in domain)
 
 
@@ -123,16 +123,16 @@ def _distinct(items: Iterable[Sexp]) -> list[Sexp]:
 
 def _merge_objects(parts: list[_Part]) -> list[Sexp]:
     """Return all objects as a typed list."""
-    known: dict[str, set[str]] = {}
+    merged: dict[str, set[str]] = {}
     private = set[str]()
     for part in parts:
         for name, types in part.names.objects.items():
             require(
-                name not in private and not (name in known and name in part.private[":objects"]), "a private object"
+                name not in private and not (name in merged and name in part.private[":objects"]), "a private object"
             )
-            require(known.setdefault(name, {*types}) == {*types}, "an object of other types")
+            require(merged.setdefault(name, {*types}) == {*types}, "an object of other types")
         private |= part.private[":objects"]
-    return [i for name, types in known.items() for i in (name, "-", ("either", *types))]
+    return [i for name, types in merged.items() for i in (name, "-", ("either", *types))]
 
 
 def _check_declarations(parts: list[_Part], kind: str) -> None:
@@ -142,10 +142,10 @@ def _check_declarations(parts: list[_Part], kind: str) -> None:
         for name, *params in part.heads(kind):
             typed = read_typed_list(tuple(params), VARIABLE)
             types = [{*alternatives} for _, alternatives in typed]
-            for other, declared in first.setdefault(name, []):
+            for earlier, declared in first.setdefault(name, []):
                 is_private = name in part.private[kind]
-                require(declared == types and (name in other.private[kind]) == is_private, "another declaration")
-                domains = zip(_domains(other.names, tuple(params)), _domains(part.names, tuple(params)), strict=True)
+                require(declared == types and (name in earlier.private[kind]) == is_private, "another declaration")
+                domains = zip(_domains(earlier.names, tuple(params)), _domains(part.names, tuple(params)), strict=True)
                 shares = all(ours & theirs for ours, theirs in domains)
                 require(not (is_private and shares), "private facts of two agents")
             first[name].append((part, types))
@@ -155,11 +155,11 @@ def _merge_axioms(parts: list[_Part]) -> list[Section]:
     """Return the definitions of derived predicates, which all parts that have them must define equally."""
     merged: dict[str, list[Section]] = {}
     for part in parts:
-        own: dict[str, list[Section]] = {}
+        definitions: dict[str, list[Section]] = {}
         for section in part.sections:
             if section[0] == ":derived":
-                own.setdefault(section[1][0], []).append(section)
-        for name, sections in own.items():
+                definitions.setdefault(section[1][0], []).append(section)
+        for name, sections in definitions.items():
             require(merged.setdefault(name, sections) == sections, "another definition")
     return [section for sections in merged.values() for section in sections]
 
@@ -173,16 +173,16 @@ def _merge_structures(parts: list[_Part], kind: str, everything: Vocabulary) -> 
                 owners.setdefault(section[1], []).append((part, section))
     for name, owned in owners.items():
         section = owned[0][1]
-        require(all(other == section for _, other in owned), "another action of this name")
+        require(all(copy == section for _, copy in owned), "another action of this name")
         fields = dict(zip(section[2::2], section[3::2], strict=True))
         variables = everything.read_parameters(fields.get(":parameters", ()))
         choices = []
         for part, _ in owned:
-            known = [{*part.names.objects}] * len(variables)
+            values = [{*part.names.objects}] * len(variables)
             domains = [part.names.domains({v: types})[0][1] for v, types in variables.items()]
             for place in range(part.agents[kind, name]):
-                known[place] = {*domains[place]} & part.private[":objects"] or known[place]
-            tests = zip(variables, known, strict=True)
+                values[place] = {*domains[place]} & part.private[":objects"] or values[place]
+            tests = zip(variables, values, strict=True)
             choices.append(("and", *(("or", *(("=", v, o) for o in sorted(objects))) for v, objects in tests)))
         condition: Sexp = ("or", *choices)
         key = ":condition" if kind == ":durative-action" else ":precondition"
