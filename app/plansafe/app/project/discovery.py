@@ -117,7 +117,7 @@ class Discovery:
         else:
             name = path
             try:
-                with open(path, "rb") as file:
+                with open(path, "rb", buffering=0) as file:
                     stray = None if within is None else strays(path, within, file.fileno())
                     if stray is not None:
                         return stray
