@@ -13,6 +13,7 @@ from plansafe.verifier.elaborate.conditions import ConditionReader, read_prefere
 from plansafe.verifier.elaborate.context import Context, Place, is_name, is_object_name
 from plansafe.verifier.elaborate.declarations import declare_functions, declare_objects, declare_predicates
 from plansafe.verifier.elaborate.derived import find_derived_predicates, read_axiom, stratify
+from plansafe.verifier.elaborate.factored import is_factored, merge_parts
 from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS, InitialStateReader, read_metric
 from plansafe.verifier.elaborate.sections import (
     DOMAIN_SECTIONS,
@@ -52,6 +53,11 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
 
     ``None`` if one of them is not a definition; otherwise see ``context.errors``.
     """
+    if is_factored(domain_top):
+        merged = merge_parts(context, domain_top, problem_top, elaborate_task)
+        if merged is None:
+            return None
+        domain_top, problem_top = merged
     tops = (domain_top, problem_top)
     domain = split_sections(context, domain_top, "domain", DOMAIN_SECTIONS, REPEATED_SECTIONS, UNSUPPORTED_SECTIONS)
     problem = split_sections(context, problem_top, "problem", PROBLEM_SECTIONS, frozenset(), UNSUPPORTED_SECTIONS)

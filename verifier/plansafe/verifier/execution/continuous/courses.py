@@ -16,6 +16,7 @@ from plansafe.verifier.execution.continuous.linear_systems import (
     Form,
     LinearSystem,
     LinearSystems,
+    NotLinear,
     Root,
     add,
     as_form,
@@ -145,6 +146,8 @@ class Courses:
                 quotient = self._find_quotient(rate.effect.rate, rate.binding, rate.duration)
             except UndefinedCourse:
                 raise Undecided(f"the rate of `{text}` in {rate.owner} is undefined") from None
+            except NotLinear:
+                raise Undecided(f"the rate of `{text}` in {rate.owner} is not linear in its own value") from None
             if isinstance(quotient.under, Form) or len(quotient.under) > 1:
                 raise Undecided(f"the rate of `{text}` in {rate.owner} divides by a number that changes")
             total = add(total, scale(quotient.over, divide(1, quotient.under[0])))
@@ -211,11 +214,12 @@ class Courses:
         return [root for under in (left.under, right.under) for root in self._find_roots(under, low, high)] + roots
 
     def _find_roots(self, course: Course, low: Number, high: Number) -> list[Number]:
-        """Return the roots between two times: exactly if the course is a polynomial with rational coefficients."""
+        """Return the roots between two times, of a polynomial exactly if that is possible."""
         if not isinstance(course, Form):
-            is_rational = all([isinstance(coefficient, int | Fraction) for coefficient in course])
-            if len(course) <= 1 or is_rational:
+            try:
                 return [root for root in find_roots(course, high) if root >= low]
+            except Undecided:
+                pass
         return self._systems.find_roots(as_form(course), low, high)
 
     def _solve_comparison(self, comparison: Comparison, root: Number) -> dict[GroundFluent, Number]:
@@ -230,7 +234,7 @@ class Courses:
             left = self._find_quotient(comparison.left, comparison.binding, comparison.duration)
             right = self._find_quotient(comparison.right, comparison.binding, comparison.duration)
             form = as_form(_combine("-", left, right).over)
-        except Undecided:
+        except NotLinear:
             return {}
         finally:
             self.changing = courses

@@ -39,6 +39,10 @@ _ONE = 1 << PRECISION
 _RATIO_BITS = PRECISION + 128
 
 
+class NotLinear(Undecided):
+    """A product is not linear in the fluents of linear systems."""
+
+
 class Form(NamedTuple):
     """A sum of fluents of linear systems, each times its weight, and a polynomial of the time."""
 
@@ -82,9 +86,7 @@ def multiply(left: Course, right: Course) -> Course:
     for factor, other in ((left, right), (right, left)):
         if isinstance(factor, Form):
             if isinstance(other, Form) or len(other) > 1:
-                raise Undecided(
-                    "numbers that depend on their own value are multiplied with each other or with the time"
-                )
+                raise NotLinear("numbers that depend on their own value are multiplied with each other or the time")
             return scale(factor, other[0] if other else 0)
     assert not isinstance(left, Form) and not isinstance(right, Form)
     return polynomials.multiply(left, right)
