@@ -38,8 +38,12 @@ from .formulas import (
 from .polynomials import Real
 from .real_numbers import enclose, sign
 
-Courses = Mapping[Fact, Course]
-"""The course of each fluent that has a value."""
+
+class Courses(NamedTuple):
+    """The course of each fluent that has a value, from the moment ``start`` on."""
+
+    start: Real
+    of: Mapping[Fact, Course]
 
 
 class Quotient(NamedTuple):
@@ -70,7 +74,7 @@ def course_of(expression: Node, binding: Binding, courses: Courses) -> Quotient 
         case DurationTolerance():
             return Quotient(make_constant(binding[DURATION_TOLERANCE]))
         case Fluent(terms):
-            course = courses.get(ground(terms, binding))
+            course = courses.of.get(ground(terms, binding))
             return None if course is None else Quotient(course)
     assert isinstance(expression, Arithmetic)
     operands = [course_of(part, binding, courses) for part in expression.members]
@@ -102,13 +106,13 @@ def change_courses(comparison: Compare, binding: Binding, courses: Courses) -> I
         yield from (f for f in (difference.over, difference.under) if not is_constant(f))
 
 
-def find_moments(functions: Iterable[Course], now: Real, until: Real) -> list[Real]:
+def find_moments(functions: Iterable[Course], now: Real, until: Real, start: Real) -> list[Real]:
     """Return the zeros after now and before another moment, in order, without repetition."""
     roots, solved = list[Real](), list[Course]()
     for f in map(normalize, functions):
         if f not in solved:
             solved.append(f)
-            roots += [root for root in find_roots(f, now, until) if now < root < until]
+            roots += [root for root in find_roots(f, now, until, start) if now < root < until]
     return sort_moments(roots)
 
 

@@ -90,7 +90,9 @@ class Evolution(Execution):
     def _pass_while_nothing_switches(self, until: Real) -> bool:
         """Let time pass up to an event, a switch of a process, or the next happening."""
         self.active, courses = self._find_active()
-        for start, end in pairwise([self.now, *find_moments(self._changing(courses), self.now, until), until]):
+        for start, end in pairwise(
+            [self.now, *find_moments(self._changing(courses), self.now, until, courses.start), until]
+        ):
             between = choose_between(start, end)
             state_between = self._state_at(between, courses)
             if self._enabled(self.state) != self.active and self._find_active()[0] != self.active:
@@ -121,7 +123,7 @@ class Evolution(Execution):
             tried.add(active)
             courses = self._courses(active)
             functions = (f for c in self.process_comparisons for f in change_courses(*c, courses))
-            moments = find_moments(functions, self.now, self.now + 1)
+            moments = find_moments(functions, self.now, self.now + 1, self.now)
             after = choose_between(self.now, moments[0] if moments else self.now + 1)
             enabled = self._enabled(self._state_at(after, courses))
             if enabled == active:
@@ -143,10 +145,11 @@ class Evolution(Execution):
         numbers = self.state.numbers
         if not waiting.keys() <= numbers.keys():
             raise KernelLimit("a rate of a number without value")
-        courses = {fluent: make_constant(value) for fluent, value in numbers.items() if fluent not in waiting}
+        solved = {fluent: make_constant(value) for fluent, value in numbers.items() if fluent not in waiting}
+        courses = Courses(self.now, solved)
         while waiting:
             group = min((self._find_group(fluent, waiting) for fluent in waiting), key=len)
-            courses |= solve_rates({fluent: waiting.pop(fluent) for fluent in group}, numbers, courses, self.now)
+            solved |= solve_rates({fluent: waiting.pop(fluent) for fluent in group}, numbers, courses)
         return courses
 
     def _find_group(self, fluent: Fact, waiting: Mapping[Fact, list[tuple[Flow, Binding]]]) -> list[Fact]:
@@ -171,7 +174,7 @@ class Evolution(Execution):
     # States between happenings
 
     def _state_at(self, time: Real, courses: Courses) -> State:
-        numbers = {fluent: evaluate_at(course, time) for fluent, course in courses.items()}
+        numbers = {fluent: evaluate_at(course, time, courses.start) for fluent, course in courses.of.items()}
         state = State(self.state.facts, numbers, self.state.work, self.state.literal)
         if self.task.axioms.strata:
             basic = [fact for fact in state.facts if fact[0] not in self.task.axioms.derived]
@@ -184,7 +187,11 @@ class Evolution(Execution):
 
         ``False`` if the reading *halt* ends before, because a condition over all fails.
         """
-        numbers = {fluent: evaluate_at(course, time) for fluent, course in courses.items() if not is_constant(course)}
+        numbers = {
+            fluent: evaluate_at(course, time, courses.start)
+            for fluent, course in courses.of.items()
+            if not is_constant(course)
+        }
         before: dict[Fact, Real] = {fluent: self.state.numbers[fluent] for fluent in numbers}
         self.state.numbers.update(numbers)
         change = StateChange([], [], before)

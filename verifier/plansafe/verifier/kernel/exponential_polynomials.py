@@ -1,23 +1,25 @@
-"""Exponential polynomials: sums of p(t) e^(q t) with polynomials p and rational exponents q; their zeros.
+"""Exponential polynomials: sums of p(t) e^(q (t - start)) with polynomials p and rational exponents q; their zeros.
 
 Divided by one of its exponentials and differentiated often enough, such a function becomes 0. Between two neighbouring
 zeros of the derivative it is monotone (Rolle), so that its signs there show its zeros.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from itertools import count, pairwise
 
 from . import polynomials, real_numbers
 from .polynomials import Polynomial, Real
-from .real_numbers import enclose, sign
-from .transcendental import Atom, Transcendental, exponential, logarithm
+from .real_numbers import enclose, enclosure, sign
+from .transcendental import Atom, Transcendental, exponential, is_fraction_times_exponential, logarithm
 
 Course = Mapping[Fraction, Polynomial]
 """The polynomials other than 0, by their exponents. A polynomial has the exponent 0 alone."""
 ZERO = Fraction(0)
 ONE: Course = {ZERO: (Fraction(1),)}
+MAX_POWER = 12
+"""Of e^(q t) in a polynomial whose zeros are computed as algebraic numbers."""
 RATIONAL_BITS = 48
 SIMPLE_DENOMINATOR = 10**6
 """A zero whose first bits are those of a simple fraction is compared with it."""
@@ -70,17 +72,17 @@ def derive(f: Course) -> Course:
     return {exponent: p for exponent, p in parts.items() if p}
 
 
-def evaluate_at(f: Course, time: Real) -> Real:
+def evaluate_at(f: Course, time: Real, start: Real) -> Real:
     """Return the value at a time."""
     value: Real = ZERO
     for exponent, p in f.items():
-        factor = exponential(exponent, time)
+        factor = exponential(exponent, time, start) if exponent else Fraction(1)
         value = value + polynomials.evaluate_at(p, time) * factor
     return value
 
 
-def solve_linear_equation(factor: Fraction, forcing: Course, value: Real, now: Real) -> Course:
-    """Return the function x with x' = factor x + forcing that has the value now."""
+def solve_linear_equation(factor: Fraction, forcing: Course, value: Real, start: Real) -> Course:
+    """Return the function x with x' = factor x + forcing that has the value at the start."""
     particular: Course = {}
     for exponent, p in forcing.items():
         difference = exponent - factor
@@ -92,14 +94,13 @@ def solve_linear_equation(factor: Fraction, forcing: Course, value: Real, now: R
             power /= difference
             particular = add(particular, {exponent: polynomials.scale(p, power)})
             p, power = polynomials.derive(p), -power
-    constant = value - evaluate_at(particular, now)
-    return add(particular, scale({factor: (Fraction(1),)}, constant * exponential(-factor, now)))
+    return add(particular, scale({factor: (Fraction(1),)}, value - evaluate_at(particular, start, start)))
 
 
 # Zeros
 
 
-def find_roots(f: Course, low: Real, high: Real) -> list[Real]:
+def find_roots(f: Course, low: Real, high: Real, start: Real) -> list[Real]:
     """Return the zeros x of a function other than 0 with low <= x <= high, in order."""
     if len(f) == 1:
         (p,) = f.values()
@@ -107,43 +108,60 @@ def find_roots(f: Course, low: Real, high: Real) -> list[Real]:
             return []
         if not any(isinstance(a, Transcendental) for a in (p if len(p) > 2 else p[1:])):
             return real_numbers.find_roots(p, low, high)
-    elif len(f) == 2 and all(len(p) == 1 for p in f.values()) and (roots := _solve_two_terms(f)) is not None:
+    if all(len(p) == 1 for p in f.values()) and (roots := _solve_for_exponential(f, high, start)) is not None:
         return [root for root in roots if low <= root <= high]
     shift = min(f, key=lambda exponent: len(f[exponent]))
     derivative = derive({exponent - shift: p for exponent, p in f.items()})
-    ends = [low, *[x for x in find_roots(derivative, low, high) if low < x < high], high]
-    signs = [sign(evaluate_at(f, end)) for end in ends]
-    roots = [ends[0]] if signs[0] == 0 else []
-    for (start, end), (before, after) in zip(pairwise(ends), pairwise(signs), strict=True):
-        if before * after < 0:
-            roots.append(_root_between(f, start, end, after))
-        if after == 0 and start < end:
+    ends = [low, *[x for x in find_roots(derivative, low, high, start) if low < x < high], high]
+    signs = [sign(evaluate_at(f, end, start)) for end in ends]
+    roots = [low] if signs[0] == 0 else []
+    for (before, end), (sign_before, sign_at_end) in zip(pairwise(ends), pairwise(signs), strict=True):
+        if sign_before * sign_at_end < 0:
+            roots.append(_root_between(partial(evaluate_at, f, start=start), before, end, sign_at_end))
+        if sign_at_end == 0 and before < end:
             roots.append(end)
     return roots
 
 
-def _solve_two_terms(f: Course) -> list[Real] | None:
-    """Return the zeros of a e^(p t) + b e^(q t); ``None`` if -a/b is not a fraction times an exponential."""
-    (p, (a,)), (q, (b,)) = f.items()
-    if isinstance(b, Transcendental) and logarithm(abs(b)) is None:
+def _solve_for_exponential(f: Course, high: Real, start: Real) -> list[Real] | None:
+    """Return the zeros up to a time of a function with constant coefficients: a polynomial P in y = e^(q (t - start)).
+
+    ``None`` if P is no polynomial with rational coefficients, and more complex than a y - b.
+    """
+    least, *others = sorted(f)
+    q = reduce(_greatest_common_divisor, [exponent - least for exponent in others])
+    coefficients: list[Real] = (
+        [ZERO] * (1 + int((others[-1] - least) / q)) if (others[-1] - least) / q <= MAX_POWER else []
+    )
+    for exponent, (c,) in f.items() if coefficients else ():
+        coefficients[int((exponent - least) / q)] = c
+    if coefficients and all(isinstance(c, Fraction) for c in coefficients):
+        bound = enclosure(exponential(q, high, start))[1]
+        values = real_numbers.find_roots(tuple(coefficients), ZERO, bound)
+    elif len(coefficients) == 2 and all(map(is_fraction_times_exponential, coefficients)):
+        quotient = -coefficients[0] / coefficients[1]
+        values = [quotient] if quotient > 0 else []
+    else:
         return None
-    quotient = -a / b
-    if quotient < 0:
-        return []
-    root = logarithm(quotient)
-    return None if root is None else [root / (q - p)]
+    return [start + logarithm(value) / q for value in values]
 
 
-def _root_between(f: Course, low: Real, high: Real, sign_at_high: int) -> Real:
-    """Return the only zero between two numbers, between which it is the only one."""
+def _greatest_common_divisor(a: Fraction, b: Fraction) -> Fraction:
+    while b:
+        a, b = b, a % b
+    return a
+
+
+def _root_between(function: Callable[[Real], Real], low: Real, high: Real, sign_at_high: int) -> Real:
+    """Return the only zero between two numbers; the function has different signs there."""
     for bits in count(4, 16):
         width = Fraction(1, 2**bits)
-        start, end = enclose(low, width)[1], enclose(high, width)[0]
-        if start < end and sign(evaluate_at(f, start)) == -sign_at_high and sign(evaluate_at(f, end)) == sign_at_high:
+        before, after = enclose(low, width)[1], enclose(high, width)[0]
+        if before < after and sign(function(before)) == -sign_at_high and sign(function(after)) == sign_at_high:
             break
-    atom = Atom(partial(evaluate_at, f), start, end)
+    atom = Atom(function, before, after)
     candidate = atom.enclose(RATIONAL_BITS)[0].limit_denominator(SIMPLE_DENOMINATOR)
-    if atom.low <= candidate <= atom.high and evaluate_at(f, candidate) == 0:
+    if atom.low <= candidate <= atom.high and function(candidate) == 0:
         return candidate
     atom.relate()
     return atom.number()

@@ -54,9 +54,9 @@ def _as_course(quotient: Quotient) -> Course:
 
 
 def solve_rates(
-    flows: Mapping[Fact, Sequence[tuple[Flow, Binding]]], numbers: Mapping[Fact, Real], courses: Courses, now: Real
+    flows: Mapping[Fact, Sequence[tuple[Flow, Binding]]], numbers: Mapping[Fact, Real], courses: Courses
 ) -> dict[Fact, Course]:
-    """Return the courses of the numbers with these continuous effects, whose values now are given."""
+    """Return the courses of the numbers with these continuous effects, whose values at the start are given."""
     fluents = [*flows]
     matrix: Matrix = [[Fraction(0)] * len(fluents) for _ in fluents]
     forcing = list[Course]()
@@ -71,7 +71,7 @@ def solve_rates(
                     row[fluents.index(fluent)] += _as_fraction(course)
         forcing.append(rest)
     values = [numbers[fluent] for fluent in fluents]
-    return dict(zip(fluents, solve_system(matrix, forcing, values, now), strict=True))
+    return dict(zip(fluents, solve_system(matrix, forcing, values, courses.start), strict=True))
 
 
 def _as_fraction(course: Course) -> Fraction:
@@ -83,8 +83,8 @@ def _as_fraction(course: Course) -> Fraction:
     return value
 
 
-def solve_system(matrix: Matrix, forcing: list[Course], values: list[Real], now: Real) -> list[Course]:
-    """Return the functions x with x' = matrix x + forcing that have the values now.
+def solve_system(matrix: Matrix, forcing: list[Course], values: list[Real], start: Real) -> list[Course]:
+    """Return the functions x with x' = matrix x + forcing that have the values at the start.
 
     Raises ``KernelLimit`` if an eigenvalue is not rational.
     """
@@ -93,13 +93,13 @@ def solve_system(matrix: Matrix, forcing: list[Course], values: list[Real], now:
     eigenvalue = _find_eigenvalue(matrix)
     w = _find_left_eigenvector(matrix, eigenvalue)
     value: Real = sum(factor * x for factor, x in zip(w, values, strict=True))
-    u = solve_linear_equation(eigenvalue, _sum_of_multiples(w, forcing), value, now)
+    u = solve_linear_equation(eigenvalue, _sum_of_multiples(w, forcing), value, start)
     j = next(i for i, factor in enumerate(w) if factor)
     others = [i for i in range(len(w)) if i != j]
     # x_j = (u - the sum of w_i x_i) / w_j
     smaller = [[matrix[i][k] - matrix[i][j] * w[k] / w[j] for k in others] for i in others]
     new_forcing = [add(forcing[i], scale(u, matrix[i][j] / w[j])) for i in others]
-    solutions = solve_system(smaller, new_forcing, [values[i] for i in others], now)
+    solutions = solve_system(smaller, new_forcing, [values[i] for i in others], start)
     rest = _sum_of_multiples([w[i] for i in others], solutions)
     solutions.insert(j, scale(add(u, scale(rest, Fraction(-1))), 1 / w[j]))
     return solutions

@@ -44,6 +44,7 @@ class Generator:
 
     def __init__(self, polynomial: Polynomial, low: Fraction, high: Fraction) -> None:
         self.order = next(_order)
+        self.atoms = dict[int, Any]()  # its powers in the exponents of transcendental.py
         self.polynomial = polynomial
         self.low, self.high = low, high
         self._is_positive_at_low = evaluate_at(polynomial, low) > 0
@@ -140,6 +141,8 @@ class Irrational(ABC):
         return self._checked_inverse() * other
 
     def __pow__(self, exponent: int) -> Real:
+        if exponent < 0:
+            return 1 / self**-exponent
         power: Real = Fraction(1)
         for _ in range(index(exponent)):
             power = power * self

@@ -14,7 +14,7 @@ from itertools import combinations, count
 from typing import Any, NamedTuple
 
 from .reader import KernelLimit, require
-from .real_numbers import Interval, Irrational, enclose, enclosure, sign
+from .real_numbers import Algebraic, Interval, Irrational, enclose, enclosure, sign
 
 Real = Any
 """A ``Fraction``, an ``Algebraic`` of ``real_numbers.py``, or a ``Transcendental``."""
@@ -30,7 +30,7 @@ class Atom:
     """The only zero of a function between two fractions, at which the function has different signs.
 
     ``pivot`` and ``replacement``: a term that equals other terms, because the function is 0 here. ``base``: the value
-    of e^atom if it is a fraction. ``twin``: the same number, found before.
+    of e^atom if it is a fraction or algebraic. ``twin``: the same number, found before.
     """
 
     def __init__(self, function: Callable[[Real], Real], low: Fraction, high: Fraction) -> None:
@@ -40,7 +40,7 @@ class Atom:
         self._sign_at_high = sign(function(high))
         self.pivot: Monomial | None = None
         self.replacement: Real = None
-        self.base: Fraction | None = None
+        self.base: Real = None
         self.twin: Atom | None = None
 
     def enclose(self, bits: int) -> Interval:
@@ -123,13 +123,13 @@ def make(terms: dict[Monomial, Real]) -> Real:
     return Transcendental(total) if total.keys() - {UNIT} else total.get(UNIT, Fraction(0))
 
 
-def _take_bases(monomial: Monomial) -> tuple[Monomial, Fraction]:
-    """Move the whole powers of e^atom that are fractions out of the exponent."""
-    factor = Fraction(1)
+def _take_bases(monomial: Monomial) -> tuple[Monomial, Real]:
+    """Move the whole powers of bases out of the exponent."""
+    factor: Real = Fraction(1)
     exponent = dict(_add_multiples(monomial.exponent, ()))
     for atom, multiple in exponent.items():
         if atom.base is not None:
-            factor *= atom.base ** (multiple // 1)
+            factor = factor * atom.base ** (multiple // 1)
             exponent[atom] = multiple % 1
     return Monomial(_add_multiples(monomial.powers, ()), _add_multiples(exponent.items(), ())), factor
 
@@ -235,52 +235,77 @@ def exponential_bounds(x: Fraction, bits: int) -> Interval:
 # Exponentials and logarithms of numbers
 
 
-def exponential(factor: Fraction, x: Real) -> Real:
-    """Return e^(factor x)."""
-    exponent = frozenset((atom, factor * multiple) for atom, multiple in _as_exponent(x) if factor)
-    return make({Monomial(UNIT.powers, exponent): Fraction(1)})
+def exponential(factor: Fraction, time: Real, start: Real) -> Real:
+    """Return e^(factor (time - start))."""
+    difference = [*_as_exponent(time), *((atom, -multiple) for atom, multiple in _as_exponent(start))]
+    return make({Monomial(UNIT.powers, _add_multiples(((a, factor * q) for a, q in difference), ())): Fraction(1)})
 
 
 def _as_exponent(x: Real) -> frozenset[tuple[Atom, Fraction]]:
     """Return a number as a sum of multiples of atoms; a number that is no such sum becomes an atom."""
-    multiples = list[tuple[Atom, Fraction]]()
+    multiples = list[tuple[Atom, Real]]()
     for monomial, c in _terms(x).items():
-        match [*monomial.powers]:
-            case [] if isinstance(c, Fraction) and not monomial.exponent:
-                multiples.append((ONE, c))
-            case [(atom, 1)] if isinstance(c, Fraction) and not monomial.exponent:
-                multiples.append((atom, c))
-            case _:
-                if x.atom is None:
-                    low, high = enclosure(x)
-                    x.atom = Atom(lambda y: y - x, low - 1, high + 1)
-                return frozenset({(x.atom, Fraction(1))})
-    return _add_multiples(multiples, ())
+        if monomial == UNIT:
+            multiples += _powers_of_generator(c) if isinstance(c, Algebraic) else [(ONE, c)]
+        else:
+            multiples += [
+                (atom, c if power == 1 and not monomial.exponent else None) for atom, power in monomial.powers
+            ]
+    if all(isinstance(multiple, Fraction) for _, multiple in multiples):
+        return _add_multiples(multiples, ())
+    if x.atom is None:
+        x.atom = _make_atom(x)
+    return frozenset({(x.atom, Fraction(1))})
 
 
-@cache
-def _logarithm_atom(base: int) -> Atom:
-    atom = Atom(lambda x: exponential(Fraction(1), x) - base, Fraction(0), Fraction(base.bit_length()))
-    atom.base = Fraction(base)
+def _powers_of_generator(x: Algebraic) -> list[tuple[Atom, Real]]:
+    """Return an algebraic number as a sum of multiples of atoms, the powers of its generator."""
+    multiples = [(ONE, x.coefficients[0])]
+    for power, c in enumerate(x.coefficients[1:], 1):
+        if power not in x.generator.atoms:
+            power_of_generator = Algebraic(x.generator, (*[Fraction(0)] * power, Fraction(1)))
+            x.generator.atoms[power] = _make_atom(power_of_generator)
+        multiples.append((x.generator.atoms[power], c))
+    return multiples
+
+
+def _make_atom(x: Real) -> Atom:
+    low, high = enclosure(x)
+    return Atom(lambda y: y - x, low - 1, high + 1)
+
+
+def _make_logarithm_atom(base: Real) -> Atom:
+    bound = Fraction(max(enclosure(base)[1], enclosure(1 / base)[1]).__ceil__().bit_length())
+    atom = Atom(lambda x: exponential(Fraction(1), x, Fraction(0)) - base, -bound, bound)
+    atom.base = base
     return atom
 
 
+_logarithm_of_integer = cache(lambda base: _make_logarithm_atom(Fraction(base)))
+
+
 def logarithm(number: Real) -> Real:
-    """Return the logarithm of a positive number; ``None`` if it is not a fraction times an exponential."""
-    ((monomial, c), *more) = _terms(number).items()
-    if more or monomial.powers or not isinstance(c, Fraction):
-        return None
+    """Return the logarithm of a positive number: a fraction times an exponential, or an algebraic number."""
+    if isinstance(number, Algebraic):
+        return _make_logarithm_atom(number).number()
+    ((monomial, c),) = _terms(number).items()
     multiples = list[tuple[Atom, Fraction]](monomial.exponent)
     for value, factor in ((c.numerator, 1), (c.denominator, -1)):
         for divisor in range(2, TRIAL_DIVISORS):
             while value % divisor == 0 and value > 1:
-                multiples.append((_logarithm_atom(divisor), Fraction(factor)))
+                multiples.append((_logarithm_of_integer(divisor), Fraction(factor)))
                 value //= divisor
         if value > 1:
-            multiples.append((_logarithm_atom(value), Fraction(factor)))
+            multiples.append((_logarithm_of_integer(value), Fraction(factor)))
     return make(
         {
             UNIT if atom is ONE else Monomial(frozenset({(atom, 1)}), UNIT.exponent): multiple
             for atom, multiple in _add_multiples(multiples, ())
         }
     )
+
+
+def is_fraction_times_exponential(number: Real) -> bool:
+    """Whether the number is a fraction times e^(a sum of multiples of atoms)."""
+    ((monomial, c), *more) = _terms(number).items()
+    return not more and not monomial.powers and isinstance(c, Fraction)
