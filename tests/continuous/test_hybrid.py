@@ -46,7 +46,7 @@ def test_direct_evaluation_finds_a_wrong_trace() -> None:
         return bool(list(check_dynamics(case, SampledTrace([*letters[:place], letter, *letters[place + 1 :]], 20))))
 
     interval = letters[place]
-    faster = {fluent: (*course, 1) for fluent, course in interval.courses.items()}
+    faster = {fluent: {**course, 0: (*course.get(0, ()), 1)} for fluent, course in interval.courses.items()}
     assert differs(interval._replace(courses=faster))
     assert differs(interval._replace(active=frozenset()))
     assert differs(interval._replace(facts=frozenset({("b0",)})))

@@ -9,9 +9,15 @@ from fractions import Fraction
 from functools import partial, reduce
 from itertools import count, pairwise
 
-from . import polynomials, real_numbers
 from .polynomials import Polynomial, Real
+from .polynomials import add as add_polynomials
+from .polynomials import derive as derive_polynomial
+from .polynomials import evaluate_at as evaluate_polynomial
+from .polynomials import integrate as integrate_polynomial
+from .polynomials import multiply as multiply_polynomials
+from .polynomials import scale as scale_polynomial
 from .real_numbers import enclose, enclosure, sign
+from .real_numbers import find_roots as find_roots_of_polynomial
 from .transcendental import Atom, Transcendental, exponential, is_fraction_times_exponential, logarithm
 
 Course = Mapping[Fraction, Polynomial]
@@ -42,13 +48,13 @@ def is_constant(f: Course) -> bool:
 
 def add(f: Course, g: Course) -> Course:
     """Return the sum."""
-    parts = {exponent: polynomials.add(f.get(exponent, ()), g.get(exponent, ())) for exponent in {**f, **g}}
+    parts = {exponent: add_polynomials(f.get(exponent, ()), g.get(exponent, ())) for exponent in {**f, **g}}
     return {exponent: p for exponent, p in parts.items() if p}
 
 
 def scale(f: Course, factor: Real) -> Course:
     """Return a multiple."""
-    return {exponent: polynomials.scale(p, factor) for exponent, p in f.items()} if factor != 0 else {}
+    return {exponent: scale_polynomial(p, factor) for exponent, p in f.items()} if factor != 0 else {}
 
 
 def multiply(f: Course, g: Course) -> Course:
@@ -56,7 +62,7 @@ def multiply(f: Course, g: Course) -> Course:
     product: Course = {}
     for a, p in f.items():
         for b, q in g.items():
-            product = add(product, {a + b: polynomials.multiply(p, q)})
+            product = add(product, {a + b: multiply_polynomials(p, q)})
     return product
 
 
@@ -68,7 +74,7 @@ def normalize(f: Course) -> Course:
 
 def derive(f: Course) -> Course:
     """Return the derivative."""
-    parts = {a: polynomials.add(polynomials.derive(p), polynomials.scale(p, a)) for a, p in f.items()}
+    parts = {a: add_polynomials(derive_polynomial(p), scale_polynomial(p, a)) for a, p in f.items()}
     return {exponent: p for exponent, p in parts.items() if p}
 
 
@@ -77,7 +83,7 @@ def evaluate_at(f: Course, time: Real, start: Real) -> Real:
     value: Real = ZERO
     for exponent, p in f.items():
         factor = exponential(exponent, time, start) if exponent else Fraction(1)
-        value = value + polynomials.evaluate_at(p, time) * factor
+        value = value + evaluate_polynomial(p, time) * factor
     return value
 
 
@@ -87,13 +93,13 @@ def solve_linear_equation(factor: Fraction, forcing: Course, value: Real, start:
     for exponent, p in forcing.items():
         difference = exponent - factor
         if difference == 0:
-            particular = add(particular, {exponent: polynomials.integrate(p)})
+            particular = add(particular, {exponent: integrate_polynomial(p)})
             continue
         power = Fraction(1)
         while p:  # q' + difference q = p has the solution p / difference - p' / difference^2 + ..
             power /= difference
-            particular = add(particular, {exponent: polynomials.scale(p, power)})
-            p, power = polynomials.derive(p), -power
+            particular = add(particular, {exponent: scale_polynomial(p, power)})
+            p, power = derive_polynomial(p), -power
     return add(particular, scale({factor: (Fraction(1),)}, value - evaluate_at(particular, start, start)))
 
 
@@ -107,7 +113,7 @@ def find_roots(f: Course, low: Real, high: Real, start: Real) -> list[Real]:
         if len(p) == 1:
             return []
         if not any(isinstance(a, Transcendental) for a in (p if len(p) > 2 else p[1:])):
-            return real_numbers.find_roots(p, low, high)
+            return find_roots_of_polynomial(p, low, high)
     if all(len(p) == 1 for p in f.values()) and (roots := _solve_for_exponential(f, high, start)) is not None:
         return [root for root in roots if low <= root <= high]
     shift = min(f, key=lambda exponent: len(f[exponent]))
@@ -130,16 +136,13 @@ def _solve_for_exponential(f: Course, high: Real, start: Real) -> list[Real] | N
     """
     least, *others = sorted(f)
     q = reduce(_greatest_common_divisor, [exponent - least for exponent in others])
-    coefficients: list[Real] = (
-        [ZERO] * (1 + int((others[-1] - least) / q)) if (others[-1] - least) / q <= MAX_POWER else []
-    )
-    for exponent, (c,) in f.items() if coefficients else ():
-        coefficients[int((exponent - least) / q)] = c
-    if coefficients and all(isinstance(c, Fraction) for c in coefficients):
+    powers = {int((exponent - least) / q): c for exponent, (c,) in f.items()}
+    degree = max(powers)
+    if degree <= MAX_POWER and all(isinstance(c, Fraction) for c in powers.values()):
         bound = enclosure(exponential(q, high, start))[1]
-        values = real_numbers.find_roots(tuple(coefficients), ZERO, bound)
-    elif len(coefficients) == 2 and all(map(is_fraction_times_exponential, coefficients)):
-        quotient = -coefficients[0] / coefficients[1]
+        values = find_roots_of_polynomial(tuple(powers.get(i, ZERO) for i in range(degree + 1)), ZERO, bound)
+    elif degree == 1 and all(map(is_fraction_times_exponential, powers.values())):
+        quotient = -powers[0] / powers[1]
         values = [quotient] if quotient > 0 else []
     else:
         return None

@@ -62,7 +62,7 @@ class Atom:
         """Find a term of the atom that the other terms replace."""
         terms = self.function(self.number()).terms
         for pivot, factor in terms.items():
-            if self in pivot.atoms() and isinstance(factor, Fraction):
+            if self in pivot.atoms() and pivot.as_atom() is None and isinstance(factor, Fraction):
                 rest = {monomial: c / -factor for monomial, c in terms.items() if monomial != pivot}
                 self.pivot, self.replacement = pivot, make(rest)
                 return
@@ -90,6 +90,15 @@ class Monomial(NamedTuple):
     def atoms(self) -> set[Atom]:
         """Return the atoms."""
         return {atom for atom, _ in self.powers} | {atom for atom, _ in self.exponent}
+
+    def as_atom(self) -> Atom | None:
+        """Return the atom that equals the product, if there is one."""
+        match [*self.powers]:
+            case [] if not self.exponent:
+                return ONE
+            case [(atom, 1)] if not self.exponent:
+                return atom
+        return None
 
 
 UNIT = Monomial(frozenset(), frozenset())
@@ -243,16 +252,15 @@ def exponential(factor: Fraction, time: Real, start: Real) -> Real:
 
 def _as_exponent(x: Real) -> frozenset[tuple[Atom, Fraction]]:
     """Return a number as a sum of multiples of atoms; a number that is no such sum becomes an atom."""
-    multiples = list[tuple[Atom, Real]]()
+    multiples = list[tuple[Atom | None, Real]]()
     for monomial, c in _terms(x).items():
-        if monomial == UNIT:
-            multiples += _powers_of_generator(c) if isinstance(c, Algebraic) else [(ONE, c)]
+        if monomial == UNIT and isinstance(c, Algebraic):
+            multiples += _powers_of_generator(c)
         else:
-            multiples += [
-                (atom, c if power == 1 and not monomial.exponent else None) for atom, power in monomial.powers
-            ]
-    if all(isinstance(multiple, Fraction) for _, multiple in multiples):
-        return _add_multiples(multiples, ())
+            multiples.append((monomial.as_atom(), c))
+    exponent = [(atom, c) for atom, c in multiples if atom is not None and isinstance(c, Fraction)]
+    if len(exponent) == len(multiples):
+        return _add_multiples(exponent, ())
     if x.atom is None:
         x.atom = _make_atom(x)
     return frozenset({(x.atom, Fraction(1))})
