@@ -17,6 +17,13 @@ def test_random_traces(seed: int) -> None:
         assert compare_case(case, 40, number).differences == (), case.texts()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_random_traces_with_linear_rates(seed: int) -> None:
+    for number in range(15):
+        case = generate_case(seed, number, linear=1)
+        assert compare_case(case, 40, number).differences == (), case.texts()
+
+
 OPEN_DIFFERENCE = pytest.mark.xfail(reason="one trace: a finding lacks the reading skip", strict=False)
 
 
@@ -27,6 +34,14 @@ OPEN_DIFFERENCE = pytest.mark.xfail(reason="one trace: a finding lacks the readi
 def test_more_random_traces(seed: int) -> None:
     for number in range(50):
         case = generate_case(seed, number)
+        assert compare_case(case, 200, number).differences == (), case.texts()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200, 205))
+def test_more_random_traces_with_linear_rates(seed: int) -> None:
+    for number in range(50):
+        case = generate_case(seed, number, linear=1)
         assert compare_case(case, 200, number).differences == (), case.texts()
 
 

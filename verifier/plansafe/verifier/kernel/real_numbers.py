@@ -89,6 +89,8 @@ class Irrational(ABC):
     """A real number that may be irrational: intervals contain it, and it is known whether it is 0."""
 
     __hash__ = None  # type: ignore[assignment] # two representations may be equal
+    patience = 10
+    """The refinements after which ``sign`` asks whether the number is 0."""
     atom: Any = None
     """The number in the exponents of ``transcendental.py``."""
 
@@ -102,7 +104,7 @@ class Irrational(ABC):
 
     @abstractmethod
     def is_zero(self) -> bool:
-        """Whether the number is 0; ``sign`` asks after several refinements."""
+        """Whether the number is 0."""
 
     @abstractmethod
     def invert(self) -> Real:
@@ -251,7 +253,7 @@ def sign(number: Real) -> int:
         low, high = number.enclosure()
         if low > 0 or high < 0:
             return 1 if low > 0 else -1
-        if refinements == 10 and number.is_zero():
+        if refinements == number.patience and number.is_zero():
             return 0
         number.refine()
     raise AssertionError

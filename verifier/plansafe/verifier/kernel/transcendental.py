@@ -19,7 +19,8 @@ from .real_numbers import Algebraic, Interval, Irrational, enclose, enclosure, s
 Real = Any
 """A ``Fraction``, an ``Algebraic`` of ``real_numbers.py``, or a ``Transcendental``."""
 BITS = 32
-MAX_BITS = 640
+MAX_BITS = 1024
+MAX_LEVEL = 7
 MAX_EXPONENT = 20_000
 MAX_TERMS = 500
 TRIAL_DIVISORS = 1000
@@ -37,7 +38,9 @@ class Atom:
         self.order = next(_order)
         self.function = function
         self.low, self.high = self._first_low, self._first_high = low, high
-        self._sign_at_high = sign(function(high))
+        self._values = function(low), function(high)
+        self._sign_at_high = sign(self._values[1])
+        self._level = 0
         self.pivot: Monomial | None = None
         self.replacement: Real = None
         self.base: Real = None
@@ -46,13 +49,26 @@ class Atom:
     def enclose(self, bits: int) -> Interval:
         """Return an interval of width 2^-bits or less."""
         while (self.high - self.low) * 2**bits > 1:
-            middle = (self.low + self.high) / 2
-            side = sign(self.function(middle))
-            if side != self._sign_at_high:
-                self.low = middle
-            if side != -self._sign_at_high:
-                self.high = middle
+            self._refine()
         return self.low, self.high
+
+    def _refine(self) -> None:
+        """Halve the interval, or take the cell of a grid that the secant hits; after a hit the next grid is finer.
+
+        Source: Abbott, Quadratic interval refinement for real roots, 2014.
+        """
+        cells = 2**2**self._level
+        width = (self.high - self.low) / cells
+        below, above = (sum(enclosure(value)) for value in self._values)
+        hit = cells * below // (below - above) if below != above else 0
+        for cell in range(cells) if cells == 2 else [min(max(hit, 0), cells - 1)]:
+            low = self.low + cell * width
+            values = self.function(low), self.function(low + width)
+            if sign(values[0]) != self._sign_at_high and sign(values[1]) != -self._sign_at_high:
+                self.low, self.high, self._values = low, low + width, values
+                self._level = min(self._level + 1, MAX_LEVEL)
+                return
+        self._level -= 1
 
     def number(self) -> Real:
         """Return the number."""
@@ -135,6 +151,8 @@ def make(terms: dict[Monomial, Real]) -> Real:
 def _take_bases(monomial: Monomial) -> tuple[Monomial, Real]:
     """Move the whole powers of bases out of the exponent."""
     factor: Real = Fraction(1)
+    if all(atom.base is None and atom.twin is None for atom in monomial.atoms()):
+        return monomial, factor
     exponent = dict(_add_multiples(monomial.exponent, ()))
     for atom, multiple in exponent.items():
         if atom.base is not None:
@@ -149,6 +167,8 @@ def _terms(number: Real) -> dict[Monomial, Real]:
 
 class Transcendental(Irrational):
     """A sum of terms. ``make`` makes such numbers."""
+
+    patience = 3
 
     def __init__(self, terms: dict[Monomial, Real]) -> None:
         self.terms = terms
@@ -195,9 +215,9 @@ class Transcendental(Irrational):
         return _multiply_intervals(term, exponential)
 
     def refine(self) -> None:
-        """Take more bits. Raises ``KernelLimit`` at the limit."""
+        """Take twice as many bits. Raises ``KernelLimit`` at the limit."""
         require(self._bits < MAX_BITS, "numbers too close to be compared", KernelLimit)
-        self._bits += BITS
+        self._bits *= 2
 
     def is_zero(self) -> bool:
         """Whether the number is 0 because some of its atoms are the same number."""
