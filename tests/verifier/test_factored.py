@@ -240,6 +240,7 @@ def test_findings_point_into_the_parts() -> None:
     unknown, goal = judge(checker, "(greet x y)").findings
     places = [(label.source, checker.sources[label.source].slice(label.span)) for label in unknown.related]
     assert places == [("domain-0", "greet")]
+    assert unknown.notes == ("no agent that has `greet` knows all of these objects",)
     assert [(label.source, checker.sources[label.source].slice(label.span)) for label in goal.related] == [
         ("problem-0", "()")
     ]

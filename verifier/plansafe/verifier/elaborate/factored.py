@@ -13,7 +13,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.context import Context, Place, is_object_name, is_variable, token_text
-from plansafe.verifier.elaborate.symbols import Symbols
+from plansafe.verifier.elaborate.symbols import Agent, Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.model.nodes import Predicate, Task, Variable
 
@@ -33,6 +33,16 @@ class Elaborated(Protocol):
 Elaborate = Callable[[Context, list[Node], list[Node]], Elaborated | None]
 Tops = tuple[list[Node], list[Node]]
 """The top-level nodes of a domain and of a problem."""
+
+
+class MergedParts(NamedTuple):
+    """The top-level nodes of the merged domain and problem, and the agents."""
+
+    domain_top: list[Node]
+    problem_top: list[Node]
+    agents: tuple[Agent, ...]
+
+
 _STRUCTURES = (":action", ":durative-action", ":process", ":event")
 _QUANTIFIERS = ("forall", "exists")
 
@@ -75,7 +85,9 @@ def _is_part(form: Node) -> bool:
     return any([":factored-privacy" in section for section in flags])
 
 
-def merge_parts(context: Context, domain_top: list[Node], problem_top: list[Node], elaborate: Elaborate) -> Tops | None:
+def merge_parts(
+    context: Context, domain_top: list[Node], problem_top: list[Node], elaborate: Elaborate
+) -> MergedParts | None:
     """Return the merged domain and problem; ``None`` after an error."""
     if len(domain_top) != len(problem_top):
         message = f"a factored task needs a problem for each domain, not {len(problem_top)} for {len(domain_top)}"
@@ -104,9 +116,13 @@ def merge_parts(context: Context, domain_top: list[Node], problem_top: list[Node
     trial = _share_places(context)
     merged = elaborate(trial, *tops)
     if merged is None or trial.errors:
-        return tops  # reported where the result is elaborated
+        return MergedParts(*tops, ())  # reported where the result is elaborated
     merger.refuse_unknown_objects(merged)
-    return None if context.errors else merger.merge(dict(merger.find_conditions(merged)))
+    if context.errors:
+        return None
+    symbols = [part.elaborated.symbols for part in parts]
+    agents = tuple([Agent(frozenset(one.actions), frozenset(one.objects)) for one in symbols])
+    return MergedParts(*merger.merge(dict(merger.find_conditions(merged))), agents)
 
 
 def _share_places(context: Context) -> Context:
