@@ -144,17 +144,19 @@ def _print_tree(node: Node) -> str:
 def opening_text(task: Task, opening: OpenPredicate) -> str:
     """Print an open predicate; equal numbers are equal objects."""
     printer = Printer(task)
-    types = [printer.type(domain) for domain in opening.domains]
+    types = [printer.print_type(domain) for domain in opening.domains]
     arguments = [f"?{number} - {text}" for number, text in zip(opening.arguments, types, strict=True)]
     return f"open ({' '.join([task.predicates[opening.predicate].name, *arguments])})"
 
 
 def invariant_text(task: Task, invariant: WorldInvariant) -> str:
     """Print an invariant of the initial state of every possible world."""
-    outer = Printer(task).inside(invariant.parameters)
-    inner = outer.inside(invariant.counted)
+    outer = Printer(task).with_variables(invariant.parameters)
+    inner = outer.with_variables(invariant.counted)
     is_formula = invariant.kind == "holds"
-    condition = outer.formula(invariant.formula) if is_formula else " ".join(inner.formulas(invariant.atoms))
-    parameters = f", for {outer.variables(invariant.parameters)}" if invariant.parameters else ""
-    counted = f", counting {inner.variables(invariant.counted)}" if invariant.counted else ""
+    condition = (
+        outer.print_formula(invariant.formula) if is_formula else " ".join(inner.print_formulas(invariant.atoms))
+    )
+    parameters = f", for {outer.print_variables(invariant.parameters)}" if invariant.parameters else ""
+    counted = f", counting {inner.print_variables(invariant.counted)}" if invariant.counted else ""
     return f"invariant {invariant.name}{parameters}: {invariant.kind}{counted} {condition}"

@@ -20,6 +20,7 @@ from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.diagnose.model import ErrorClass
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairStatus
+from plansafe.verifier.reporting.report import Headline, Report
 
 DOMAIN = """
 (define (domain stacking)
@@ -102,6 +103,32 @@ def test_a_cost_is_never_proved_least_at_a_limit(work: int, tmp_path: Path, monk
         answer = json.loads(text)
         assert (answer["optimal"], answer["bound"]) == (result.optimal, result.bound)
         assert not (answer["optimal"] and "limit" in answer["detail"])
+
+
+def test_the_limit_for_ties_ends_the_search_at_the_repairs_of_least_cost() -> None:
+    plan = Source("plan", "(unstack d c)\n")
+    all_ties = repair(checker(SMALL), plan, RepairOptions(time_limit_s=None))
+    assert (all_ties.bound, all_ties.optimal, all_ties.complete) == (7, True, True)
+    some_ties = repair(checker(SMALL), plan, RepairOptions(time_limit_s=3600, max_tie_work=100))
+    assert (some_ties.bound, some_ties.optimal, some_ties.complete) == (7, True, False)
+    assert some_ties.expanded < all_ties.expanded
+
+
+def test_a_repair_whose_audit_reaches_a_limit_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, compiled = Source("plan", "(unstack d c)\n"), checker(SMALL)
+    options = RepairOptions(time_limit_s=None)
+    every_repair = repair(compiled, plan, options).repairs
+    check = compiled.check
+    left_out = every_repair[1].text
+
+    def check_with_limit(plan: Source, *, confirm: bool = True) -> Report:
+        report = check(plan, confirm=confirm)
+        return report._replace(headline=Headline.UNKNOWN, limits=("a limit",)) if plan.text == left_out else report
+
+    monkeypatch.setattr(compiled, "check", check_with_limit)
+    result = repair(compiled, plan, options)
+    assert [listed.text for listed in result.repairs] == [r.text for r in every_repair if r.text != left_out]
+    assert (result.optimal, result.complete) == (True, False)
 
 
 def test_a_diagnosis_at_a_limit_names_the_bound() -> None:

@@ -40,10 +40,10 @@ def domain_name(domain: Source) -> str:
 
 
 def violates_in_example(
-    base: Checker, index: DomainIndex, rule: Rule, text: str, symbols: set[int], seconds: float
+    checker: Checker, index: DomainIndex, rule: Rule, text: str, symbols: set[int], seconds: float
 ) -> bool:
     """Whether a short plan for an example problem violates a rule."""
-    engine = _compile_example(base, index, rule, text, symbols)
+    engine = _compile_example(checker, index, rule, text, symbols)
     if engine is None:
         return False
 
@@ -53,24 +53,27 @@ def violates_in_example(
     return has_violation(explore(engine, has_violation, monotonic() + seconds, MAX_STATES).outcomes)
 
 
-def _compile_example(base: Checker, index: DomainIndex, rule: Rule, text: str, symbols: set[int]) -> Engine | None:
+def _compile_example(
+    lint_checker: Checker, index: DomainIndex, rule: Rule, text: str, symbols: set[int]
+) -> Engine | None:
     """An example problem with one rule of a specification; ``None`` if it has errors.
 
     Only the rule is elaborated again: macros and mappings are expanded already. Actions that do not affect the rule are
     left out: a plan without them is also a plan.
     """
     checker = Checker(
-        base.compiled.domain,
-        Source("<example>", text.replace("{domain}", domain_name(base.compiled.domain))),
+        lint_checker.compiled.domain,
+        Source("<example>", text.replace("{domain}", domain_name(lint_checker.compiled.domain))),
         (),
         Options(replay="never"),
     )
-    expanded = [expanded_rule for expanded_rule in base.compiled.expanded.rules if expanded_rule.node is rule.at.node]
+    specs = lint_checker.compiled.expanded
+    expanded = [expanded_rule for expanded_rule in specs.rules if expanded_rule.node is rule.at.node]
     if not checker.ok or not expanded:
         return None
     task, symbol_table = checker.compiled.task, checker.compiled.symbols
     elaborator = RuleElaborator(symbol_table)
-    elaborator.specifications(base.compiled.expanded._replace(rules=expanded, openings=(), invariants=()))
+    elaborator.specifications(specs._replace(rules=expanded, openings=(), invariants=()))
     if symbol_table.context.errors:
         return None
     actions = {
@@ -111,8 +114,8 @@ def _find_relevant_actions(index: DomainIndex, symbols: set[int]) -> list[Action
     """The actions that a rule names; then the actions that change the predicates that it reads."""
     relevant = [index.actions[name] for predicate, (_, name) in index.action_predicates.items() if predicate in symbols]
     for action in index.actions.values():
-        changed = {atom.predicate for effect in effects(action) for atom in (*effect.adds, *effect.deletes)}
-        if action not in relevant and not changed.isdisjoint(symbols):
+        changed_predicates = {atom.predicate for effect in effects(action) for atom in (*effect.adds, *effect.deletes)}
+        if action not in relevant and not changed_predicates.isdisjoint(symbols):
             relevant.append(action)
     return relevant
 

@@ -20,14 +20,14 @@ FORMULA_PROOF = "formulas, for every problem of the domain"
 
 
 class LintedRule(NamedTuple):
-    """A rule: its first checker ``base`` and its number there, and its number in each problem that has it.
+    """A rule: its first ``checker`` and its number there, and its number in each problem that has it.
 
     ``key`` identifies it over several problems: its kind, its file and its name.
     """
 
     key: tuple[str, str, str]
     rule: Rule
-    base: int
+    checker: int
     number: int
     numbers: dict[int, int]
 
@@ -81,7 +81,7 @@ class LintRun:
             and linted_rule.rule.kind != "constraint"
         ):
             at = Place(at.node, 1)
-        return self.checkers[linted_rule.base].compiled.context.label(at, text, primary)
+        return self.checkers[linted_rule.checker].compiled.context.label(at, text, primary)
 
     def add(
         self,
@@ -112,7 +112,7 @@ class LintRun:
 
 def _collect_linted_rules(checkers: Sequence[Checker]) -> list[LintedRule]:
     rules: dict[tuple[str, str, str], LintedRule] = {}
-    for base, checker in enumerate(checkers):
+    for checker_number, checker in enumerate(checkers):
         keys: set[tuple[str, str, str]] = set()
         for number, rule in enumerate(checker.rules):
             if rule.preference or not rule.applicable:
@@ -121,7 +121,7 @@ def _collect_linted_rules(checkers: Sequence[Checker]) -> list[LintedRule]:
             while key in keys:  # two constraints may have one name
                 key = key[0], key[1], key[2] + "'"
             keys.add(key)
-            rules.setdefault(key, LintedRule(key, rule, base, number, {})).numbers[base] = number
+            rules.setdefault(key, LintedRule(key, rule, checker_number, number, {})).numbers[checker_number] = number
     return list(rules.values())
 
 

@@ -44,7 +44,7 @@ class RuleCheck:
 
     def _check_text(self, linted_rule: LintedRule) -> None:
         rule = linted_rule.rule
-        whole_rule = self.run.checkers[linted_rule.base].compiled.context.label(rule.at)
+        whole_rule = self.run.checkers[linted_rule.checker].compiled.context.label(rule.at)
         for name in find_unused_parameters(rule, whole_rule, self.run.sources.get(whole_rule.source)):
             message = f"parameter `{name}` of rule `{rule.name}` is not used in any formula"
             reason = "the rule has an instance for each object, and all instances are equivalent"
@@ -62,7 +62,7 @@ class RuleCheck:
     # -- can it be violated? ------------------------------------------------------------------------------------------
 
     def _check_violable(self, linted_rule: LintedRule) -> None:
-        rule, prover = linted_rule.rule, self.run.provers[linted_rule.base]
+        rule, prover = linted_rule.rule, self.run.provers[linted_rule.checker]
         with self.run.budget.running():
             answer = prover.can_be_violated(linted_rule.number) if rule.parts else Possibility.IMPOSSIBLE
         if answer is Possibility.IMPOSSIBLE:
@@ -157,7 +157,7 @@ class RuleCheck:
         if linted_rule.key in self.run.useless or not rule.parts:
             return
         with self.run.budget.running():
-            answer = self.run.provers[linted_rule.base].can_be_satisfied([linted_rule.number])
+            answer = self.run.provers[linted_rule.checker].can_be_satisfied([linted_rule.number])
         if answer is Possibility.IMPOSSIBLE:
             message = f"rule `{rule.name}` can never be satisfied"
             reason = "its condition contradicts itself: even the empty plan violates it"
@@ -201,7 +201,7 @@ class RuleCheck:
 
     def check_influence(self, linted_rule: LintedRule) -> None:
         """Report why no action can change what a rule is about, if that is so."""
-        for reason in PossibleChanges(self.run.domain_indexes[linted_rule.base]).find_reasons(linted_rule.rule):
+        for reason in PossibleChanges(self.run.domain_indexes[linted_rule.checker]).find_reasons(linted_rule.rule):
             message = f"no action can influence rule `{linted_rule.rule.name}`"
             proof = "effects, types and named objects of the domain"
             code, label_text = SC.RULE_WITHOUT_INFLUENCE, "no action influences it"
@@ -219,10 +219,10 @@ class RuleCheck:
 
     def _has_example(self, linted_rule: LintedRule, budget: Budget) -> bool:
         """Whether a search in a small problem made for the purpose finds a plan that violates a rule."""
-        base, index = self.run.checkers[linted_rule.base], self.run.domain_indexes[linted_rule.base]
-        symbols = self.run.provers[linted_rule.base].symbols[linted_rule.number]
+        checker, index = self.run.checkers[linted_rule.checker], self.run.domain_indexes[linted_rule.checker]
+        symbols = self.run.provers[linted_rule.checker].symbols[linted_rule.number]
         for text in example_problems(index, linted_rule.rule, symbols, budget.deadline):
-            if violates_in_example(base, index, linted_rule.rule, text, symbols, budget.limit_seconds(EXAMPLE_S)):
+            if violates_in_example(checker, index, linted_rule.rule, text, symbols, budget.limit_seconds(EXAMPLE_S)):
                 return True
             if budget.is_spent:
                 break
@@ -305,7 +305,7 @@ def _iterate_signed_conjuncts(formula: Formula, positive: bool) -> list[tuple[Fo
         if isinstance(part, Not):
             stack.append((part.body, not value))
         elif isinstance(part, And | Or) and isinstance(part, And) == value:
-            stack += [(inner, value) for inner in reversed(part.parts)]
+            stack += [(operand, value) for operand in reversed(part.parts)]
         else:
             conjuncts.append((part, value))
     return conjuncts

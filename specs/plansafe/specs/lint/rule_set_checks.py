@@ -36,9 +36,11 @@ class RuleSetCheck:
     def _find_contradictions(self) -> None:
         pairs = 0
         for first, second in combinations(self.run.useful_rules, 2):
-            base = max(first.base, second.base)
-            prover = self.run.provers[base]
-            numbers = [linted_rule.numbers[base] for linted_rule in (first, second) if base in linted_rule.numbers]
+            checker = max(first.checker, second.checker)
+            prover = self.run.provers[checker]
+            numbers = [
+                linted_rule.numbers[checker] for linted_rule in (first, second) if checker in linted_rule.numbers
+            ]
             if len(numbers) < 2 or prover.symbols[numbers[0]].isdisjoint(prover.symbols[numbers[1]]):
                 continue
             pairs += 1
@@ -60,7 +62,9 @@ class RuleSetCheck:
 
     def _find_excluded_actions(self) -> None:
         prover, checker = self.run.provers[0], self.run.checkers[0]
-        by_number = {linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.base == 0}
+        by_number = {
+            linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.checker == 0
+        }
         left_out = frozenset(range(len(checker.rules))) - by_number.keys()
         for action, numbers in prover.find_excluded_actions(left_out):
             rules = [by_number[number] for number in numbers]
@@ -79,7 +83,9 @@ class RuleSetCheck:
 
     def _find_redundant_rules(self) -> None:
         reported: set[int] = set()
-        by_number = {linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.base == 0}
+        by_number = {
+            linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.checker == 0
+        }
         prover = self.run.provers[0]
         for number, linted_rule in by_number.items():
             if number in reported:

@@ -126,8 +126,8 @@ class StateConstraints:
         for (first_key, first), (second_key, second) in combinations(actions, 2):
             if first_key[0] == second_key[0]:
                 is_same_action = first_key[1] == second_key[1]
-                same = grounder.same(first_key[2], second_key[2]) if is_same_action else FALSE
-                yield self.circuit.disjunction([first ^ 1, second ^ 1, same])
+                is_same_object = grounder.same(first_key[2], second_key[2]) if is_same_action else FALSE
+                yield self.circuit.disjunction([first ^ 1, second ^ 1, is_same_object])
 
     def _constrain_successor_fact(self, fact: Literal, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
         """A fact after the step: as before, unless the step adds or deletes it; if it does both, the fact is true."""
@@ -238,14 +238,14 @@ class StateConstraints:
             groups.setdefault((letter, predicate), []).append((elements, fact))
         for facts in groups.values():
             for (elements, first), (other_elements, second) in combinations(facts, 2):
-                same = grounder.same(elements, other_elements)
-                if same != FALSE:
-                    yield circuit.either(same ^ 1, circuit.equal(first, second))
+                are_equal = grounder.same(elements, other_elements)
+                if are_equal != FALSE:
+                    yield circuit.either(are_equal ^ 1, circuit.equal(first, second))
         for (first_key, first_sum), (second_key, second_sum) in combinations(grounder.fluents.items(), 2):
             if first_key[:2] == second_key[:2]:
-                same = grounder.same(first_key[2], second_key[2])
-                if same != FALSE:
-                    yield circuit.either(same ^ 1, terms.compare(circuit, "=", first_sum, second_sum))
+                are_equal = grounder.same(first_key[2], second_key[2])
+                if are_equal != FALSE:
+                    yield circuit.either(are_equal ^ 1, terms.compare(circuit, "=", first_sum, second_sum))
 
 
 def _match_variables(effect: Effect, atom: Atom, elements: tuple[int, ...]) -> tuple[Binding, tuple[Variable, ...]]:

@@ -167,8 +167,8 @@ class Universe:
             domains = {*self._tested_domains.get(first, ()), *self._tested_domains.get(second, ())}
             domains.update([self._own_domains[element] for element in (first, second) if element in self._own_domains])
             for domain in domains:
-                same = circuit.equal(self.member(first, domain), self.member(second, domain))
-                constraints.append(circuit.either(equal ^ 1, same))
+                is_member_of_both = circuit.equal(self.member(first, domain), self.member(second, domain))
+                constraints.append(circuit.either(equal ^ 1, is_member_of_both))
         for element in self._undecided_domains:
             # An element that equals an object of several types has them all.
             exceptions = [

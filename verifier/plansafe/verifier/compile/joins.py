@@ -50,16 +50,25 @@ class Join:
         self.unindexed_predicates = unindexed_predicates
 
     def emit(
-        self, literals: Sequence[FormulaLiteral], bound: frozenset[int], outputs: Sequence[int], inner: list[str]
+        self,
+        literals: Sequence[FormulaLiteral],
+        bound: frozenset[int],
+        outputs: Sequence[int],
+        body: list[str],
     ) -> list[str]:
-        """Lines that run ``inner`` for every match.
+        """Lines that run ``body`` for every match.
 
         Slots in ``bound`` have values; those of ``outputs`` must get one.
         """
-        return self._emit(list(literals), set(bound), list(outputs), inner, 0)
+        return self._emit(list(literals), set(bound), list(outputs), body, 0)
 
     def _emit(
-        self, literals: list[FormulaLiteral], bound: set[int], outputs: list[int], inner: list[str], loops: int
+        self,
+        literals: list[FormulaLiteral],
+        bound: set[int],
+        outputs: list[int],
+        body: list[str],
+        loops: int,
     ) -> list[str]:
         """The lines for the remaining literals, inside ``loops`` loops."""
         emitter = self.emitter
@@ -67,36 +76,41 @@ class Join:
         if ready:
             literals = [literal for literal in literals if not emitter.free_slots(literal.formula) <= bound]
             tests = [self._test_text(literal) for literal in sorted(ready, key=_test_cost)]
-            return [f"if {' and '.join(tests)}:", *_indent(self._emit(literals, bound, outputs, inner, loops))]
+            return [
+                f"if {' and '.join(tests)}:",
+                *_indent(self._emit(literals, bound, outputs, body, loops)),
+            ]
         for literal in literals:
             if literal.positive and isinstance(literal.formula, Equal):
                 left, right = literal.formula
                 target, value = (left, right) if left < 0 and -1 - left not in bound else (right, left)
                 if value >= 0 or -1 - value in bound:
                     slot, value_text = -1 - target, emitter.argument_text(value)
-                    remaining = [other for other in literals if other is not literal]
-                    body = self._emit(remaining, bound | {slot}, outputs, inner, loops)
+                    remaining = [
+                        remaining_literal for remaining_literal in literals if remaining_literal is not literal
+                    ]
+                    scan_lines = self._emit(remaining, bound | {slot}, outputs, body, loops)
                     return [  # the assignment is inside: blocks with the same head may be merged (`_gathered`)
                         f"if {value_text} in {emitter.member_set_name(self.domains[slot])}:",
                         f" x{slot} = {value_text}",
-                        *_indent(body),
+                        *_indent(scan_lines),
                     ]
         if loops >= MAX_LOOPS:
-            return self._continue_in_function(literals, bound, outputs, inner)
+            return self._continue_in_function(literals, bound, outputs, body)
         atoms = [literal for literal in literals if literal.positive and isinstance(literal.formula, Atom)]
         if atoms:
             first = min(atoms, key=lambda literal: self._scan_rank(literal, bound))
-            remaining = [other for other in literals if other is not first]
-            return self._emit_scan(first, remaining, bound, outputs, inner, loops)
+            remaining = [literal for literal in literals if literal is not first]
+            return self._emit_scan(first, remaining, bound, outputs, body, loops)
         unbound = [output for output in outputs if output not in bound]
         for literal in literals:
             unbound += [slot for slot in sorted(emitter.free_slots(literal.formula)) if slot not in bound]
         if unbound:
             slot = min(unbound, key=lambda candidate: len(emitter.task.domains[self.domains[candidate]]))
-            body = self._emit(literals, bound | {slot}, outputs, inner, loops + 1)
-            return [f"for x{slot} in {emitter.domain_name(self.domains[slot])}:", *_indent(body)]
+            scan_lines = self._emit(literals, bound | {slot}, outputs, body, loops + 1)
+            return [f"for x{slot} in {emitter.domain_name(self.domains[slot])}:", *_indent(scan_lines)]
         has_empty_domain = any([s not in bound and not emitter.task.domains[d] for s, d in self.domains.items()])
-        return ["pass"] if has_empty_domain else inner
+        return ["pass"] if has_empty_domain else body
 
     def _test_text(self, literal: FormulaLiteral) -> str:
         if self.guarded and has_comparison(literal.formula):
@@ -121,7 +135,7 @@ class Join:
         remaining: list[FormulaLiteral],
         bound: set[int],
         outputs: list[int],
-        inner: list[str],
+        body: list[str],
         loops: int,
     ) -> list[str]:
         """A loop over the facts or objects that match an atom, and the lines for the remaining literals in it."""
@@ -132,10 +146,10 @@ class Join:
             head, tests, assignments = self._scan_one_variable(atom, unbound[0])
         else:
             head, tests, assignments = self._scan_facts(atom, unbound, f"c{loops}")
-        body = self._emit(remaining, bound | {-1 - argument for argument in unbound}, outputs, inner, loops + 1)
+        lines = self._emit(remaining, bound | {-1 - argument for argument in unbound}, outputs, body, loops + 1)
         if tests:
-            body = [f"if {' and '.join(tests)}:", *_indent(body)]
-        return [head, *_indent(assignments + body)]
+            lines = [f"if {' and '.join(tests)}:", *_indent(lines)]
+        return [head, *_indent(assignments + lines)]
 
     def _is_indexed(self, predicate: int) -> bool:
         return self.indexed and predicate not in self.unindexed_predicates
@@ -188,13 +202,13 @@ class Join:
         return [f"x{slot} in {self.emitter.member_set_name(domain)}"]
 
     def _continue_in_function(
-        self, literals: list[FormulaLiteral], bound: set[int], outputs: list[int], inner: list[str]
+        self, literals: list[FormulaLiteral], bound: set[int], outputs: list[int], body: list[str]
     ) -> list[str]:
         """A call of a function with the remaining loops: Python allows twenty nested loops."""
         parameters = self.context + "".join([f", x{slot}" for slot in sorted(bound)])
-        body = [*self._emit(literals, bound, outputs, inner, 0), "return False"]
-        call = f"{self.emitter.define_once(parameters, body)}({parameters})"
-        return [f"if {call}:", " return True"] if inner == ["return True"] else [call]
+        function_lines = [*self._emit(literals, bound, outputs, body, 0), "return False"]
+        call = f"{self.emitter.define_once(parameters, function_lines)}({parameters})"
+        return [f"if {call}:", " return True"] if body == ["return True"] else [call]
 
 
 def _test_cost(literal: FormulaLiteral) -> int:

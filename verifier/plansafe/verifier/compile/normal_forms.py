@@ -137,27 +137,29 @@ def convert_to_dnf(formula: Formula, positive: bool = True, cap: int = 32) -> li
             is_disjunction = isinstance(formula, Or) == positive
             disjuncts = [] if is_disjunction else [Disjunct((), ())]
             for part in formula.parts:
-                inner = convert_to_dnf(part, positive, cap)
-                if inner is None:
+                part_disjuncts = convert_to_dnf(part, positive, cap)
+                if part_disjuncts is None:
                     return None
-                size = len(disjuncts) + len(inner) if is_disjunction else len(disjuncts) * len(inner)
+                size = len(disjuncts) + len(part_disjuncts) if is_disjunction else len(disjuncts) * len(part_disjuncts)
                 if size > cap:
                     return None
                 if is_disjunction:
-                    disjuncts += inner
+                    disjuncts += part_disjuncts
                 else:
                     disjuncts = [
                         Disjunct(left.variables + right.variables, left.literals + right.literals)
                         for left in disjuncts
-                        for right in inner
+                        for right in part_disjuncts
                     ]
                 if len(disjuncts) > 2:
                     disjuncts = _drop_implied(disjuncts)
             return disjuncts
         case Quantified() if formula.universal != positive:
-            inner = convert_to_dnf(formula.body, positive, cap)
-            if inner is not None:
-                return [Disjunct(formula.variables + disjunct.variables, disjunct.literals) for disjunct in inner]
+            part_disjuncts = convert_to_dnf(formula.body, positive, cap)
+            if part_disjuncts is not None:
+                return [
+                    Disjunct(formula.variables + disjunct.variables, disjunct.literals) for disjunct in part_disjuncts
+                ]
             return [Disjunct((), (FormulaLiteral(positive, formula),))]
         case Quantified() | Atom() | Equal() | Compare() | Temporal():
             return [Disjunct((), (FormulaLiteral(positive, formula),))]
@@ -193,13 +195,13 @@ def find_bound_slots(disjunct: Disjunct, bound: Iterable[int] = ()) -> frozenset
     for literal in disjunct.literals:
         if literal.positive and isinstance(literal.formula, Atom):
             slots.update([-1 - argument for argument in literal.formula.arguments if argument < 0])
-    changed = True
-    while changed:
-        changed = False
+    has_changed = True
+    while has_changed:
+        has_changed = False
         for literal in disjunct.literals:
             if literal.positive and isinstance(literal.formula, Equal):
                 unbound = [argument for argument in literal.formula if argument < 0 and -1 - argument not in slots]
                 if len(unbound) == 1:
                     slots.add(-1 - unbound[0])
-                    changed = True
+                    has_changed = True
     return frozenset(slots)

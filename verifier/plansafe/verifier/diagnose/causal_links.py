@@ -221,23 +221,23 @@ class CausalLinker:
         log = self.run.changes_by_step[number - 1]
         if log is None:
             return
-        changed = {change[:2] for change in log}
+        changed_variables = {change[:2] for change in log}
         effects = self._index_effects(action)
         needed_variables = [variable for variable in self._needed_later if variable[0] in effects.writers]
-        self._needed_later -= changed
+        self._needed_later -= changed_variables
         for effect in effects.with_numbers:
-            for inner in self.task.bindings(effect.variables, binding):
-                self._link_numbers(self._instantiate_effect(effect, inner), number)
+            for full_binding in self.task.bindings(effect.variables, binding):
+                self._link_numbers(self._instantiate_effect(effect, full_binding), number)
         for variable in needed_variables:
             relevant = list(self._find_writers(effects.writers[variable[0]], binding, variable))
-            for literal in self._find_effect_literals(variable, relevant, variable in changed):
+            for literal in self._find_effect_literals(variable, relevant, variable in changed_variables):
                 self._add_links(literal, number, "effect", literal.necessary)
 
     def _index_effects(self, action: Action) -> _ActionEffects:
         """The effects of an action by the facts and fluents that they change; none if they do not read the state."""
         indexed = self._action_effects.get(action.name)
         if indexed is None:
-            effects, base = action.start.effects, len(self.task.predicates)
+            effects, predicate_count = action.start.effects, len(self.task.predicates)
             writers: dict[int, list[tuple[Effect, list[ArgumentTuple]]]] = {}
             if any([effect.condition is not TRUE or effect.assignments for effect in effects]):
                 for effect in effects:
@@ -245,7 +245,7 @@ class CausalLinker:
                     for atom in (*effect.adds, *effect.deletes):
                         targets.setdefault(atom.predicate, []).append(atom.arguments)
                     for assignment in effect.assignments:
-                        targets.setdefault(base + assignment.function, []).append(assignment.arguments)
+                        targets.setdefault(predicate_count + assignment.function, []).append(assignment.arguments)
                     for index, arguments in targets.items():
                         writers.setdefault(index, []).append((effect, arguments))
             with_numbers = [effect for effect in effects if effect.assignments or has_comparison(effect.condition)]
@@ -262,16 +262,18 @@ class CausalLinker:
             for arguments in targets:
                 determined = unify_pattern(self.task, effect.variables, arguments, objects, binding)
                 if determined is not None:
-                    for inner in self.task.bindings(
+                    for full_binding in self.task.bindings(
                         [v for v in effect.variables if v.slot not in determined], determined
                     ):
-                        inner_bindings[tuple([inner[v.slot] for v in effect.variables])] = inner
-            for _, inner in sorted(inner_bindings.items()):
-                yield self._instantiate_effect(effect, inner)
+                        inner_bindings[tuple([full_binding[v.slot] for v in effect.variables])] = full_binding
+            for _, full_binding in sorted(inner_bindings.items()):
+                yield self._instantiate_effect(effect, full_binding)
 
     def _instantiate_effect(self, effect: Effect, binding: Binding) -> _EffectInstance:
-        finder, base = self.finder, len(self.task.predicates)
-        updates = {(base + a.function, self.task.code_of(a.arguments, binding)): a for a in effect.assignments}
+        finder, predicate_count = self.finder, len(self.task.predicates)
+        updates = {
+            (predicate_count + a.function, self.task.code_of(a.arguments, binding)): a for a in effect.assignments
+        }
         adds = frozenset([finder.find_fact(atom, binding) for atom in effect.adds])
         deletes = frozenset([finder.find_fact(atom, binding) for atom in effect.deletes])
         return _EffectInstance(
@@ -327,15 +329,18 @@ class CausalLinker:
     def _find_operand_literals(self, effect: _EffectInstance, fluent: StateVariable) -> Iterator[SupportLiteral]:
         """The values from which the new value of a fluent is computed."""
         assignment = effect.updates[fluent]
-        base = len(self.task.predicates)
+        predicate_count = len(self.task.predicates)
         fluents = expression_fluents(assignment.value)
-        operands = [(base + fluent.function, self.task.code_of(fluent.arguments, effect.binding)) for fluent in fluents]
+        operands = [
+            (predicate_count + fluent.function, self.task.code_of(fluent.arguments, effect.binding))
+            for fluent in fluents
+        ]
         if assignment.operator != "assign":
             operands.append(fluent)
         for index, code in dict.fromkeys(operands):
-            value = self.run.state.fluents[index - base][code]
-            arguments = self.task.decode(code, len(self.task.functions[index - base].types))
-            formula = Compare("=", Fluent(index - base, arguments), Constant(value))
+            value = self.run.state.fluents[index - predicate_count][code]
+            arguments = self.task.decode(code, len(self.task.functions[index - predicate_count].types))
+            formula = Compare("=", Fluent(index - predicate_count, arguments), Constant(value))
             yield SupportLiteral(formula, {}, True, ((index, code),), True)
 
     def _link_definition(self, fluent: StateVariable, consumer: int) -> None:

@@ -230,8 +230,8 @@ class CounterfactualWorlds:
             for part in formula.parts:
                 yield from self._list_conjuncts(part, binding)
         elif isinstance(formula, Quantified) and formula.universal:
-            for inner in self.task.bindings(formula.variables, binding):
-                yield from self._list_conjuncts(formula.body, inner)
+            for full_binding in self.task.bindings(formula.variables, binding):
+                yield from self._list_conjuncts(formula.body, full_binding)
         else:
             yield formula, binding
 

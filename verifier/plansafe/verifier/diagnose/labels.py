@@ -308,7 +308,7 @@ def evaluate_static_part(evaluator: Evaluator, formula: Formula, binding: Bindin
             if not _has_static_part(evaluator.task, formula.body):
                 return None
             bindings = evaluator.task.bindings(formula.variables, binding)
-            values = (evaluate_static_part(evaluator, formula.body, inner) for inner in bindings)
+            values = (evaluate_static_part(evaluator, formula.body, full_binding) for full_binding in bindings)
             return _combine_values(values, not formula.universal)
         case Compare() | Temporal():
             return None

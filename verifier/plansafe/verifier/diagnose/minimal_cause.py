@@ -268,9 +268,9 @@ def _gallop(
         if monotonic() > deadline:
             return _GallopResult(elements, is_complete=False)
         block = frozenset(order[place : place + size])
-        changed = change(elements, block)
-        if changed is not None:
-            elements = changed
+        changed_elements = change(elements, block)
+        if changed_elements is not None:
+            elements = changed_elements
             place += len(block)
             size *= 2
         elif len(block) == 1:

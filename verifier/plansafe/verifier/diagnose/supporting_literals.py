@@ -103,9 +103,11 @@ class SupportFinder:
 
     def list_fluents(self, formula: Compare, binding: Binding) -> tuple[StateVariable, ...]:
         """Return the fluents that a comparison reads."""
-        base = len(self.task.predicates)
+        predicate_count = len(self.task.predicates)
         reads = [*expression_fluents(formula.left), *expression_fluents(formula.right)]
-        return tuple(dict.fromkeys([(base + f.function, self.task.code_of(f.arguments, binding)) for f in reads]))
+        return tuple(
+            dict.fromkeys([(predicate_count + f.function, self.task.code_of(f.arguments, binding)) for f in reads])
+        )
 
     # -- supporting literals ------------------------------------------------------------------------------------------
 
@@ -149,7 +151,9 @@ class SupportFinder:
                 parts = [(part, binding) for part in formula.parts]
                 yield from self._find_literals_of_parts(parts, isinstance(formula, Or), value, necessary)
             case Quantified():
-                parts = [(formula.body, inner) for inner in self.task.bindings(formula.variables, binding)]
+                parts = [
+                    (formula.body, full_binding) for full_binding in self.task.bindings(formula.variables, binding)
+                ]
                 yield from self._find_literals_of_parts(parts, not formula.universal, value, necessary)
             case Truth() | Equal() | Temporal():
                 pass  # no step can change these

@@ -154,8 +154,8 @@ class ActionReader:
         if in_effect:
             (first, first_formula), (second, second_formula) = read_copy(), read_copy()
             second_variables = [v._replace(name=f"{v.name}'") for v in second.values()]
-            same = [model.Equal(-1 - first[name].slot, -1 - second[name].slot) for name in in_effect]
-            body = model.Or((model.Not(first_formula), model.Not(second_formula), And(tuple(same))))
+            equations = [model.Equal(-1 - first[name].slot, -1 - second[name].slot) for name in in_effect]
+            body = model.Or((model.Not(first_formula), model.Not(second_formula), And(tuple(equations))))
             condition.append(Quantified(True, (*first.values(), *second_variables), body))
         variables, formula = read_copy()
         del context.diagnostics[diagnostics:]  # the copies repeat the diagnostics of the first

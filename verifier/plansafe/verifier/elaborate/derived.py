@@ -65,9 +65,9 @@ def stratify(
     derived = {axiom.predicate for axiom in axioms}
     level = dict.fromkeys(derived, 0)
     dependencies = [_find_dependencies(axiom.body, derived) for axiom in axioms]
-    changed = True
-    while changed:
-        changed = False
+    has_changed = True
+    while has_changed:
+        has_changed = False
         for axiom, dependency, at in zip(axioms, dependencies, places, strict=True):
             for predicate, is_negative in dependency:
                 least = level[predicate] + is_negative
@@ -78,7 +78,7 @@ def stratify(
                         context.error(SC.NOT_STRATIFIED, message, at, "recursion through `not`")
                         return ()
                     level[axiom.predicate] = least
-                    changed = True
+                    has_changed = True
     groups: dict[int, list[Axiom]] = {}
     for axiom in axioms:
         groups.setdefault(level[axiom.predicate], []).append(axiom)

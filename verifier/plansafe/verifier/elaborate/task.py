@@ -13,6 +13,7 @@ from plansafe.verifier.elaborate.conditions import ConditionReader, read_prefere
 from plansafe.verifier.elaborate.context import Context, Place, is_name, is_object_name
 from plansafe.verifier.elaborate.declarations import declare_functions, declare_objects, declare_predicates
 from plansafe.verifier.elaborate.derived import find_derived_predicates, read_axiom, stratify
+from plansafe.verifier.elaborate.factored import is_factored, merge_parts
 from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS, InitialStateReader, read_metric
 from plansafe.verifier.elaborate.sections import (
     DOMAIN_SECTIONS,
@@ -52,6 +53,11 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
 
     ``None`` if one of them is not a definition; otherwise see ``context.errors``.
     """
+    if is_factored(domain_top):
+        merged = merge_parts(context, domain_top, problem_top, elaborate_task)
+        if merged is None:
+            return None
+        domain_top, problem_top = merged
     tops = (domain_top, problem_top)
     domain = split_sections(context, domain_top, "domain", DOMAIN_SECTIONS, REPEATED_SECTIONS, UNSUPPORTED_SECTIONS)
     problem = split_sections(context, problem_top, "problem", PROBLEM_SECTIONS, frozenset(), UNSUPPORTED_SECTIONS)
@@ -152,12 +158,12 @@ def _read_actions_and_axioms(symbols: Symbols, sections: list[tuple[str, Place]]
 
 def _find_static_predicates(symbols: Symbols, timed: list[model.TimedLiteral]) -> list[bool]:
     """For each predicate, whether no action, event, axiom or timed literal changes it."""
-    changed = set(symbols.derived) | {literal.predicate for literal in timed if not literal.fluent}
+    changed_predicates = set(symbols.derived) | {literal.predicate for literal in timed if not literal.fluent}
     for action in (*symbols.actions.values(), *symbols.events.values()):
         for snap in (action.start, action.end):
             for effect in snap.effects if snap else ():
-                changed |= {atom.predicate for atom in (*effect.adds, *effect.deletes)}
-    return [predicate not in changed for predicate in range(len(symbols.predicates))]
+                changed_predicates |= {atom.predicate for atom in (*effect.adds, *effect.deletes)}
+    return [predicate not in changed_predicates for predicate in range(len(symbols.predicates))]
 
 
 def _default_total_cost(symbols: Symbols, initial: InitialStateReader, tops: tuple[list[Node], list[Node]]) -> None:
@@ -226,14 +232,14 @@ def _add_constraints(
         context.malformed(message, at, "expected a constraint in parentheses")
         return
     head = node[0] if node else "and"
-    inner = Scope(scope)
-    conditions = ConditionReader(symbols, inner, "constraints")
+    quantifier_scope = Scope(scope)
+    conditions = ConditionReader(symbols, quantifier_scope, "constraints")
     if head == "and":
         for child in range(1, len(node)):
             _add_constraints(symbols, Place(node, child), outer, scope, constraints)
     elif head == "forall" and len(node) == 3 and _has_preference(node):
         variables = (*outer, *conditions.bind_variables(Place(node, 1)))
-        _add_constraints(symbols, Place(node, 2), variables, inner, constraints)
+        _add_constraints(symbols, Place(node, 2), variables, quantifier_scope, constraints)
     elif head == "preference":
         name = read_preference_name(node)
         if name is None:
@@ -242,14 +248,14 @@ def _add_constraints(
             return
         formula = conditions.read_formula(Place(node, len(node) - 1))
         _check_temporal(context, formula, at)
-        constraints.append(TaskConstraint(name, outer, formula, at, inner.slots))
+        constraints.append(TaskConstraint(name, outer, formula, at, quantifier_scope.slots))
     else:
         formula = conditions.read_formula(at)
         variables = outer
         while isinstance(formula, Quantified) and formula.universal:
             variables, formula = (*variables, *formula.variables), formula.body
         _check_temporal(context, formula, at)
-        constraints.append(TaskConstraint(None, variables, formula, at, inner.slots))
+        constraints.append(TaskConstraint(None, variables, formula, at, quantifier_scope.slots))
 
 
 def _has_preference(node: Node) -> bool:

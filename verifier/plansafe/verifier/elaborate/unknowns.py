@@ -101,15 +101,17 @@ class UnknownStatements:
             return
         if operator[0] == ">":
             numbers.reverse()
-        fluent_position, strict = numbers.index(None), len(operator) == 1
+        fluent_position, is_strict = numbers.index(None), len(operator) == 1
         interval = Interval()
         for position, number in enumerate(numbers):
             if number is not None:
                 is_lower_bound = position < fluent_position
-                bound = Interval(number, None, strict) if is_lower_bound else Interval(None, number, False, strict)
+                bound = (
+                    Interval(number, None, is_strict) if is_lower_bound else Interval(None, number, False, is_strict)
+                )
                 interval = intersect_intervals(interval, bound)
         for left, right in pairwise(numbers):  # two adjacent numbers are also compared with each other
-            if left is not None and right is not None and (left > right or (strict and left == right)):
+            if left is not None and right is not None and (left > right or (is_strict and left == right)):
                 interval = Interval(left, right, True, True)
         self._fluents.append(_FluentInterval(fluent, node, interval))
 

@@ -86,24 +86,24 @@ def interpret_effects(
     effects = SnapEffects([], [], [])
     for number, effect in enumerate(snap.effects):
         for objects in product(*[task.domains[v.domain] for v in effect.variables]):
-            inner = {**binding, **bind(effect.variables, objects)}
+            full_binding = {**binding, **bind(effect.variables, objects)}
             held_at_start = effect.at_start is TRUE or (start_conditions or {}).get((number, objects), False)
-            holds = evaluator.holds(effect.condition, inner)
+            holds = evaluator.holds(effect.condition, full_binding)
             if held_at_start is False or holds is False:
                 continue
             if held_at_start is None or holds is None:
                 raise UndefinedNumber(
-                    evaluator.describe_undefined(effect.condition, inner) or "an effect condition is undefined"
+                    evaluator.describe_undefined(effect.condition, full_binding) or "an effect condition is undefined"
                 )
-            effects.adds.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds])
-            effects.deletes.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes])
+            effects.adds.extend([(a.predicate, task.code_of(a.arguments, full_binding)) for a in effect.adds])
+            effects.deletes.extend([(a.predicate, task.code_of(a.arguments, full_binding)) for a in effect.deletes])
             for a in effect.assignments:
-                value = evaluator.evaluate(a.value, inner)
+                value = evaluator.evaluate(a.value, full_binding)
                 if a.operator != "assign":
-                    evaluator.evaluate(model.Fluent(a.function, a.arguments), inner)
+                    evaluator.evaluate(model.Fluent(a.function, a.arguments), full_binding)
                 if a.operator == "scale-down" and value == 0:
                     raise UndefinedNumber("division by zero")
-                effects.updates.append(Update(a.operator, a.function, task.code_of(a.arguments, inner), value))
+                effects.updates.append(Update(a.operator, a.function, task.code_of(a.arguments, full_binding), value))
     return effects
 
 
@@ -114,6 +114,6 @@ def evaluate_start_conditions(evaluator: Evaluator, end: Snap, binding: dict[int
         if effect.at_start is TRUE:
             continue
         for objects in product(*[evaluator.task.domains[v.domain] for v in effect.variables]):
-            inner = {**binding, **bind(effect.variables, objects)}
-            values[number, objects] = evaluator.holds(effect.at_start, inner)
+            full_binding = {**binding, **bind(effect.variables, objects)}
+            values[number, objects] = evaluator.holds(effect.at_start, full_binding)
     return values

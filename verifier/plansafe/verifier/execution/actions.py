@@ -298,13 +298,13 @@ class ActionCode:
         if disjuncts is None or any([len(d.variables) + len(effect.variables) >= MAX_LOOPS for d in disjuncts]):
             return None
         emitter = self.emitter
-        inner = self._fact_lines(effect)
+        body = self._fact_lines(effect)
         bound, outputs = frozenset(slots), [v.slot for v in effect.variables]
         lines: list[str] = []
         for disjunct in disjuncts:
             domains = {v.slot: v.domain for v in (*effect.variables, *disjunct.variables)}
             join = Join(emitter, domains, "S, F", indexed=False)
-            lines += join.emit(disjunct.literals, bound, outputs, inner)
+            lines += join.emit(disjunct.literals, bound, outputs, body)
         return lines
 
 

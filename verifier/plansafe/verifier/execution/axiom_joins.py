@@ -29,20 +29,20 @@ _FIND_PARAMETERS = "S, F, I, codes, out"
 class JoinIndexes(dict[int, Index]):
     """The indexes ``I`` of the facts, made when a join first uses them; valid while the facts do not change.
 
-    The indexes of sets that ``base`` shares are taken from ``base``.
+    The index of a set that ``shared_indexes`` also has is taken from there.
     """
 
-    def __init__(self, emitter: Emitter, facts: Facts, base: JoinIndexes | None = None) -> None:
+    def __init__(self, emitter: Emitter, facts: Facts, shared_indexes: JoinIndexes | None = None) -> None:
         self.emitter = emitter
         self.facts = facts
-        self.base = base
+        self.shared_indexes = shared_indexes
 
     def __missing__(self, number: int) -> Index:
         emitter = self.emitter
         predicate, positions = emitter.index_key(number)
         codes = self.facts[predicate]
-        if self.base is not None and self.base.facts[predicate] is codes:
-            self[number] = self.base[number]
+        if self.shared_indexes is not None and self.shared_indexes.facts[predicate] is codes:
+            self[number] = self.shared_indexes[number]
             return self[number]
         size, arity = emitter.object_count, len(emitter.task.predicates[predicate].types)
         powers = [size ** (arity - 1 - position) for position in positions]

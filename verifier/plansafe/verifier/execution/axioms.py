@@ -57,15 +57,24 @@ class Axioms:
         set that differs is replaced, never changed, because copies of the state may share it. After an exception the
         derived facts are those from before.
         """
-        base, inputs = len(facts), self.inputs
-        if not any([(change[0] if change[0] < base else base - 1 - change[0]) in inputs for change in log]):
+        predicate_count, inputs = len(facts), self.inputs
+        if not any(
+            [
+                (change[0] if change[0] < predicate_count else predicate_count - 1 - change[0]) in inputs
+                for change in log
+            ]
+        ):
             return
         before = {predicate: facts[predicate] for predicate in self.derived}
         try:
             if self._has_few_objects and sum([len(codes) for codes in before.values()]) <= MAX_RECOMPUTED_FACTS:
                 self.compute(facts, fluents)
             else:
-                read = [change for change in log if (change[0] if change[0] < base else base - 1 - change[0]) in inputs]
+                read = [
+                    change
+                    for change in log
+                    if (change[0] if change[0] < predicate_count else predicate_count - 1 - change[0]) in inputs
+                ]
                 maintenance = Maintenance(self.emitter, facts, fluents, read)
                 for joins in self._strata:
                     maintenance.update_stratum(joins)
@@ -176,19 +185,19 @@ class Maintenance:
         self.fluents = fluents
         self.deleted: PredicateFacts = {}
         self.added: PredicateFacts = {}
-        self.changed: set[int] = set()
+        self.changed_symbols: set[int] = set()
         """The changed predicates, and ``-1 - f`` for fluents."""
-        base = len(facts)
+        predicate_count = len(facts)
         for index, code, value in log:
-            if index >= base:
-                self.changed.add(base - 1 - index)
+            if index >= predicate_count:
+                self.changed_symbols.add(predicate_count - 1 - index)
                 continue
-            self.changed.add(index)
-            changed, opposite = (self.added, self.deleted) if value else (self.deleted, self.added)
+            self.changed_symbols.add(index)
+            target, opposite = (self.added, self.deleted) if value else (self.deleted, self.added)
             if code in opposite.get(index, ()):
                 opposite[index].discard(code)  # changed back
             else:
-                changed.setdefault(index, set()).add(code)
+                target.setdefault(index, set()).add(code)
         self.indexes = JoinIndexes(emitter, facts)
         self._emitter = emitter
         self._before: JoinIndexes | None = None
@@ -197,7 +206,7 @@ class Maintenance:
 
     def update_stratum(self, joins: StratumJoins) -> None:
         """Correct a stratum; those before it are correct."""
-        changed_reads = joins.reads & self.changed
+        changed_reads = joins.reads & self.changed_symbols
         if not changed_reads:
             return
         facts = self.facts
@@ -228,7 +237,7 @@ class Maintenance:
         if not deleted and not added:
             self.facts[predicate] = old_codes
             return
-        self.changed.add(predicate)
+        self.changed_symbols.add(predicate)
         self.deleted[predicate], self.added[predicate] = deleted, added
 
     @property
@@ -236,7 +245,7 @@ class Maintenance:
         """The facts before the step, with their indexes; every replaced derived predicate must be recorded."""
         if self._before is None:
             past = list(self.facts)
-            for index in self.changed:
+            for index in self.changed_symbols:
                 if index >= 0 and index not in self._old:
                     past[index] = (past[index] - self.added.get(index, set())) | self.deleted.get(index, set())
             self._before = JoinIndexes(self._emitter, past, self.indexes)

@@ -58,6 +58,9 @@ class Engine:
         self.task = task
         self.rules = rules
         self.action_predicates = action_predicates
+        self.is_continuous = task.is_continuous
+        self.has_late_literals = any([literal.time > 0 for literal in task.timed_literals])
+        self.has_durative_actions = any([action.end is not None for action in task.actions.values()])
         self.resolver = Resolver(task, lenient_types)
         self.emitter = Emitter(task)
         self.footprints = FootprintFinder(task)
@@ -150,9 +153,9 @@ class Engine:
     def changeable_indexes(self) -> tuple[int, ...]:
         """The predicates that some action changes, except derived ones, and all fluents (numbered after them)."""
         static, derived = self.task.static, frozenset() if self.axioms is None else self.axioms.derived
-        base = len(self.task.predicates)
-        facts = [p for p in range(base) if (p >= len(static) or not static[p]) and p not in derived]
-        return (*facts, *range(base, base + len(self.task.functions)))
+        predicate_count = len(self.task.predicates)
+        facts = [p for p in range(predicate_count) if (p >= len(static) or not static[p]) and p not in derived]
+        return (*facts, *range(predicate_count, predicate_count + len(self.task.functions)))
 
     @cached_property
     def changing_actions(self) -> dict[tuple[int, bool], list[str]]:
@@ -169,10 +172,10 @@ class Engine:
         """The predicates (and fluents, numbered after them) that an instantaneous action may change itself."""
         cached = self._changed_indexes.get(id(action))
         if cached is None:
-            base = len(self.task.predicates)
+            predicate_count = len(self.task.predicates)
             effects = action.start.effects
             indexes = {atom.predicate for effect in effects for atom in (*effect.adds, *effect.deletes)}
-            indexes |= {base + a.function for effect in effects for a in effect.assignments}
+            indexes |= {predicate_count + a.function for effect in effects for a in effect.assignments}
             cached = self._changed_indexes[id(action)] = action, tuple(indexes)
         return cached[1]
 

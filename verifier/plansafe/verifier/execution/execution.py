@@ -134,10 +134,10 @@ class Execution:
         new = self.fork()
         return new if new.take(step) else None
 
-    def _unshare(self, changed: Iterable[int]) -> None:
+    def _unshare(self, changed_indexes: Iterable[int]) -> None:
         """Copy the sets of predicates (and fluents) that will change, if a copy of this execution shares them."""
         if self._unshared is not None:
-            self.state.unshare(changed, self._unshared)
+            self.state.unshare(changed_indexes, self._unshared)
 
     def _discard_key_parts(self, log: Iterable[StateChange]) -> None:
         """Discard the key parts of changed predicates."""
@@ -358,10 +358,10 @@ class Execution:
     def state_key(self) -> StateKey:
         """A hashable copy of the facts and numbers of the state that may change, except derived facts."""
         parts, state = self._key_parts, self.state
-        base = len(state.facts)
+        predicate_count = len(state.facts)
         for index in self.engine.changeable_indexes:
             if index not in parts:
-                parts[index] = _make_key_part(state, index, base)
+                parts[index] = _make_key_part(state, index, predicate_count)
         return tuple([parts[index] for index in self.engine.changeable_indexes])
 
     def key(self) -> tuple[StateKey, MonitorKey]:
@@ -369,5 +369,9 @@ class Execution:
         return self.state_key(), make_monitor_key(self.runtime, self.letter, self.criteria)
 
 
-def _make_key_part(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:
-    return frozenset(state.facts[index]) if index < base else frozenset(state.fluents[index - base].items())
+def _make_key_part(state: State, index: int, predicate_count: int) -> frozenset[int] | frozenset[tuple[int, Number]]:
+    return (
+        frozenset(state.facts[index])
+        if index < predicate_count
+        else frozenset(state.fluents[index - predicate_count].items())
+    )

@@ -178,9 +178,9 @@ class Monitor:
         """
         observed = self._parse(facts)
         state = self.simulation.state
-        base = len(state.facts)
+        predicate_count = len(state.facts)
         if complete:
-            for predicate in {index for index, _ in observed if index < base}:
+            for predicate in {index for index, _ in observed if index < predicate_count}:
                 for code in state.facts[predicate]:
                     observed.setdefault((predicate, code), False)
         log: list[StateChange] = []
@@ -188,10 +188,10 @@ class Monitor:
         missing: list[str] = []
         numbers: list[tuple[str, str, str]] = []
         for (index, code), value in observed.items():
-            if index >= base:
-                before = state.fluents[index - base].get(code)
+            if index >= predicate_count:
+                before = state.fluents[index - predicate_count].get(code)
                 if before != value:
-                    state.fluents[index - base][code] = value
+                    state.fluents[index - predicate_count][code] = value
                     log.append((index, code, before))
                     numbers.append(
                         (self.task.key_text(index, code), "undefined" if before is None else str(before), str(value))
@@ -310,14 +310,16 @@ class Monitor:
         """The predicate (or function, numbered after the predicates) and code of an observed fact."""
         tokens = node if isinstance(node, list) else [node]
         name = str(tokens[0]) if tokens else ""
-        base = len(self.task.predicates)
+        predicate_count = len(self.task.predicates)
         predicates = {p.name: i for i, p in enumerate(self.task.predicates) if p.node is not None}
-        functions = {f.name: i + base for i, f in enumerate(self.task.functions)}
+        functions = {f.name: i + predicate_count for i, f in enumerate(self.task.functions)}
         index = predicates.get(name, functions.get(name))
         if index is None:
             suggestion = did_you_mean(name, [*predicates, *functions])
             raise _find_observation_error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{name}` in `{text}`", suggestion)
-        declared = self.task.predicates[index] if index < base else self.task.functions[index - base]
+        declared = (
+            self.task.predicates[index] if index < predicate_count else self.task.functions[index - predicate_count]
+        )
         count = len(tokens) - 1
         if count != len(declared.types):
             message = f"`{text}` has {count} argument{'' if count == 1 else 's'} instead of {len(declared.types)}"
@@ -364,10 +366,10 @@ def _decide_verdict(monitor: InvariantMonitor | Automaton) -> int:
     if program.past_mode:
         fails = [
             not program.output(i.state)
-            for i in [*monitor.instances.values(), *([] if monitor.default_retired else [monitor.default])]
+            for i in [*monitor.instances.values(), *([] if monitor.default_retired else [monitor.default_instance])]
         ]
         return PRESENTLY_VIOLATED if monitor.mode == "end" and any(fails) else PRESENTLY_SATISFIED
     verdicts = [program.verdict(i.state) for i in monitor.instances.values()]
     if not monitor.default_retired and monitor.has_shared_bindings():
-        verdicts.append(program.verdict(monitor.default.state))
+        verdicts.append(program.verdict(monitor.default_instance.state))
     return min(verdicts, default=PERMANENTLY_SATISFIED)

@@ -51,15 +51,18 @@ def _violating_states(task: Task, part: RulePart) -> Iterator[str]:
     if disjuncts is None:
         yield "breaks in too many ways to list"
         return
-    printer = Printer(task).inside(part.parameters)
+    printer = Printer(task).with_variables(part.parameters)
     for disjunct in disjuncts:
         yield f"breaks where {_disjunct(printer, disjunct)}"
 
 
 def _disjunct(printer: Printer, disjunct: Disjunct) -> str:
-    inner = printer.inside(disjunct.variables)
-    literals = [("" if literal.positive else "not ") + inner.formula(literal.formula) for literal in disjunct.literals]
-    prefix = f"for some {inner.variables(disjunct.variables)}, " if disjunct.variables else ""
+    disjunct_printer = printer.with_variables(disjunct.variables)
+    literals = [
+        ("" if literal.positive else "not ") + disjunct_printer.print_formula(literal.formula)
+        for literal in disjunct.literals
+    ]
+    prefix = f"for some {disjunct_printer.print_variables(disjunct.variables)}, " if disjunct.variables else ""
     return prefix + (" and ".join(literals) or "anything")
 
 
@@ -94,8 +97,8 @@ def _monitor_text(engine: Engine, part: RulePart, monitor: InvariantMonitor | Au
     if isinstance(monitor, InvariantMonitor):
         return "the bindings that break it"
     kind = "a latch" if isinstance(monitor, Latch) else "an automaton"
-    printer = Printer(engine.task).inside(part.parameters)
-    return f"{kind} that reads {', '.join(printer.formulas(monitor.program.leaves)) or 'nothing'}"
+    printer = Printer(engine.task).with_variables(part.parameters)
+    return f"{kind} that reads {', '.join(printer.print_formulas(monitor.program.leaves)) or 'nothing'}"
 
 
 def _triggers(task: Task, monitor: InvariantMonitor | Automaton) -> str:

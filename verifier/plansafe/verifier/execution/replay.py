@@ -441,6 +441,6 @@ def count_preferences(
     for preference in preferences:
         evaluator = Evaluator(task, state.facts, state.fluents)
         counts.setdefault(preference.name, 0)
-        for inner in task.bindings(preference.variables, binding):
-            if evaluator.holds(preference.body, inner) is not True:
+        for full_binding in task.bindings(preference.variables, binding):
+            if evaluator.holds(preference.body, full_binding) is not True:
                 counts[preference.name] += 1

@@ -72,17 +72,17 @@ class State:
         """A copy with the same sets: call :meth:`unshare` before changing either of the two."""
         return State(self.task, list(self.facts), list(self.fluents))
 
-    def unshare(self, changed: Iterable[int], owned: set[int]) -> None:
+    def unshare(self, changed_indexes: Iterable[int], owned: set[int]) -> None:
         """Copy the sets of predicates (and fluents, numbered after them) that will change and are not ``owned`` yet."""
-        facts, fluents, base = self.facts, self.fluents, len(self.facts)
-        for index in changed:
+        facts, fluents, predicate_count = self.facts, self.fluents, len(self.facts)
+        for index in changed_indexes:
             if index in owned:
                 continue
             owned.add(index)
-            if index < base:
+            if index < predicate_count:
                 facts[index] = set(facts[index])
             else:
-                fluents[index - base] = dict(fluents[index - base])
+                fluents[index - predicate_count] = dict(fluents[index - predicate_count])
 
     def apply(self, delta: Delta, log: list[StateChange]) -> None:
         """Change the state, and append every change to ``log``."""
@@ -96,27 +96,27 @@ class State:
             if code not in facts[predicate]:
                 facts[predicate].add(code)
                 log.append((predicate, code, True))
-        base = len(facts)
+        predicate_count = len(facts)
         for function, code, value in delta.values:
             before = self.fluents[function].get(code)
             if before != value:
                 self.fluents[function][code] = value
-                log.append((base + function, code, before))
+                log.append((predicate_count + function, code, before))
 
     def undo(self, log: list[StateChange]) -> None:
         """Undo the changes of a log, and empty it."""
-        facts, base = self.facts, len(self.facts)
+        facts, predicate_count = self.facts, len(self.facts)
         while log:
             index, code, value = log.pop()
-            if index < base:
+            if index < predicate_count:
                 if value:
                     facts[index].discard(code)
                 else:
                     facts[index].add(code)
             elif value is None:
-                self.fluents[index - base].pop(code, None)
+                self.fluents[index - predicate_count].pop(code, None)
             else:
-                self.fluents[index - base][code] = value
+                self.fluents[index - predicate_count][code] = value
 
     def key(self) -> tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]:
         """A hashable copy of the state, for searches."""

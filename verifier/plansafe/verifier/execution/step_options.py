@@ -53,14 +53,14 @@ class StepForesight:
         self.engine = engine
         self.state = state
         self.runtime = runtime
-        self.now = LetterTime(letter, letter, False)
-        self.then = LetterTime(letter + 1, letter + 1, False)
+        self.present_time = LetterTime(letter, letter, False)
+        self.next_time = LetterTime(letter + 1, letter + 1, False)
         self.monitors = runtime.monitors
         departed = runtime.fork()
-        engine.announce_step(departed, state, None, self.now)
+        engine.announce_step(departed, state, None, self.present_time)
         self._departing = self._compare(runtime, departed)
         arrived = departed.fork()
-        arrived.enter_state(state, (), self.then)
+        arrived.enter_state(state, (), self.next_time)
         self._arriving = self._compare(departed, arrived)
         numbered = list(enumerate(self.monitors))
         final = {n for n, monitor in numbered if isinstance(monitor, InvariantMonitor) and monitor.final}
@@ -90,7 +90,7 @@ class StepForesight:
             return idle.truth(binding)
         latch = self.monitors[number]
         assert isinstance(latch, Latch)
-        return latch.predict_truth(binding, self.state, self.now)
+        return latch.predict_truth(binding, self.state, self.present_time)
 
     @staticmethod
     def _compare(before: Runtime, after: Runtime) -> _UnaffectedMonitors:
@@ -179,11 +179,11 @@ class StepForesight:
             or monitor.readers.has_reader(change[0], change[1])
             or (number in self._pending and self._pending[number][1].has_reader(change[0], change[1]))
         ):
-            return self._predict(number, (change,), candidates, self.now)
+            return self._predict(number, (change,), candidates, self.present_time)
         key = number, monitor.leaves.evaluate_global(self.state)
         broken = self._same_for_all.get(key)
         if broken is None:
-            broken = self._same_for_all[key] = self._predict(number, (change,), candidates, self.now)
+            broken = self._same_for_all[key] = self._predict(number, (change,), candidates, self.present_time)
         return broken
 
     # -- the next letter ----------------------------------------------------------------------------------------------
@@ -197,9 +197,11 @@ class StepForesight:
             if self.engine.axioms is not None:
                 self.engine.axioms.update(state.facts, state.fluents, log)
         changes = tuple(log)
-        base = len(state.facts)
+        predicate_count = len(state.facts)
         # The log has the numbers from before the step.
-        new_numbers = tuple([state.fluents[index - base][code] for index, code, _ in changes if index >= base])
+        new_numbers = tuple(
+            [state.fluents[index - predicate_count][code] for index, code, _ in changes if index >= predicate_count]
+        )
         try:
             broken = self._broken_by_changes.get((changes, new_numbers))
             if broken is None:
@@ -220,7 +222,7 @@ class StepForesight:
             self._add_affected(predicate, code, bool(value), affected, True)
         broken = self._find_broken_by_others(self._arriving, affected)
         for number, candidates in affected.items():
-            broken.update(self._predict(number, changes, candidates, self.then))
+            broken.update(self._predict(number, changes, candidates, self.next_time))
         runtime.indexes.update([(index, code, not value) for index, code, value in reversed(changes)])
         return frozenset(broken)
 

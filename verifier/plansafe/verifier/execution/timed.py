@@ -228,9 +228,9 @@ class TimedReplay(Replay):
                     continue
                 self.preference_violations.setdefault(preference.name, 0)
                 evaluator, binding = self._make_evaluator(step)
-                for inner in self.task.bindings(preference.variables, binding):
-                    key = (step.number, position, *[inner[v.slot] for v in preference.variables])
-                    if key not in self._violated and evaluator.holds(preference.body, inner) is not True:
+                for full_binding in self.task.bindings(preference.variables, binding):
+                    key = (step.number, position, *[full_binding[v.slot] for v in preference.variables])
+                    if key not in self._violated and evaluator.holds(preference.body, full_binding) is not True:
                         self._violated.add(key)
                         self.preference_violations[preference.name] += 1
 

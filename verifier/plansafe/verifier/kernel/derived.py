@@ -82,13 +82,13 @@ class Axioms:
         A stratum stays if nothing that it reads changed. It is continued if the changes can only add to it, and
         otherwise computed again.
         """
-        changed = {fact[:2] for fact in numbers}
+        changed_facts = {fact[:2] for fact in numbers}
         grown, shrunk = {fact[:1] for fact in added}, {fact[:1] for fact in removed}
         for stratum in self.strata:
-            if not stratum.reads & (grown | shrunk | changed):
+            if not stratum.reads & (grown | shrunk | changed_facts):
                 continue
             before = dict[Fact, None]()
-            if stratum.reads & (shrunk | changed) or stratum.negative_reads & grown:
+            if stratum.reads & (shrunk | changed_facts) or stratum.negative_reads & grown:
                 for predicate in stratum.predicates:
                     before.update(dict.fromkeys(state.facts.with_predicate(predicate[0])))
                 for fact in before:

@@ -158,8 +158,8 @@ def _bind_local_variables(section: Section) -> Section:
     conditions = [("exists", tuple(items), condition)]
     if effect_variables:
         both = ("and", condition, _rename_tokens(condition, copies))
-        same = ("and", *(("=", v, copies[v]) for v in effect_variables))
-        conditions.append(("forall", (*items, *_rename_tokens(tuple(items), copies)), ("imply", both, same)))
+        equations = ("and", *(("=", v, copies[v]) for v in effect_variables))
+        conditions.append(("forall", (*items, *_rename_tokens(tuple(items), copies)), ("imply", both, equations)))
         local, outer = _split_typed_list(items, effect_variables)
         effect = ("forall", outer, ("when", ("exists", local, condition), effect))
     fields |= {":precondition": ("and", *conditions), ":effect": effect}

@@ -61,8 +61,12 @@ def effect_changes(
             for part in members:
                 yield from effect_changes(part, binding, context, condition, objects)
         case Quantified(_, variable, domain, part):
-            for inner in iterate_candidate_bindings(effect.supports, ((variable, domain),), binding, context.state):
-                yield from effect_changes(part, inner, context, condition, (*objects, inner[variable]))
+            for extended_binding in iterate_candidate_bindings(
+                effect.supports, ((variable, domain),), binding, context.state
+            ):
+                yield from effect_changes(
+                    part, extended_binding, context, condition, (*objects, extended_binding[variable])
+                )
         case OneOf(number, members):
             assert context.choose is not None
             chosen = context.choose(number, objects, len(members))
@@ -135,8 +139,8 @@ def interfere(left: Footprint, right: Footprint) -> bool:
     if left.reads_change_of(right) or right.reads_change_of(left):
         return True
     return any(
-        changed == other_changed and not _are_compatible(op, other_op)
-        for op, changed, _ in left.changes
+        changed_fact == other_changed and not _are_compatible(op, other_op)
+        for op, changed_fact, _ in left.changes
         for other_op, other_changed, _ in right.changes
     )
 

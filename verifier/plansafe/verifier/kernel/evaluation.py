@@ -82,7 +82,7 @@ def _evaluate_quantified(formula: Quantified, binding: Binding, view: View) -> S
     """Return the values of a quantified formula. Without objects, ``forall`` is true and ``exists`` is false."""
     domains = ((formula.variable, formula.objects),)
     inner_bindings = iterate_candidate_bindings(formula.supports, domains, binding, view)
-    signals = (evaluate(formula.part, inner, view) for inner in inner_bindings)
+    signals = (evaluate(formula.part, inner_binding, view) for inner_binding in inner_bindings)
     return greatest(signals) if formula.operator == "exists" else least(signals)
 
 

@@ -107,7 +107,9 @@ class FormulaReader:
                 return Connective("and", tuple([self.read_formula(part, scope, level) for part in parts]))
             case (("forall" | "exists") as op, variables, part) if op == "forall" or level != "timed":
                 part_level = level if op == "forall" else operand_level
-                return self.quantify(op, variables, scope, lambda inner: self.read_formula(part, inner, part_level))
+                return self.quantify(
+                    op, variables, scope, lambda inner_scope: self.read_formula(part, inner_scope, part_level)
+                )
             case ("preference", *names, part) if level in ("goal", "constraint", "timed"):
                 if all(isinstance(name, str) for name in names):
                     timed = isinstance(part, tuple) and " ".join(map(str, part[:2])) in PHASES
@@ -208,7 +210,9 @@ class FormulaReader:
             case () | ("and", *_):
                 return Connective("and", tuple([self.read_effect(part, scope, timed) for part in expr[1:]]))
             case ("forall", variables, part):
-                return self.quantify("forall", variables, scope, lambda inner: self.read_effect(part, inner, timed))
+                return self.quantify(
+                    "forall", variables, scope, lambda inner_scope: self.read_effect(part, inner_scope, timed)
+                )
             case ("oneof", *parts) if parts and all(isinstance(part, tuple) for part in parts):
                 number = next(self._oneof_numbers)
                 return OneOf(number, tuple([self.read_effect(part, scope, timed) for part in parts]))

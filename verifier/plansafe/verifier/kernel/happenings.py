@@ -288,7 +288,7 @@ class Execution:
     def _find_broken_over_all(self, executed: list[Attempt], change: StateChange) -> set[int]:
         """Return the running steps whose condition over all fails; it is evaluated again if a fact it reads changed."""
         new = {attempt.step.number for attempt in executed}
-        changed = {*change.added, *change.removed, *change.numbers}
+        changed_facts = {*change.added, *change.removed, *change.numbers}
         broken = set[int]()
         for number, (step, _) in self.running_steps.items():
             assert step.action is not None
@@ -296,7 +296,9 @@ class Execution:
             if over_all is None:
                 continue
             binding = bind_durative_step(step)
-            unchanged = number not in new and changed.isdisjoint(self._find_over_all_reads(step, over_all, binding))
+            unchanged = number not in new and changed_facts.isdisjoint(
+                self._find_over_all_reads(step, over_all, binding)
+            )
             if (self.state.literal or not unchanged) and not holds(over_all, binding, self.state):
                 broken.add(number)
         return broken

@@ -53,8 +53,8 @@ def read_expressions(text: str, strings: bool = False) -> tuple[Sexp, ...]:
         elif token == ")" and len(stack) == 1:
             surplus = True
         elif token == ")":
-            inner = tuple(stack.pop())
-            stack[-1].append(inner)
+            closed_list = tuple(stack.pop())
+            stack[-1].append(closed_list)
         else:
             require(strings or token[0] != '"', "a string")
             stack[-1].append(token if token[0] == '"' else token.lower())

@@ -118,13 +118,13 @@ def evaluate_instances(rule: Rule, trace: Trace, restriction: Mapping[str, str])
 
     Satisfied instances may be left out, because only bindings that can violate a part are tried.
     """
-    for base, matched_steps in find_matches(rule, trace) if rule.patterns else [({}, [])]:
-        if any(restriction.get(name, object_) != object_ for name, object_ in base.items()):
+    for step_binding, matched_steps in find_matches(rule, trace) if rule.patterns else [({}, [])]:
+        if any(restriction.get(name, object_) != object_ for name, object_ in step_binding.items()):
             continue
         for part in rule.parts:
             params = tuple([(v, {restriction[v]: None} if v in restriction else objects) for v, objects in part.params])
             for binding in iterate_candidate_bindings(
-                part.violation_supports, _select_unbound(params, base), base, trace
+                part.violation_supports, _select_unbound(params, step_binding), step_binding, trace
             ):
                 yield _evaluate_instance(rule.name, part, binding, trace, matched_steps)
 
@@ -211,10 +211,11 @@ class _FindingBuilder(NamedTuple):
             is_past = not collect_operators(formula) & not_past
             return self.make_finding(0 if is_past else last + 1, last, is_past or None, is_past)
         signals = [evaluate(part, self.binding, self.trace) for part in formula.members]
-        inner = set[str]().union(*map(collect_operators, formula.members))
-        prefix_decides = not inner & {*FUTURE_OPERATORS, "step"}  # else a prefix does not determine the signals
+        operand_operators = set[str]().union(*map(collect_operators, formula.members))
+        # With these operators, a prefix does not determine the signals.
+        prefix_decides = operand_operators.isdisjoint((*FUTURE_OPERATORS, "step"))
         stays_violated = formula.operator in ("always", "at-most-once", "sometime-before")
-        exact = prefix_decides and (stays_violated or inner <= SELDOM_CONSTANT)
+        exact = prefix_decides and (stays_violated or operand_operators <= SELDOM_CONSTANT)
         letter = bisect_left(
             range(last + 1), True, key=lambda i: prefix_decides and self._is_violated_by_prefix(formula, signals, i)
         )
@@ -229,13 +230,13 @@ class _FindingBuilder(NamedTuple):
         same_time_follows = letter == 0 or letter in trace.letters_with_same_time_next
         return is_permanently_violated(formula.operator, formula.bounds, signals, times, trace.timed, same_time_follows)
 
-    def _triggered_at_start(self, formula: Temporal, signals: list[Signal], default: bool | None) -> bool | None:
-        """Whether an obligation was triggered at letter 0 and never answered; ``default`` for other operators."""
+    def _triggered_at_start(self, formula: Temporal, signals: list[Signal], fallback: bool | None) -> bool | None:
+        """Whether an obligation was triggered at letter 0 and never answered; ``fallback`` for other operators."""
         if collect_operators(formula.members[0]) & {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}:
-            return default  # the trigger's value at letter 0 is not known there
+            return fallback  # the trigger's value at letter 0 is not known there
         triggered = bool(signals[0][0][1] == 2)
         if formula.operator == "sometime-after":
             return triggered and max([int(value) for _, value in signals[1]]) < 2
         if formula.operator == "always-within":
             return triggered and answer_value(signals[1], 0, formula.bounds[0], self.trace.starts) < 2
-        return default
+        return fallback

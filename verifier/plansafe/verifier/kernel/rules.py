@@ -114,7 +114,9 @@ def split_parts(formula: Node, params: Domains, in_trajectory: bool = False) -> 
         case Quantified("forall", v, objects, part) if v not in dict(params):
             yield from split_parts(part, (*params, (v, objects)), in_trajectory)
         case Temporal("always", _, (part,)) if in_trajectory:
-            yield from ((inner, Temporal("always", (), (body,))) for inner, body in split_parts(part, params))
+            yield from (
+                (part_params, Temporal("always", (), (body,))) for part_params, body in split_parts(part, params)
+            )
         case Unary("not", part) if (pushed := _push_negation(part)) is not None:
             yield from split_parts(pushed, params, in_trajectory)
         case _:
@@ -138,12 +140,12 @@ def _push_negation(formula: Node) -> Node | None:
 def make_trajectory_rule(name: str, params: Domains, formula: Node) -> Rule:
     """Make the rule of ``:trajectory`` or a constraint. ``(always f)`` with a past formula f has occurrences."""
     parts = list[Part]()
-    for inner, g in split_parts(simplify(formula), params, True):
+    for part_params, g in split_parts(simplify(formula), params, True):
         beyond_past = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}
         if isinstance(g, Temporal) and g.operator == "always" and not collect_operators(g.members[0]) & beyond_past:
-            parts.append(_make_part(PartKind.OCCURRENCE, inner, g.members[0]))
+            parts.append(_make_part(PartKind.OCCURRENCE, part_params, g.members[0]))
         else:
-            parts.append(_make_part(PartKind.WHOLE_TRACE, inner, g))
+            parts.append(_make_part(PartKind.WHOLE_TRACE, part_params, g))
     return Rule(name, params, [], parts)
 
 
@@ -269,8 +271,8 @@ def _read_demands(
         formula = formulas.read_formula(keys[key], scope, "past")
         required = simplify(negate(formula) if key.startswith(":forbid") else formula)
         for params, part in split_parts(required, domains):
-            then = Temporal("next", (), (part,)) if key.endswith("after") else part
-            parts.append(_make_part(kind, params, Connective("imply", (when, then))))
+            demanded = Temporal("next", (), (part,)) if key.endswith("after") else part
+            parts.append(_make_part(kind, params, Connective("imply", (when, demanded))))
     return parts
 
 

@@ -83,9 +83,9 @@ def bindings_with_value(
 ) -> Iterator[Binding]:
     """The bindings of variables under which a formula has a value or is undefined."""
     for objects in evaluator.candidate_objects(Quantified(not value, variables, formula), binding):
-        inner = {**binding, **bind(variables, objects)}
-        if evaluator.holds(formula, inner) is not (not value):
-            yield inner
+        full_binding = {**binding, **bind(variables, objects)}
+        if evaluator.holds(formula, full_binding) is not (not value):
+            yield full_binding
 
 
 def select_bindings(
@@ -105,8 +105,10 @@ def select_bindings(
             evaluator, own_variables, disjunct, required_value
         ):
             return None
-        for inner in islice(bindings_with_value(evaluator, own_variables, disjunct, required_value, binding), most + 1):
-            bindings[tuple([inner[v.slot] for v in own_variables])] = inner
+        for full_binding in islice(
+            bindings_with_value(evaluator, own_variables, disjunct, required_value, binding), most + 1
+        ):
+            bindings[tuple([full_binding[v.slot] for v in own_variables])] = full_binding
         if len(bindings) > most:
             return None
     return SelectedBindings(own_slots, list(bindings.values()))

@@ -152,7 +152,9 @@ class Evaluator:
             return product(*domains)
         free = {v.slot: v.domain for v in variables}
         outer = {slot: value for slot, value in binding.items() if slot not in free}
-        return (tuple([inner[v.slot] for v in variables]) for inner in self._match_atoms(free, atoms, outer))
+        return (
+            tuple([full_binding[v.slot] for v in variables]) for full_binding in self._match_atoms(free, atoms, outer)
+        )
 
     @staticmethod
     def is_guided_by_atoms(formula: Quantified) -> bool:
@@ -183,25 +185,25 @@ class Evaluator:
         facts = self.facts[atom.predicate]
         if prod([len(domains[free[slot]]) for slot in unbound]) <= len(facts):
             for objects in product(*[domains[free[slot]] for slot in unbound]):
-                inner = {**binding, **dict(zip(unbound, objects, strict=True))}
-                if self.holds(atom, inner):
-                    yield from self._match_atoms(free, remaining_atoms, inner)
+                extended_binding = {**binding, **dict(zip(unbound, objects, strict=True))}
+                if self.holds(atom, extended_binding):
+                    yield from self._match_atoms(free, remaining_atoms, extended_binding)
             return
         arity, sets = len(atom.arguments), self.task.domain_sets
         for code in facts:
-            inner = dict(binding)
+            extended_binding = dict(binding)
             for argument, value in zip(atom.arguments, self.task.decode(code, arity), strict=True):
                 if argument >= 0:
                     matches = argument == value
-                elif -1 - argument in inner:
-                    matches = inner[-1 - argument] == value
+                elif -1 - argument in extended_binding:
+                    matches = extended_binding[-1 - argument] == value
                 else:
                     matches = value in sets[free[-1 - argument]]
-                    inner[-1 - argument] = value
+                    extended_binding[-1 - argument] = value
                 if not matches:
                     break
             else:
-                yield from self._match_atoms(free, remaining_atoms, inner)
+                yield from self._match_atoms(free, remaining_atoms, extended_binding)
 
     def describe_undefined(self, formula: Formula, binding: Binding) -> str | None:
         """What makes a comparison in the formula undefined; ``None`` if none is."""
@@ -244,8 +246,8 @@ class Evaluator:
                 only_unmet = is_defined and not each_instance_unmet
                 literals: list[UnmetLiteral] = []
                 for objects in sorted(self.candidate_objects(formula, binding)) if only_unmet else product(*domains):
-                    inner = {**binding, **bind(formula.variables, objects)}
-                    literals += self.unmet_literals(formula.body, inner, required_value, limit - len(literals))
+                    full_binding = {**binding, **bind(formula.variables, objects)}
+                    literals += self.unmet_literals(formula.body, full_binding, required_value, limit - len(literals))
                     if len(literals) >= limit:
                         break
                 return literals or whole_formula

@@ -140,7 +140,9 @@ class FootprintFinder:
                         stack.append((part.body, part_binding))
                         continue
                     instances_left -= instances
-                    stack += [(part.body, inner) for inner in self.task.bindings(part.variables, part_binding)]
+                    stack += [
+                        (part.body, full_binding) for full_binding in self.task.bindings(part.variables, part_binding)
+                    ]
                 case Not() | And() | Or() | Temporal() | Truth() | Equal():
                     stack += [(inner, part_binding) for inner in children(part)]
                 case _:
@@ -194,11 +196,11 @@ class FootprintFinder:
                 self.add_fluent_reads(constraint.value, binding, footprint)
         if not end and action.end is not None:
             for effect in action.end.effects:
-                for inner in self.task.bindings(effect.variables, binding):
-                    self.add_reads((effect.at_start,), inner, footprint)
+                for full_binding in self.task.bindings(effect.variables, binding):
+                    self.add_reads((effect.at_start,), full_binding, footprint)
         for effect in snap.effects:
-            for inner in self.task.bindings(effect.variables, binding):
-                self.add_effect_reads(effect, inner, footprint)
+            for full_binding in self.task.bindings(effect.variables, binding):
+                self.add_effect_reads(effect, full_binding, footprint)
 
     def of_action(self, action: Action, binding: Binding, end: bool = False) -> Footprint:
         """The footprint of an instantaneous action, or of the start or the end of a durative one."""
@@ -206,6 +208,6 @@ class FootprintFinder:
         self.add_action_reads(action, binding, end, footprint)
         snap = action.end if end else action.start
         for effect in () if snap is None else snap.effects:
-            for inner in self.task.bindings(effect.variables, binding):
-                self.add_writes(effect, inner, footprint)
+            for full_binding in self.task.bindings(effect.variables, binding):
+                self.add_writes(effect, full_binding, footprint)
         return footprint

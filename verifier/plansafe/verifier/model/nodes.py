@@ -481,8 +481,12 @@ class Task(NamedTuple):
 
     def key_text(self, subject: int, code: int) -> str:
         """A fact, or a fluent of a function numbered after the predicates, as PDDL."""
-        base = len(self.predicates)
-        return self.fact_text(subject, code) if subject < base else self.fluent_text(subject - base, code)
+        predicate_count = len(self.predicates)
+        return (
+            self.fact_text(subject, code)
+            if subject < predicate_count
+            else self.fluent_text(subject - predicate_count, code)
+        )
 
     def names(self, arguments: ArgumentTuple) -> list[str]:
         """The names of objects."""

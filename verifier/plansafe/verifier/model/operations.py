@@ -242,7 +242,7 @@ def ground_parts(
             return isinstance(formula, And), ((part, binding) for part in formula.parts)
         case Quantified():
             bindings = task.bindings(formula.variables, binding)
-            return formula.universal, ((formula.body, inner) for inner in bindings)
+            return formula.universal, ((formula.body, full_binding) for full_binding in bindings)
         case _:
             assert_never(formula)
 
@@ -265,7 +265,7 @@ def fold_formula(
             return fold_formula(task, formula.body, binding, not positive, leaf, join)
         case And() | Or() | Quantified():
             is_conjunction, parts = ground_parts(task, formula, binding)
-            values = (fold_formula(task, part, inner, positive, leaf, join) for part, inner in parts)
+            values = (fold_formula(task, part, part_binding, positive, leaf, join) for part, part_binding in parts)
             return join(values, is_conjunction == positive)
         case Truth() | Atom() | Equal() | Compare() | Temporal():
             return leaf(formula, binding, positive)
@@ -317,7 +317,7 @@ def free_slots(formula: Formula) -> frozenset[int]:
 def substitute(formula: Formula, values: Mapping[int, int], functions: Mapping[int, int] | None = None) -> Formula:
     """A formula with other arguments for some slots (quantified ones become other variables), functions renumbered."""
 
-    def inner(part: Formula) -> Formula:
+    def substitute_in_part(part: Formula) -> Formula:
         return substitute(part, values, functions)
 
     match formula:
@@ -330,9 +330,9 @@ def substitute(formula: Formula, values: Mapping[int, int], functions: Mapping[i
             return Compare(formula.operator, left, right)
         case Quantified():
             variables = tuple([v._replace(slot=-1 - values.get(v.slot, -1 - v.slot)) for v in formula.variables])
-            return Quantified(formula.universal, variables, inner(formula.body))
+            return Quantified(formula.universal, variables, substitute_in_part(formula.body))
         case Truth() | Not() | And() | Or() | Temporal():
-            return map_children(formula, inner)
+            return map_children(formula, substitute_in_part)
         case _:
             assert_never(formula)
 
@@ -366,15 +366,15 @@ def _arguments(arguments: Sequence[int], values: Mapping[int, int]) -> tuple[int
 def replace_domains(formula: Formula, domains: Mapping[int, int]) -> Formula:
     """A formula whose quantifiers range over other domains."""
 
-    def inner(part: Formula) -> Formula:
+    def replace_in_part(part: Formula) -> Formula:
         return replace_domains(part, domains)
 
     match formula:
         case Quantified():
             variables = tuple([v._replace(domain=domains.get(v.domain, v.domain)) for v in formula.variables])
-            return Quantified(formula.universal, variables, inner(formula.body))
+            return Quantified(formula.universal, variables, replace_in_part(formula.body))
         case Truth() | Atom() | Equal() | Compare() | Not() | And() | Or() | Temporal():
-            return map_children(formula, inner)
+            return map_children(formula, replace_in_part)
         case _:
             assert_never(formula)
 

@@ -51,7 +51,9 @@ _ACTIONS = {"start": "action", "end": "action-end", "during": "action-during"}
 
 def formula_text(task: Task, formula: Formula, binding: Mapping[int, int]) -> str:
     """A formula as PDDL, with bound variables replaced by their objects."""
-    return Printer(task, {slot: task.objects[number] for slot, number in binding.items()}, typed=False).formula(formula)
+    return Printer(task, {slot: task.objects[number] for slot, number in binding.items()}, typed=False).print_formula(
+        formula
+    )
 
 
 def unmet_literal_text(task: Task, literal: UnmetLiteral) -> str:
@@ -71,43 +73,47 @@ class Printer:
         self.names = dict(names or {})
         self.typed = typed
 
-    def inside(self, variables: Iterable[Variable]) -> Printer:
+    def with_variables(self, variables: Iterable[Variable]) -> Printer:
         """A printer with these variables also in scope."""
-        inner = Printer(self.task, self.names, typed=self.typed)
+        printer = Printer(self.task, self.names, typed=self.typed)
         for v in variables:  # macros number their own (``?x~17``), shown only to tell two apart
             plain = v.name.partition("~")[0]
-            same = [name for name in inner.names.values() if name.partition("~")[0] == plain]
-            inner.names[v.slot] = f"{plain}~{len(same) + 1}" if same and plain != "_" else plain
-        return inner
+            names_alike = [name for name in printer.names.values() if name.partition("~")[0] == plain]
+            printer.names[v.slot] = f"{plain}~{len(names_alike) + 1}" if names_alike and plain != "_" else plain
+        return printer
 
-    def variables(self, variables: Sequence[Variable]) -> str:
+    def print_variables(self, variables: Sequence[Variable]) -> str:
         """Variables in scope, with their types."""
-        return " ".join([f"{self.names[v.slot]} - {self.type(v.domain)}" for v in variables])
+        return " ".join([f"{self.names[v.slot]} - {self.print_type(v.domain)}" for v in variables])
 
-    def type(self, domain: int) -> str:
+    def print_type(self, domain: int) -> str:
         """A set of type alternatives."""
         types = self.task.domain_types[domain]
         if not types:
             return "{" + " ".join(self.task.names(self.task.domains[domain])) + "}"
-        return alternatives(self.task, types)
+        return type_text(self.task, types)
 
-    def term(self, argument: int) -> str:
+    def print_term(self, argument: int) -> str:
         """An object or a variable."""
         return self.task.objects[argument] if argument >= 0 else self.names.get(-1 - argument, f"?{-1 - argument}")
 
-    def terms(self, arguments: Iterable[int]) -> list[str]:
+    def print_terms(self, arguments: Iterable[int]) -> list[str]:
         """Objects and variables."""
-        return [self.term(argument) for argument in arguments]
+        return [self.print_term(argument) for argument in arguments]
 
-    def expression(self, expression: Expression) -> str:
+    def print_expression(self, expression: Expression) -> str:
         """A number."""
         match expression:
             case Constant():
                 return str(expression.value)
             case Fluent():
-                return _list(self.task.functions[expression.function].name, *self.terms(expression.arguments))
+                return _parenthesize(
+                    self.task.functions[expression.function].name, *self.print_terms(expression.arguments)
+                )
             case Arithmetic():
-                return _list(expression.operator, *[self.expression(part) for part in expression.operands])
+                return _parenthesize(
+                    expression.operator, *[self.print_expression(part) for part in expression.operands]
+                )
             case Duration():
                 return "?duration"
             case TotalTime():
@@ -117,7 +123,7 @@ class Printer:
             case _:
                 assert_never(expression)
 
-    def formula(self, formula: Formula) -> str:
+    def print_formula(self, formula: Formula) -> str:
         """A condition, of a state or of the trace."""
         match formula:
             case Truth():
@@ -125,64 +131,78 @@ class Printer:
             case Atom():
                 # No user's name has blanks: this is the predicate of an action.
                 kind, of_action, name = self.task.predicates[formula.predicate].name.partition(" of ")
-                text = _list(name or kind, *self.terms(formula.arguments))
+                text = _parenthesize(name or kind, *self.print_terms(formula.arguments))
                 return f"({_ACTIONS[kind]} {text})" if of_action else text
             case Equal():
-                return _list("=", *self.terms(formula))
+                return _parenthesize("=", *self.print_terms(formula))
             case Compare():
-                return _list(formula.operator, self.expression(formula.left), self.expression(formula.right))
+                return _parenthesize(
+                    formula.operator, self.print_expression(formula.left), self.print_expression(formula.right)
+                )
             case Not():
-                return _list("not", self.formula(formula.body))
+                return _parenthesize("not", self.print_formula(formula.body))
             case And():
-                return _list("and", *self.formulas(formula.parts))
+                return _parenthesize("and", *self.print_formulas(formula.parts))
             case Or():
-                return _list("or", *self.formulas(formula.parts))
+                return _parenthesize("or", *self.print_formulas(formula.parts))
             case Quantified():
-                inner = self.inside(formula.variables)
-                names = " ".join([inner.names[v.slot] for v in formula.variables])
-                bound = inner.variables(formula.variables) if self.typed else names
-                return _list("forall" if formula.universal else "exists", f"({bound})", inner.formula(formula.body))
+                body_printer = self.with_variables(formula.variables)
+                names = " ".join([body_printer.names[v.slot] for v in formula.variables])
+                bound = body_printer.print_variables(formula.variables) if self.typed else names
+                return _parenthesize(
+                    "forall" if formula.universal else "exists", f"({bound})", body_printer.print_formula(formula.body)
+                )
             case Temporal():
                 bounds = [str(bound) for bound in formula.bounds]
-                return _list(formula.operator, *bounds, *self.formulas(formula.operands))
+                return _parenthesize(formula.operator, *bounds, *self.print_formulas(formula.operands))
             case _:
                 assert_never(formula)
 
-    def formulas(self, formulas: Iterable[Formula]) -> list[str]:
+    def print_formulas(self, formulas: Iterable[Formula]) -> list[str]:
         """Several conditions."""
-        return [self.formula(part) for part in formulas]
+        return [self.print_formula(part) for part in formulas]
 
-    def effect(self, effect: Effect) -> str:
+    def print_effect(self, effect: Effect) -> str:
         """An effect with its condition, quantifiers and choices."""
-        inner = self.inside(effect.variables)
-        changes = [_list("not", inner.formula(atom)) for atom in effect.deletes]
-        changes += inner.formulas(effect.adds)
-        changes += [inner._assignment(assignment) for assignment in effect.assignments]  # noqa: SLF001 - of its own class
-        text = changes[0] if len(changes) == 1 else _list("and", *changes)
+        effect_printer = self.with_variables(effect.variables)
+        changes = [_parenthesize("not", effect_printer.print_formula(atom)) for atom in effect.deletes]
+        changes += effect_printer.print_formulas(effect.adds)
+        changes += [effect_printer._print_assignment(assignment) for assignment in effect.assignments]  # noqa: SLF001 - of its own class
+        text = changes[0] if len(changes) == 1 else _parenthesize("and", *changes)
         if effect.condition != Truth(True):
-            text = _list("when", inner.formula(effect.condition), text)
+            text = _parenthesize("when", effect_printer.print_formula(effect.condition), text)
         if effect.at_start != Truth(True):
-            text = _list("when-at-start", inner.formula(effect.at_start), text)
+            text = _parenthesize("when-at-start", effect_printer.print_formula(effect.at_start), text)
         for choice in effect.choices:
-            text = _list("chosen", self._choice(choice), text)
-        return _list("forall", f"({inner.variables(effect.variables)})", text) if effect.variables else text
+            text = _parenthesize("chosen", self._print_choice(choice), text)
+        return (
+            _parenthesize("forall", f"({effect_printer.print_variables(effect.variables)})", text)
+            if effect.variables
+            else text
+        )
 
-    def _assignment(self, assignment: Assignment) -> str:
+    def _print_assignment(self, assignment: Assignment) -> str:
         target = Fluent(assignment.function, assignment.arguments)
-        return _list(assignment.operator, self.expression(target), self.expression(assignment.value))
+        return _parenthesize(
+            assignment.operator, self.print_expression(target), self.print_expression(assignment.value)
+        )
 
-    def _choice(self, choice: Choice) -> str:
+    def _print_choice(self, choice: Choice) -> str:
         bindings = "".join([f" for-each {v.name}" for v in choice.variables])
         return f"(oneof-{choice.number + 1} {choice.alternative + 1}/{choice.alternatives}{bindings})"
 
-    def preference(self, preference: Preference) -> str:
+    def print_preference(self, preference: Preference) -> str:
         """A soft condition."""
-        inner = self.inside(preference.variables)
-        text = _list("preference", preference.name, inner.formula(preference.body))
-        return _list("forall", f"({inner.variables(preference.variables)})", text) if preference.variables else text
+        body_printer = self.with_variables(preference.variables)
+        text = _parenthesize("preference", preference.name, body_printer.print_formula(preference.body))
+        return (
+            _parenthesize("forall", f"({body_printer.print_variables(preference.variables)})", text)
+            if preference.variables
+            else text
+        )
 
 
-def alternatives(task: Task, types: Sequence[int]) -> str:
+def type_text(task: Task, types: Sequence[int]) -> str:
     """Type alternatives as PDDL."""
     names = [task.type_names[type_number] for type_number in types]
     return names[0] if len(names) == 1 else f"(either {' '.join(names)})"
@@ -193,119 +213,119 @@ def alternatives(task: Task, types: Sequence[int]) -> str:
 
 def task_text(task: Task) -> str:
     """A task: declarations, actions and axioms, the initial state, the goal and the metric."""
-    lines = [f"task {task.problem} of {task.name}", *_declarations(task)]
+    lines = [f"task {task.problem} of {task.name}", *_list_declarations(task)]
     for action in task.actions.values():
-        lines += _action(task, action)
+        lines += _list_action_lines(task, action)
     for number, group in enumerate(task.axioms):
-        lines += [f"derived, group {number + 1}: {_axiom(task, axiom)}" for axiom in group]
-    return "\n".join([*lines, *_initial(task), *_goal(task)]) + "\n"
+        lines += [f"derived, group {number + 1}: {_axiom_text(task, axiom)}" for axiom in group]
+    return "\n".join([*lines, *_list_initial_state(task), *_list_goal(task)]) + "\n"
 
 
-def _declarations(task: Task) -> Iterator[str]:
+def _list_declarations(task: Task) -> Iterator[str]:
     objects: dict[str, list[str]] = {}
     for name, types in zip(task.objects, task.object_types, strict=True):
-        objects.setdefault(alternatives(task, types), []).append(name)
+        objects.setdefault(type_text(task, types), []).append(name)
     yield from [f"objects {' '.join(names)} - {text}" for text, names in objects.items()]
     for number, predicate in enumerate(task.predicates):
         if " of " not in predicate.name:
             static = number < len(task.static) and task.static[number]
-            yield f"predicate {_declared(task, predicate)}{', static' if static else ''}"
-    yield from [f"function {_declared(task, function)}" for function in task.functions]
+            yield f"predicate {_declaration_text(task, predicate)}{', static' if static else ''}"
+    yield from [f"function {_declaration_text(task, function)}" for function in task.functions]
 
 
-def _declared(task: Task, predicate: Predicate) -> str:
-    return _list(predicate.name, *[alternatives(task, types) for types in predicate.types])
+def _declaration_text(task: Task, predicate: Predicate) -> str:
+    return _parenthesize(predicate.name, *[type_text(task, types) for types in predicate.types])
 
 
-def _action(task: Task, action: Action) -> Iterator[str]:
-    printer = Printer(task).inside(action.parameters)
-    yield f"action ({' '.join([action.name, printer.variables(action.parameters)]).strip()})"
+def _list_action_lines(task: Task, action: Action) -> Iterator[str]:
+    printer = Printer(task).with_variables(action.parameters)
+    yield f"action ({' '.join([action.name, printer.print_variables(action.parameters)]).strip()})"
     for constraint in action.durations:
         when = "at end" if constraint.at_end else "at start"
-        yield f"  duration, {when}: ({constraint.operator} ?duration {printer.expression(constraint.value)})"
-    yield from _snap(printer, action.start, "" if action.end is None else ", at start")
-    yield from [f"  needs, over all: {text}" for text in printer.formulas(action.over_all)]
+        yield f"  duration, {when}: ({constraint.operator} ?duration {printer.print_expression(constraint.value)})"
+    yield from _list_snap_lines(printer, action.start, "" if action.end is None else ", at start")
+    yield from [f"  needs, over all: {text}" for text in printer.print_formulas(action.over_all)]
     if action.end is not None:
-        yield from _snap(printer, action.end, ", at end")
+        yield from _list_snap_lines(printer, action.end, ", at end")
     for preference in action.preferences:
         when = {"start": "at start", "end": "at end", "all": "over all"}[preference.moment]
-        yield f"  wishes{'' if action.end is None else f', {when}'}: {printer.preference(preference)}"
+        yield f"  wishes{'' if action.end is None else f', {when}'}: {printer.print_preference(preference)}"
 
 
-def _snap(printer: Printer, snap: Snap, when: str) -> Iterator[str]:
-    yield from [f"  needs{when}: {text}" for text in printer.formulas(snap.condition)]
-    yield from [f"  does{when}: {printer.effect(effect)}" for effect in snap.effects]
+def _list_snap_lines(printer: Printer, snap: Snap, when: str) -> Iterator[str]:
+    yield from [f"  needs{when}: {text}" for text in printer.print_formulas(snap.condition)]
+    yield from [f"  does{when}: {printer.print_effect(effect)}" for effect in snap.effects]
 
 
-def _axiom(task: Task, axiom: Axiom) -> str:
-    printer = Printer(task).inside(axiom.parameters)
+def _axiom_text(task: Task, axiom: Axiom) -> str:
+    printer = Printer(task).with_variables(axiom.parameters)
     head = Atom(axiom.predicate, tuple([-1 - v.slot for v in axiom.parameters]))
-    return f"{printer.formula(head)} if {printer.formula(axiom.body)}"
+    return f"{printer.print_formula(head)} if {printer.print_formula(axiom.body)}"
 
 
-def _initial(task: Task) -> Iterator[str]:
+def _list_initial_state(task: Task) -> Iterator[str]:
     for predicate, codes in enumerate(task.initial_facts):
         yield from [f"init {task.fact_text(predicate, code)}" for code in sorted(codes)]
     for function, values in enumerate(task.initial_fluents):
-        yield from [f"init (= {_fluent(task, function, code)} {value})" for code, value in sorted(values.items())]
+        yield from [f"init (= {_fluent_text(task, function, code)} {value})" for code, value in sorted(values.items())]
     yield from [f"init not {task.fact_text(predicate, code)}" for predicate, code in sorted(task.denied)]
     if task.unknowns is not None:
-        yield from _open(task, task.unknowns)
-    yield from [f"at {literal.time}: {_timed(task, literal)}" for literal in task.timed_literals]
+        yield from _list_unknowns(task, task.unknowns)
+    yield from [f"at {literal.time}: {_timed_literal_text(task, literal)}" for literal in task.timed_literals]
 
 
-def _open(task: Task, unknowns: Unknowns) -> Iterator[str]:
+def _list_unknowns(task: Task, unknowns: Unknowns) -> Iterator[str]:
     for predicate, codes in enumerate(unknowns.facts):
         for code in sorted(codes):
             supported = ", false unless chosen" if code in unknowns.oneof_only[predicate] else ""
             yield f"open {task.fact_text(predicate, code)}{supported}"
     for function, intervals in enumerate(unknowns.intervals):
         for code, interval in sorted(intervals.items()):
-            yield f"open {_fluent(task, function, code)} in {_interval(interval)}"
-    yield from [f"choice {_initial_choice(task, choice)}" for choice in unknowns.choices]
+            yield f"open {_fluent_text(task, function, code)} in {_interval_text(interval)}"
+    yield from [f"choice {_initial_choice_text(task, choice)}" for choice in unknowns.choices]
 
 
-def _initial_choice(task: Task, choice: InitialChoice) -> str:
+def _initial_choice_text(task: Task, choice: InitialChoice) -> str:
     parts = []
     for alternative in choice.alternatives:
         facts = [
-            _fluent(task, literal.predicate, literal.code, literal.value)
+            _fluent_text(task, literal.predicate, literal.code, literal.value)
             if literal.fluent
             else task.fact_text(literal.predicate, literal.code)
             if literal.value
-            else _list("not", task.fact_text(literal.predicate, literal.code))
+            else _parenthesize("not", task.fact_text(literal.predicate, literal.code))
             for literal in alternative
         ]
-        parts.append(facts[0] if len(facts) == 1 else _list("and", *facts))
-    return _list("oneof" if choice.exactly_one else "or", *parts)
+        parts.append(facts[0] if len(facts) == 1 else _parenthesize("and", *facts))
+    return _parenthesize("oneof" if choice.exactly_one else "or", *parts)
 
 
-def _interval(interval: Interval) -> str:
+def _interval_text(interval: Interval) -> str:
     low = "-inf" if interval.low is None else str(interval.low)
     high = "inf" if interval.high is None else str(interval.high)
     return f"{'(' if interval.low_open else '['}{low}, {high}{')' if interval.high_open else ']'}"
 
 
-def _fluent(task: Task, function: int, code: int, value: Number | None = None) -> str:
+def _fluent_text(task: Task, function: int, code: int, value: Number | None = None) -> str:
     declared = task.functions[function]
-    text = _list(declared.name, *task.names(task.decode(code, len(declared.types))))
-    return text if value is None else _list("=", text, str(value))
+    text = _parenthesize(declared.name, *task.names(task.decode(code, len(declared.types))))
+    return text if value is None else _parenthesize("=", text, str(value))
 
 
-def _timed(task: Task, literal: TimedLiteral) -> str:
+def _timed_literal_text(task: Task, literal: TimedLiteral) -> str:
     if literal.fluent:
-        return _fluent(task, literal.predicate, task.encode(literal.arguments), literal.value)
+        return _fluent_text(task, literal.predicate, task.encode(literal.arguments), literal.value)
     fact = task.fact_text(literal.predicate, task.encode(literal.arguments))
-    return fact if literal.value else _list("not", fact)
+    return fact if literal.value else _parenthesize("not", fact)
 
 
-def _goal(task: Task) -> Iterator[str]:
+def _list_goal(task: Task) -> Iterator[str]:
     printer = Printer(task)
-    yield from [f"goal {text}" for text in printer.formulas(task.goal)]
-    yield from [f"goal {printer.preference(preference)}" for preference in task.goal_preferences]
+    yield from [f"goal {text}" for text in printer.print_formulas(task.goal)]
+    yield from [f"goal {printer.print_preference(preference)}" for preference in task.goal_preferences]
     if task.metric is not None:
-        yield f"{'minimize' if task.metric.minimize else 'maximize'} {printer.expression(task.metric.expression)}"
+        yield f"{'minimize' if task.metric.minimize else 'maximize'} {printer.print_expression(task.metric.expression)}"
 
 
-def _list(*words: str) -> str:
+def _parenthesize(*words: str) -> str:
     return f"({' '.join(words)})"

@@ -203,7 +203,9 @@ class _StateEstimator:
                     self.evaluator, formula.variables, formula.body, not truth, binding
                 )
                 first_failing = list(islice(failing_bindings, bound + 1))
-                return self._estimate_conjunction([(formula.body, truth, inner) for inner in first_failing], bound)
+                return self._estimate_conjunction(
+                    [(formula.body, truth, failing_binding) for failing_binding in first_failing], bound
+                )
             case Quantified():
                 return self._estimate_existential(formula.variables, [(formula.body, truth)], binding, bound)[0]
             case Truth() | Equal() | Compare() | Temporal():
@@ -289,10 +291,10 @@ class _StateEstimator:
             return closed_estimate, binding
         best: tuple[_Estimate, Binding] = (_UNREACHABLE, binding)
         open_parts = [part for part in parts if free_slots_of(part[0]) & open_slots]
-        for inner in self._list_choices(open_variables, open_parts, binding):
-            unbound_variables = [v for v in open_variables if v.slot not in inner]
+        for chosen_binding in self._list_choices(open_variables, open_parts, binding):
+            unbound_variables = [v for v in open_variables if v.slot not in chosen_binding]
             estimate, full_binding = self._estimate_existential(
-                unbound_variables, open_parts, inner, min(bound - closed_estimate.cost, best[0].cost - 1)
+                unbound_variables, open_parts, chosen_binding, min(bound - closed_estimate.cost, best[0].cost - 1)
             )
             if estimate.cost < best[0].cost:
                 best = (estimate, full_binding)
@@ -330,7 +332,7 @@ class _StateEstimator:
             choices = None
             if is_searchable(self.evaluator, variables, formula, truth):
                 first = islice(bindings_with_value(self.evaluator, variables, formula, truth, binding), MAX_CHOICES)
-                choices = [tuple([inner[v.slot] for v in variables]) for inner in first]
+                choices = [tuple([full_binding[v.slot] for v in variables]) for full_binding in first]
             self._satisfying_objects_cache[key] = choices
         return self._satisfying_objects_cache[key]
 

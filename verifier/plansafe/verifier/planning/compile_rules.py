@@ -187,7 +187,9 @@ class _RuleCompiler:
         for predicate in draft.true_at_start:
             facts[predicate].add(0)
         goal = (*source.goal, *draft.goal, *safe)
-        changed = {symbol for action in actions.values() for symbol in _find_written_symbols(action)} | self.derived
+        changed_symbols = {
+            symbol for action in actions.values() for symbol in _find_written_symbols(action)
+        } | self.derived
         return source._replace(
             predicates=draft.predicates,
             functions=functions,
@@ -199,7 +201,7 @@ class _RuleCompiler:
             goal_nodes=(None,) * len(goal),
             goal_preferences=(),
             metric=metric,
-            static=[predicate not in changed for predicate in range(len(draft.predicates))],
+            static=[predicate not in changed_symbols for predicate in range(len(draft.predicates))],
         )
 
 
@@ -274,9 +276,9 @@ def _replace_action_facts(
             pairs = zip(formula.arguments, action.parameters, strict=True)
             return And(tuple([Equal(argument, variable(parameter.slot)) for argument, parameter in pairs]))
         case Quantified() if draft.reads_actions(formula.body):
-            inner = {**domains, **_map_slots_to_domains(formula.variables)}
-            body = fold_constants(draft.source, _replace_action_facts(draft, formula.body, action, inner))
-            return _eliminate_equations(draft, Quantified(formula.universal, formula.variables, body), inner)
+            body_domains = {**domains, **_map_slots_to_domains(formula.variables)}
+            body = fold_constants(draft.source, _replace_action_facts(draft, formula.body, action, body_domains))
+            return _eliminate_equations(draft, Quantified(formula.universal, formula.variables, body), body_domains)
         case Quantified() | Temporal():
             return formula
         case _:

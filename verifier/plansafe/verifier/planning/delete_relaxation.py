@@ -85,10 +85,10 @@ class DeleteRelaxation:
             operators.append((schema, objects, label, facts))
         rules = RulePreconditions(lifted, self.conditions, runtime)
         preconditions: list[Conjunction | None] = []
-        for step, changed in zip(self.steps, changes, strict=True):
+        for step, step_changes in zip(self.steps, changes, strict=True):
             if len(preconditions) % 64 == 0:
                 check_time()
-            preconditions.append(rules.compile_for_step(step, changed))
+            preconditions.append(rules.compile_for_step(step, step_changes))
         for count, (schema, objects, label, facts) in enumerate(operators):
             if count % 256 == 0:
                 check_time()

@@ -169,9 +169,9 @@ class LiftedRelaxation:
         indexes = FactIndexes(self.engine.emitter, self._requested_indexes)
         indexes.build(facts)
         yielded: list[set[tuple[int, ...]]] = [set() for _ in self.schemas]
-        changed = True
-        while changed:
-            changed = False
+        has_changed = True
+        while has_changed:
+            has_changed = False
             for number, schema in enumerate(self.schemas):
                 bindings: list[tuple[int, ...]] = []
                 schema.search.find_all(facts, state.fluents, indexes.tables, 0, bindings)
@@ -186,7 +186,7 @@ class LiftedRelaxation:
                         if code not in facts[atom.predicate]:
                             facts[atom.predicate].add(code)
                             indexes.update([(atom.predicate, code, True)])
-                            changed = True
+                            has_changed = True
 
 
 def is_static(engine: Engine, predicate: int) -> bool:

@@ -47,7 +47,7 @@ def _find_in_automaton(automaton: Automaton, only_introduced: bool) -> list[Obli
     slots = [v.slot for v in automaton.parameters]
     instances = list(automaton.instances.items())
     if not automaton.default_retired and not automaton.parameters:
-        instances.append(((), automaton.default))
+        instances.append(((), automaton.default_instance))
     return [
         (formula, tuple(zip(slots, binding, strict=True)))
         for binding, instance in instances

@@ -109,7 +109,9 @@ class RelaxedConditions:
                 return conjoin(parts) if isinstance(formula, And) == positive else self.network.disjoin(parts)
             case Quantified():
                 instances = self.task.bindings(formula.variables, binding)
-                parts = (self.compile_conjunction(formula.body, inner, positive, letter) for inner in instances)
+                parts = (
+                    self.compile_conjunction(formula.body, full_binding, positive, letter) for full_binding in instances
+                )
                 return conjoin(parts) if formula.universal == positive else self.network.disjoin(parts)
             case Temporal() if isinstance(letter, MonitorLetter) and id(formula) in letter.program.past_index:
                 return self._compile_past(formula, binding, positive, letter)
@@ -230,8 +232,8 @@ class RelaxedConditions:
                     if any([unifier[v.slot] not in self.task.domain_sets[v.domain] for v in bound]):
                         continue
                     free = [v for v in effect.variables if v.slot not in unifier]
-                    for inner in self.task.bindings(free, unifier):
-                        conditions.append(self.compile_conjunction(effect.condition, inner, value))
+                    for full_binding in self.task.bindings(free, unifier):
+                        conditions.append(self.compile_conjunction(effect.condition, full_binding, value))
         present_value = self._compile_literal(atom, binding, positive, None)
         if positive:
             return self.network.disjoin([*adds, conjoin([present_value, *deletes])])
@@ -246,7 +248,7 @@ class RelaxedConditions:
             if instance is None and (automaton.default_retired or binding in automaton.retired):
                 yield number  # both values, as the instance is decided permanently
                 continue
-            state = automaton.default.state if instance is None else instance.state
+            state = automaton.default_instance.state if instance is None else instance.state
             stored, _, output = automaton.program.states[state]
             if (output if index == _OUTPUT else bool(stored >> index & 1)) == value:
                 yield number

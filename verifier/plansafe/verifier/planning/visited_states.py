@@ -20,15 +20,17 @@ from plansafe.verifier.model.nodes import Number
 def state_hash_change(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
     """The change of the hash by the changes that led to ``state``. Derived facts are ignored."""
     changeable = engine.changeable_indexes
-    base, hash_change = len(state.facts), 0
+    predicate_count, hash_change = len(state.facts), 0
     old_numbers: dict[tuple[int, int], Number | None] = {}
     for index, code, value in log:
-        if index >= base:
+        if index >= predicate_count:
             old_numbers.setdefault((index, code), value)  # the log has the number before the change
         elif index in changeable:
             hash_change ^= hash((index, code))
     for (index, code), number in old_numbers.items():
-        hash_change ^= hash((index, code, number)) ^ hash((index, code, state.fluents[index - base].get(code)))
+        hash_change ^= hash((index, code, number)) ^ hash(
+            (index, code, state.fluents[index - predicate_count].get(code))
+        )
     return hash_change
 
 

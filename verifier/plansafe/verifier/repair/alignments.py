@@ -74,8 +74,11 @@ def enumerate_alignments(
             return
         if node.is_terminal and spent == cost:
             alignment = _make_alignment(path)
-            changed = frozenset(alignment.deleted), frozenset([alignment.origin[p] for p in alignment.substituted])
-            key = (*map(step_key, alignment.steps), *alignment.kinds, *changed)
+            changed_places = (
+                frozenset(alignment.deleted),
+                frozenset([alignment.origin[p] for p in alignment.substituted]),
+            )
+            key = (*map(step_key, alignment.steps), *alignment.kinds, *changed_places)
             if key not in listed:
                 listed.add(key)
                 yield alignment

@@ -67,8 +67,12 @@ class Demand(NamedTuple):
         """The objects of the fact, :data:`OPEN` for any object; ``None`` for any fact."""
         if self.code is None:
             return self.pattern or None
-        base = len(task.predicates)
-        declared = task.predicates[self.subject] if self.subject < base else task.functions[self.subject - base]
+        predicate_count = len(task.predicates)
+        declared = (
+            task.predicates[self.subject]
+            if self.subject < predicate_count
+            else task.functions[self.subject - predicate_count]
+        )
         return task.decode(self.code, len(declared.types))
 
     def is_about(self, task: Task, subject: int, code: int) -> bool:
@@ -93,7 +97,7 @@ class DemandFinder:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.task = engine.task
-        self.base = len(engine.task.predicates)
+        self.predicate_count = len(engine.task.predicates)
         self._changeable = self._find_changeable()
         self._action_counts = self._count_actions()
 
@@ -103,10 +107,10 @@ class DemandFinder:
 
     def _find_changeable(self) -> frozenset[int]:
         """Predicates and fluents that an action can change, including action predicates."""
-        subjects = {p for p in range(self.base) if p >= len(self.task.static) or not self.task.static[p]}
+        subjects = {p for p in range(self.predicate_count) if p >= len(self.task.static) or not self.task.static[p]}
         for action in self.task.actions.values():
             for effect in action.start.effects:
-                subjects |= {self.base + assignment.function for assignment in effect.assignments}
+                subjects |= {self.predicate_count + assignment.function for assignment in effect.assignments}
         return frozenset(subjects)
 
     def _count_actions(self) -> dict[tuple[int, bool | None], int]:
@@ -126,7 +130,7 @@ class DemandFinder:
                 for atom in effect.deletes:
                     add(action, atom.predicate, False, atom.arguments)
                 for assignment in effect.assignments:
-                    add(action, self.base + assignment.function, None, assignment.arguments)
+                    add(action, self.predicate_count + assignment.function, None, assignment.arguments)
         return counts
 
     def find(self, evaluator: Evaluator, formula: Formula, binding: Binding, truth: bool) -> Demands:
@@ -181,7 +185,7 @@ class DemandFinder:
     ) -> Demands | None:
         all_needed = formula.universal is truth
         if prod([len(self.task.domains[v.domain]) for v in formula.variables]) <= MAX_ENUMERATED_INSTANCES:
-            parts = ((formula.body, inner) for inner in self.task.bindings(formula.variables, binding))
+            parts = ((formula.body, full_binding) for full_binding in self.task.bindings(formula.variables, binding))
             return self._find_for_parts(evaluator, parts, truth, all_needed)
         if evaluator.holds(formula, binding) is truth:
             return None
@@ -260,8 +264,8 @@ class DemandFinder:
             )
             if selected is not None:
                 free = [v for v in variables if v.slot not in selected.slots]
-                for inner in selected.bindings:
-                    demands |= self._find_for_some_instance(evaluator, free, other_parts, inner)
+                for full_binding in selected.bindings:
+                    demands |= self._find_for_some_instance(evaluator, free, other_parts, full_binding)
                 break
         return frozenset(demands)
 
@@ -272,7 +276,8 @@ class DemandFinder:
         formula, truth = part
         if isinstance(formula, And | Or) and isinstance(formula, Or) is truth:
             by_part = [
-                self._find_for_some_instance(evaluator, variables, [(inner, truth)], binding) for inner in formula.parts
+                self._find_for_some_instance(evaluator, variables, [(operand, truth)], binding)
+                for operand in formula.parts
             ]
             return frozenset().union(*by_part)
         return self.find_helpful_changes(formula, truth, binding)
@@ -311,7 +316,7 @@ class DemandFinder:
 
     def _both_values(self, demand: Demand) -> set[Demand]:
         """Demands for both values of a fact, at any letter."""
-        if demand.subject >= self.base:
+        if demand.subject >= self.predicate_count:
             return {demand}
         return {demand._replace(value=value, ever=True) for value in (True, False)}
 
@@ -328,7 +333,7 @@ class DemandFinder:
             if isinstance(read, Atom):
                 subject, arguments = read.predicate, read.arguments
             else:
-                subject, arguments, value = self.base + read.function, read.arguments, None
+                subject, arguments, value = self.predicate_count + read.function, read.arguments, None
             objects = tuple([argument if argument >= 0 else binding.get(-1 - argument, OPEN) for argument in arguments])
             pattern = objects if OPEN in objects and any([object_ != OPEN for object_ in objects]) else ()
             code = None if OPEN in objects else self.task.encode(objects)
@@ -354,7 +359,7 @@ def _reads_with_helpful_value(formula: Formula, truth: bool | None) -> Iterator[
             case Not():
                 stack.append((part.body, _multiply_signs(sign, False)))
             case And() | Or():
-                stack += [(inner, sign) for inner in part.parts]
+                stack += [(operand, sign) for operand in part.parts]
             case Quantified():
                 stack.append((part.body, sign))
             case Temporal():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Protocol
 
@@ -9,10 +10,10 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.repair.agenda import Agenda
-from plansafe.verifier.repair.candidates import Candidate, Candidates
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.flaws import FlawDemands, evaluator_at
 from plansafe.verifier.repair.ground_effects import step_key
+from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.search_graph import (
     ANY_CHANGE,
     BORROW_STEP,
@@ -37,6 +38,61 @@ class Graph(Protocol):
         """Receive a demand at a node; for ``cost_to_flaw`` and ``all_edits`` see :class:`.search_graph.Node`."""
 
 
+class ApplicableActions:
+    """The actions that are applicable at nodes."""
+
+    def __init__(self, task: RepairTask) -> None:
+        self.task = task
+        self._actions_by_key = task.effect_index.applicable_actions
+
+    def find_for_demand(self, node: Node, demand: Demand) -> Iterator[GroundAction]:
+        """Yield the actions that are applicable at a node and may meet a demand there, each once."""
+        index, pattern, value = self.task.effect_index, self.task.pattern_of(demand), demand.value
+        assert value is not None
+        effective = index.find_effective_actions(demand.subject, pattern, value, node.state)
+        if effective is not None:
+            for step in {step_key(step): step for step in effective}.values():
+                if self.is_applicable(node, step):
+                    yield step
+            return
+        for step in self._find_by_name(node, index.action_names(demand.subject, value)):
+            if self.task.may_meet(index.effects_of(step), demand):
+                yield step
+
+    def _find_by_name(self, node: Node, names: tuple[str, ...]) -> list[GroundAction]:
+        """Return the ground actions of these names that are applicable at a node."""
+        if not names:
+            return []
+        key = (names, *node.execution.state_key())
+        actions = self._actions_by_key.get(key)
+        if actions is None:
+            actions = self._actions_by_key[key] = list(node.execution.legal(*names))
+        return actions
+
+    def is_applicable(self, node: Node, step: GroundAction) -> bool:
+        """Whether the precondition of an action holds; true if a number is undefined, then taking it fails."""
+        literals, other_parts = self.task.effect_index.precondition_literals(step)
+        facts = node.state.facts
+        for predicate, code, value in literals:
+            if (code in facts[predicate]) is not value:
+                return False
+        if not other_parts:
+            return True
+        holds = self.task.engine.full_code.precondition_function(step.action)
+        try:
+            return holds(node.state.facts, node.state.fluents, *step.objects)
+        except (KeyError, ZeroDivisionError):
+            return True
+
+    def find_all(self, node: Node) -> list[GroundAction]:
+        """Return the actions that are applicable at a node."""
+        key = node.execution.state_key()
+        actions = self._actions_by_key.get(key)
+        if actions is None:
+            actions = self._actions_by_key[key] = list(node.execution.legal())
+        return actions
+
+
 class EditOffers:
     """Offers the edits that demands ask for.
 
@@ -52,7 +108,7 @@ class EditOffers:
         self.flaw_demands = flaw_demands
         self.graph = graph
         self.insertions_only = insertions_only
-        self.candidates = Candidates(agenda.task)
+        self.applicable_actions = ApplicableActions(agenda.task)
 
     def _may_edit(self, node: Node, number: int) -> bool:
         """Whether an original step may be deleted, substituted or moved."""
@@ -129,19 +185,19 @@ class EditOffers:
         if demand.subject >= 0:
             self._offer_actions(node, demand, cost_to_flaw)
         elif demand.subject == ANY_CHANGE:
-            for step in self.candidates.find_applicable_actions(node):
+            for step in self.applicable_actions.find_all(node):
                 self._offer_action(node, step, cost_to_flaw, None)
 
     def _offer_actions(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
         """Offer the applicable actions that may meet a demand; examine the other actions at a higher cost."""
-        if demand.value is None or demand.subject >= self.task.fluent_base:
-            self._offer_candidates(node, demand, cost_to_flaw)
+        if demand.value is None:
+            self._offer_numeric_changes(node, demand, cost_to_flaw)
             return
         # An action that adds the one demanded fact meets the demand for certain. Any other action must be executed to
         # see whether it does: another effect may reverse its effect, or a fact of the pattern may have been true
         # before.
         is_certain = demand.value and demand.code is not None and not demand.ever
-        for step in self.candidates.find_applicable(node, demand):
+        for step in self.applicable_actions.find_for_demand(node, demand):
             self._offer_action(node, step, cost_to_flaw, None if is_certain else demand)
         cost_to_flaw += min(self.task.weights.insert, self.task.weights.substitute)
         self.agenda.add_flaw(
@@ -160,53 +216,42 @@ class EditOffers:
         for needed in demands:
             self.graph.receive(node, needed, cost_to_flaw, all_edits=True)
 
-    def _offer_candidates(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
-        """Offer the applicable candidates for a demand one by one; for the others, demand what they need."""
+    def _offer_numeric_changes(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
+        """Offer the applicable actions that may change a number; for the others, demand what they need."""
         facts = node.state.facts
         false_literals: set[tuple[int, int, bool]] = set()
         inapplicable: list[GroundAction] = []
-        ineffective: list[Candidate] = []
-        for candidate in self.candidates.find_candidates(demand):
-            for literal in candidate.literals:
+        for step in self.task.achievers(demand):
+            literals, _ = self.task.effect_index.precondition_literals(step)
+            for literal in literals:
                 if (literal[1] in facts[literal[0]]) is not literal[2]:
                     # One false literal of each action is enough, and many actions share it.
                     false_literals.add(literal)
                     break
             else:
-                if not (candidate.only_literals or self.candidates.is_applicable(node, candidate.step)):
-                    inapplicable.append(candidate.step)
-                    continue
-                meets = self.candidates.meets_demand(node, candidate, demand)
-                if meets is not False:
-                    self._offer_action(node, candidate.step, cost_to_flaw, None if meets else demand)
-                elif candidate.conditional:
-                    ineffective.append(candidate)
-        if false_literals or inapplicable or ineffective:
+                if self.applicable_actions.is_applicable(node, step):
+                    self._offer_action(node, step, cost_to_flaw, demand)
+                else:
+                    inapplicable.append(step)
+        if false_literals or inapplicable:
             cost_to_flaw += min(self.task.weights.insert, self.task.weights.substitute)
-            enable = partial(self._enable_candidates, node, false_literals, inapplicable, ineffective, cost_to_flaw)
+            enable = partial(self._enable_actions, node, false_literals, inapplicable, cost_to_flaw)
             self.agenda.add_flaw(node, ("enable", demand), enable, cost_to_flaw)
 
-    def _enable_candidates(
+    def _enable_actions(
         self,
         node: Node,
         false_literals: set[tuple[int, int, bool]],
         inapplicable: list[GroundAction],
-        ineffective: list[Candidate],
         cost_to_flaw: Number,
     ) -> None:
-        """Send demands for what these candidates need.
+        """Demand the false literals of preconditions, and what makes the ``inapplicable`` actions applicable.
 
-        ``false_literals``: the literals of preconditions that are false here. ``inapplicable``: actions whose
-        preconditions are false in another part. ``ineffective``: applicable actions whose effects on the demanded fact
-        do not happen.
+        The preconditions of these are false in a part that is not a literal.
         """
-        finder, evaluator = self.task.demand_finder, evaluator_at(node)
-        demands = {Demand(*literal): None for literal in false_literals if finder.is_changeable(literal[0])}
-        for candidate in ineffective:
-            for effect, _, _ in candidate.conditional:
-                demands.update(dict.fromkeys(finder.find(evaluator, effect.condition, effect.binding, True)))
-        for demand in demands:
-            self.graph.receive(node, demand, cost_to_flaw, all_edits=True)
+        for literal in false_literals:
+            if self.task.demand_finder.is_changeable(literal[0]):
+                self.graph.receive(node, Demand(*literal), cost_to_flaw, all_edits=True)
         for step in inapplicable:
             self.demand_precondition(node, step, cost_to_flaw)
 
@@ -221,7 +266,7 @@ class EditOffers:
 
     def _borrow(self, node: Node, number: int, step: GroundAction, cost_to_flaw: Number) -> None:
         cost, borrowed = self.task.weights.move, node.borrowed | {number}
-        if self.candidates.is_applicable(node, step):
+        if self.applicable_actions.is_applicable(node, step):
             transition = Transition(EdgeKind.BORROW, number, step, cost, node.position, node.deferred, borrowed)
             least = cost + self.heuristic.preview(node, transition)
             if self.agenda.postpone(

@@ -15,7 +15,6 @@ from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal
 from plansafe.verifier.model.operations import conjuncts, free_slots, has_comparison
 from plansafe.verifier.repair.ground_effects import (
     OPEN,
-    ConditionalEffect,
     GroundEffects,
     ObjectPattern,
     step_key,
@@ -69,7 +68,6 @@ class EffectIndex:
         """Whether some list of achievers was cut at :data:`MAX_INSTANCES`."""
         self._ground_effects: dict[tuple[str, tuple[int, ...]], GroundEffects] = {}
         self._searches: dict[tuple[int, bool, tuple[bool, ...] | None], list[_EffectSearch | None]] = {}
-        self._conditions: dict[int, tuple[Formula, Callable[..., bool], list[int]]] = {}
         self._effects: dict[int, list[_LiftedEffect]] = {}
         self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
         self._statics: dict[str, list[tuple[frozenset[int], Formula]]] = {}
@@ -79,14 +77,14 @@ class EffectIndex:
         self._action_names = {
             predicate: name for (kind, name), predicate in engine.action_predicates.items() if kind == "start"
         }
-        base = len(self.task.predicates)
+        predicate_count = len(self.task.predicates)
         for action in self.task.actions.values():
             if action.end is not None:
                 continue
             for effect in action.start.effects:
                 changes = [(atom.predicate, atom.arguments, True) for atom in effect.adds]
                 changes += [(atom.predicate, atom.arguments, False) for atom in effect.deletes]
-                numeric = [(base + a.function, a.arguments, None) for a in effect.assignments]
+                numeric = [(predicate_count + a.function, a.arguments, None) for a in effect.assignments]
                 for index, arguments, value in (*changes, *numeric):
                     lifted = _LiftedEffect(action, effect, arguments, value)
                     self._effects.setdefault(index, []).append(lifted)
@@ -99,26 +97,6 @@ class EffectIndex:
             effects = GroundEffects(self.task, step, self.engine.action_fact("start", step))
             self._ground_effects[key] = effects
         return effects
-
-    def compile_condition(self, effect: ConditionalEffect) -> tuple[Callable[..., bool], tuple[int, ...]]:
-        """The condition of an effect as a function of a state's facts, its fluents and objects; and those objects."""
-        compiled = self._conditions.get(id(effect.condition))
-        if compiled is None:
-            slots = sorted(self.engine.emitter.free_slots(effect.condition))
-            compiled = (effect.condition, self.engine.emitter.compile_condition(effect.condition, slots), slots)
-            self._conditions[id(effect.condition)] = compiled
-        return compiled[1], tuple([effect.binding[slot] for slot in compiled[2]])
-
-    def can_happen(self, effect: ConditionalEffect) -> bool:
-        """Whether no literal of the effect's condition is statically false."""
-        task, initial = self.task, self._initial
-        for part in effect.condition.parts if isinstance(effect.condition, And) else (effect.condition,):
-            atom = part.body if isinstance(part, Not) else part
-            if isinstance(atom, Atom) and atom.predicate < len(task.static) and task.static[atom.predicate]:
-                code = task.code_of(atom.arguments, effect.binding)
-                if (code in initial.facts[atom.predicate]) is not (atom is part):
-                    return False
-        return True
 
     # -- effects in a state -------------------------------------------------------------------------------------------
 
@@ -165,12 +143,12 @@ class EffectIndex:
         wide = {v.slot for v in lifted.variables if len(self.task.domains[v.domain]) > MAX_ENUMERATED_OBJECTS}
         if disjuncts is None or any([len(wide - find_bound_slots(disjunct, slots)) > 1 for disjunct in disjuncts]):
             return None
-        inner = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
+        body = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
         lines: list[str] = []
         for disjunct in disjuncts:
             domains = {v.slot: v.domain for v in (*lifted.variables, *disjunct.variables)}
             join = Join(emitter, domains, "S, F, out", indexed=False)
-            lines += join.emit(disjunct.literals, frozenset(slots), sorted({v.slot for v in lifted.variables}), inner)
+            lines += join.emit(disjunct.literals, frozenset(slots), sorted({v.slot for v in lifted.variables}), body)
         name = emitter.fresh_name()
         emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in slots]]), lines or ["pass"])
         return _EffectSearch(lifted, emitter.compile_function(name), slots)

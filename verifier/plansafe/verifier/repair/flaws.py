@@ -158,8 +158,8 @@ class FlawDemands:
         if value is demand.value:
             return self.finder.find_for_instance(evaluator, free, [condition], binding)
         demands: set[Demand] = set()
-        for inner in bindings_with_value(evaluator, tuple(free), condition, True, binding):
-            demands |= self.finder.find(evaluator, condition, inner, False)
+        for full_binding in bindings_with_value(evaluator, tuple(free), condition, True, binding):
+            demands |= self.finder.find(evaluator, condition, full_binding, False)
         return demands
 
     def _demand_effect_of_condition(

@@ -161,10 +161,12 @@ class GroundEffects:
                         yield index, arguments, EffectSchema(value, effect.condition, binding, free)
 
     def _changes(self, effect: Effect) -> list[tuple[int, tuple[int, ...], bool | None]]:
-        base = len(self._task.predicates)
+        predicate_count = len(self._task.predicates)
         changes: list[tuple[int, tuple[int, ...], bool | None]] = []
         if effect.condition is not TRUE:
             changes += [(atom.predicate, atom.arguments, False) for atom in effect.deletes]
             changes += [(atom.predicate, atom.arguments, True) for atom in effect.adds]
-        changes += [(base + assignment.function, assignment.arguments, None) for assignment in effect.assignments]
+        changes += [
+            (predicate_count + assignment.function, assignment.arguments, None) for assignment in effect.assignments
+        ]
         return changes

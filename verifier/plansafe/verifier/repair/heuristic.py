@@ -15,7 +15,6 @@ from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
-from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.ground_effects import GroundEffects, step_key
 from plansafe.verifier.repair.repair_task import RepairTask, ScopeKind
@@ -143,8 +142,6 @@ class FaultHeuristic:
             part = self.task.engine.rule_set.parts[violation.part]
             if self.task.scopes[violation.part].kind is not ScopeKind.STATE or part.mode not in ("always", "end"):
                 continue
-            if mentions(part.body, self.task.action_predicates) or len(violation.binding) != len(part.parameters):
-                continue
             binding = bind(part.parameters, violation.binding)
             if not self.task.may_stay_violated(violation.part, binding):
                 violated.setdefault(violation.step, []).append((violation.part, binding))
@@ -154,7 +151,12 @@ class FaultHeuristic:
         literals: list[_Literal] = []
         removable = {step} if step else set()
         for demand in demands:
-            if demand.code is None or demand.value is None or demand.ever or demand.subject >= self.task.fluent_base:
+            if (
+                demand.code is None
+                or demand.value is None
+                or demand.ever
+                or demand.subject >= self.task.predicate_count
+            ):
                 return  # not a literal
             fact = (demand.subject, demand.code)
             falsifier = 0
@@ -235,10 +237,10 @@ class FaultHeuristic:
         """Whether one edit may repair two faults."""
         if first.removable & second.removable:
             return True
-        for fault, other in ((first, second), (second, first)):
+        for fault, second_fault in ((first, second), (second, first)):
             for literal in fault.literals:
                 achievable = self.task.achievers(literal.demand)
-                for number in other.removable:
+                for number in second_fault.removable:
                     # The step is replaced by an action that achieves the literal, or is such an action and is moved.
                     if literal.falsifier <= number <= fault.before and achievable:
                         return True

@@ -43,11 +43,11 @@ class Danger(NamedTuple):
 class MitigatingChecker(Checker):
     """A checker whose rules demand that the plan ends the dangers that the agent can end.
 
-    ``strict`` also demands that it ends the dangers for which that is undecided; ``None`` if there are none. ``open``:
-    the initial state has unknown facts, so that its dangers are undecided.
+    ``strict_checker`` also demands that it ends the dangers for which that is undecided; ``None`` if there are none.
+    ``open``: the initial state has unknown facts, so that its dangers are undecided.
     """
 
-    strict: Checker | None = None
+    strict_checker: Checker | None = None
     undecided: tuple[Danger, ...] = ()
     open = False
 
@@ -60,7 +60,10 @@ class MitigatingChecker(Checker):
             is_continuous = self.engine.task.is_continuous
             task = "a task in continuous time" if is_continuous else "an initial state with unknown facts"
             text = f"--judge mitigate: the dangers of {task} are not decided"
-        elif self.strict is not None and self.strict.check(plan, confirm=False).headline is Headline.UNSAFE:
+        elif (
+            self.strict_checker is not None
+            and self.strict_checker.check(plan, confirm=False).headline is Headline.UNSAFE
+        ):
             dangers = "; ".join([danger.text for danger in self.undecided])
             text = f"it is undecided whether the agent can end a danger that the plan leaves: {dangers}"
         else:
@@ -88,7 +91,7 @@ def with_mitigation(checker: Checker) -> Checker:
     mitigating = _compile(checker, removable)
     if undecided:
         mitigating.undecided = tuple(undecided)
-        mitigating.strict = _compile(checker, [*removable, *undecided])
+        mitigating.strict_checker = _compile(checker, [*removable, *undecided])
     return mitigating
 
 
@@ -164,6 +167,6 @@ def write_obligations(checker: Checker, dangers: list[Danger]) -> Source:
         meta += [f":severity {rule.severity}"]
         # a brace in a message would be read as the name of a parameter
         meta += [f"{key} {quote_text(text.replace('{', '(').replace('}', ')'))}" for key, text in texts.items() if text]
-        formula = printer.formula(danger.condition)
+        formula = printer.print_formula(danger.condition)
         lines.append(f"  (:trajectory {name} :formula (at end {formula})\n    {' '.join(meta)})")
     return Source(SPECIFICATION, "(define (safety mitigation)\n" + "\n".join(lines) + ")\n")

@@ -90,7 +90,7 @@ class RepairTask:
         ]
         self.action_predicates = frozenset(engine.action_predicates.values())
         self.scopes = [rule_scope(part, self.action_predicates) for part in engine.rule_set.parts]
-        self.fluent_base = len(engine.task.predicates)
+        self.predicate_count = len(engine.task.predicates)
         initial = engine.make_initial_state()
         self._initial = Evaluator(engine.task, initial.facts, initial.fluents)
         self._plan_achievers: dict[Demand, list[int]] = {}
@@ -159,7 +159,7 @@ class RepairTask:
     def role(self, effects: GroundEffects, demand: Demand) -> Role:
         """Whether an action may meet a demand or do the opposite."""
         subject, value, pattern = demand.subject, demand.value, self.pattern_of(demand)
-        if value is None or subject >= self.fluent_base:
+        if value is None or subject >= self.predicate_count:
             changes = effects.may_change(subject, pattern)
             return Role(changes, changes)
         if effects.matches_action_fact(subject, pattern):

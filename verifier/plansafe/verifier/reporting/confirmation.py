@@ -220,8 +220,10 @@ def _agrees(finding: Finding, step: int, verdict: KernelVerdict) -> bool | None:
             return None
         case _:
             binding = dict(finding.binding)
-            same = [f for f in verdict.findings if f.rule == finding.rule and _shown_binding(f.binding) == binding]
-            return any([f.step == step or not f.exact_step for f in same if "halt" in f.readings])
+            confirmed_findings = [
+                f for f in verdict.findings if f.rule == finding.rule and _shown_binding(f.binding) == binding
+            ]
+            return any([f.step == step or not f.exact_step for f in confirmed_findings if "halt" in f.readings])
 
 
 def _shown_binding(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:

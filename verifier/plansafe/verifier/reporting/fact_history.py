@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.execution.action_effects import SnapEffects
+from plansafe.verifier.execution.action_effects import Conflict, SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.readings import make_timed_replay
 from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Replay
 from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
@@ -148,17 +149,49 @@ class FactHistory:
         if self.outcome.trace is not None and (self._is_complete or self._halt_history is not None):
             trace: list[LetterChanges] = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
             return trace if self._halt_history is None else [*self._halt_history.list_changes(facts), *trace]
+        if self._trace is None and self._is_plain:
+            self._trace = self._run_plain_steps()
         return self._run(only=facts) if self._trace is None else self._trace
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether each letter of the plan is the state after one step that only changes facts and fluents."""
+        outcome, is_timed = self.outcome, self.resolved.timed is not None
+        return outcome.step_of_letter is None and not is_timed and self.engine.axioms is None
+
+    def _run_plain_steps(self) -> list[LetterChanges] | None:
+        """Run the executed steps of a plain plan again; ``None`` if a step must be interpreted or changes are many."""
+        state, step_function = self.engine.make_initial_state(), self.engine.full_code.step_function
+        trace: list[LetterChanges] = []
+        count = 0
+        try:
+            for number, step in enumerate(self.resolved.steps[: self.outcome.letters], 1):
+                assert isinstance(step, GroundAction)
+                log: list[StateChange] = []
+                step_function(step.action)(state.facts, state.fluents, log, *step.objects)
+                trace.append((number, (number,), log))
+                count += len(log)
+                if count > MAX_CHANGES:
+                    return None
+        except (KeyError, ZeroDivisionError, Conflict):
+            return None
+        return trace
 
     def find_fact_changes(self, facts: set[Fact]) -> dict[Fact, FactChanges]:
         """Return when each of the facts changed, computed backwards from the last state."""
-        base, state = len(self.task.predicates), self.outcome.state
+        predicate_count, state = len(self.task.predicates), self.outcome.state
         values: dict[Fact, object] = {}
         for index, code in facts:
-            values[index, code] = code in state.facts[index] if index < base else state.fluents[index - base].get(code)
+            values[index, code] = (
+                code in state.facts[index]
+                if index < predicate_count
+                else state.fluents[index - predicate_count].get(code)
+            )
         changes: dict[Fact, list[tuple[int, StepNumbers, object]]] = {fact: [] for fact in facts}
         for letter, steps, log in reversed(self.list_changes(facts)):
-            before = {(index, code): (not value) if index < base else value for index, code, value in reversed(log)}
+            before = {
+                (index, code): (not value) if index < predicate_count else value for index, code, value in reversed(log)
+            }
             for fact in before.keys() & facts if letter else ():
                 if before[fact] != values[fact]:
                     changes[fact].append((letter, steps, values[fact]))
@@ -311,7 +344,7 @@ class FactHistory:
 
 
 def _group_by_steps(
-    log: list[StateChange], effects: list[tuple[int, SnapEffects]], base: int
+    log: list[StateChange], effects: list[tuple[int, SnapEffects]], predicate_count: int
 ) -> dict[StepNumbers, list[StateChange]]:
     """Group the changes of one happening by the steps that made them.
 
@@ -322,7 +355,7 @@ def _group_by_steps(
         for fact in (
             *effect.adds,
             *effect.deletes,
-            *[(base + update.function, update.code) for update in effect.updates],
+            *[(predicate_count + update.function, update.code) for update in effect.updates],
         ):
             steps_of_facts.setdefault(fact, set()).add(step)
     changing = {step for change in log for step in steps_of_facts.get(change[:2], ())} or {step for step, _ in effects}

@@ -55,7 +55,7 @@ def make_failed_step_finding(
     action_step = context.resolved.steps[step - 1]
     if isinstance(action_step, GroundAction) and isinstance(action_step.action.node, list):
         related.append(_condition_label(context, action_step.action, action_step.action.node, failure))
-    cause = _failure_text(failure, context.task.is_continuous)
+    cause = _failure_text(failure, context.compiled.engine.is_continuous)
     return Finding(
         failure.code,
         FindingClass.INEXECUTABLE,

@@ -249,6 +249,8 @@ def count_rules(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ..
 
 def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedViolation]) -> tuple[RuleCount, ...]:
     """Count each rule. Only rules whose matches, triggers or status differ from the kept counts are counted again."""
+    if not compiled.rules:
+        return ()
     parts, criteria = compiled.engine.rule_set.parts, compiled.options.criteria
     undecided = {parts[part].rule for part, _ in halt.undecided}
     violations: dict[int, int] = {}
@@ -266,18 +268,18 @@ def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
         **dict.fromkeys(undecided, "undecided"),
         **dict.fromkeys(violations, "violated"),
     }
-    changed = set(status)
+    changed_rules = set(status)
     for numbers_now, numbers_first in (
         (halt.match_counts, first.match_counts),
         (halt.trigger_counts, first.trigger_counts),
     ):
         if len(numbers_now) != len(numbers_first):
-            changed.update(range(len(compiled.rules)))
+            changed_rules.update(range(len(compiled.rules)))
         elif numbers_now != numbers_first:
             pairs = zip(numbers_now, numbers_first, strict=True)
-            changed.update([rule for rule, (now, before) in enumerate(pairs) if now != before])
+            changed_rules.update([rule for rule, (now, before) in enumerate(pairs) if now != before])
     counts = list(first.counts)
-    for rule in changed:
+    for rule in changed_rules:
         rule_status = status.get(rule, "")
         counts[rule] = _count(compiled, halt, rule, rule_status, violations.get(rule, 0), exempted.get(rule, 0))
     return tuple(counts)

@@ -210,7 +210,7 @@ class _Recorder:
             self.initial = tuple(self._state_texts(run.state))
         log = [*self._interval_log, *(run.trace[-1][2] if run.trace and run.trace[-1][0] == run.letter else ())]
         self._interval_log.clear()
-        if cause is not None and cause.is_interval:  # its numbers are those of some time in it
+        if cause is not None and cause.is_interval:  # numbers have their values at some time in it
             base = len(self.task.predicates)
             self._interval_log += [change for change in log if change[0] >= base]
             log = [change for change in log if change[0] < base]
@@ -241,13 +241,17 @@ class _Recorder:
 
     def _changes(self, state: State, log: Iterable[StateChange]) -> Iterable[TimelineChange]:
         """Yield the differences after a happening; several changes of one fact are merged."""
-        base = len(self.task.predicates)
+        predicate_count = len(self.task.predicates)
         old_values: dict[tuple[int, int], object] = {}
         for index, code, value in log:
             if index not in self._action_predicates:
-                old_values.setdefault((index, code), (not value) if index < base else value)
+                old_values.setdefault((index, code), (not value) if index < predicate_count else value)
         for (index, code), old in old_values.items():
-            new = code in state.facts[index] if index < base else state.fluents[index - base].get(code)
+            new = (
+                code in state.facts[index]
+                if index < predicate_count
+                else state.fluents[index - predicate_count].get(code)
+            )
             if old != new:
                 yield TimelineChange(self.task.key_text(index, code), value_text(old), value_text(new))
 

@@ -179,8 +179,8 @@ class SpecExpander:
         by_name = {_mapping_name(form): form for form in reversed(forms)}
         joined: dict[int, list[list[Node]]] = {}
         for form in forms:
-            base, chain = form, [form]
-            while (at := _find_extended(base)) is not None:
+            extended_form, chain = form, [form]
+            while (at := _find_extended(extended_form)) is not None:
                 name = token_text(at.node[1])
                 extended = by_name.get(name)
                 if extended is None or extended in chain:
@@ -189,11 +189,11 @@ class SpecExpander:
                     message = f"the mapping extends `{name}`, which {problem}"
                     self.context.error(SC.UNKNOWN_SPECIFICATION, message, at, "not usable", help=help)
                     break
-                base = extended
-                chain.append(base)
+                extended_form = extended
+                chain.append(extended_form)
             else:
-                group = joined.setdefault(id(base), [base])
-                group += [] if form is base else [form]
+                group = joined.setdefault(id(extended_form), [extended_form])
+                group += [] if form is extended_form else [form]
         return list(joined.values())
 
     def _read_mapping(self, forms: list[list[Node]]) -> None:
@@ -278,8 +278,8 @@ class SpecExpander:
             if isinstance(section, list) and section and isinstance(section[0], str):
                 self._read_section(section[0], section, specification)
             else:
-                expected = "expected `(:process ..)` or another section"
-                context.error(SC.STRUCTURE, "expected a rule or a section", Place(form, child), expected)
+                label = "expected `(:process ..)` or another section"
+                context.error(SC.STRUCTURE, "expected a rule or a section", Place(form, child), label)
         for at in specification.disabled_rules:
             rule = at.node[at.child or 0]
             if not isinstance(rule, str) or specification.rules.pop(rule, None) is None:

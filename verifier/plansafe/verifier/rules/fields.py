@@ -42,12 +42,12 @@ def check_complete(context: Context, kind: str, node: list[Node], fields: dict[s
     elif kind == ":obligation":
         for key in (":when", ":then"):
             if key not in fields:
-                expected = "expected `:when` and `:then`"
-                context.error(SC.STRUCTURE, f"an obligation needs `{key}`", Place(node, 1), expected)
+                label = "expected `:when` and `:then`"
+                context.error(SC.STRUCTURE, f"an obligation needs `{key}`", Place(node, 1), label)
     elif kind in (":process", ":termination"):
         if not any([key in fields for key in _DEMANDS]):
-            expected = "expected `:forbid` or `:require`"
-            context.error(SC.STRUCTURE, "the rule forbids and requires nothing", Place(node, 1), expected)
+            label = "expected `:forbid` or `:require`"
+            context.error(SC.STRUCTURE, "the rule forbids and requires nothing", Place(node, 1), label)
         for key in _DEMANDS[2:]:
             if key in fields and not any([step in fields for step in STEP_FIELDS]):
                 help = "add `:on (action ..)`"

@@ -126,10 +126,10 @@ class _StepRemover:
         if not isinstance(typed, list):
             return scope
         index = self.symbols.types.index
-        inner = dict(scope)
+        extended_scope = dict(scope)
         for entry in parse_typed_list(self._silent, typed, 0, is_variable, "a variable"):
-            inner[entry.name] = tuple([index.get(name, 0) for name in entry.types or ("object",)])
-        return inner
+            extended_scope[entry.name] = tuple([index.get(name, 0) for name in entry.types or ("object",)])
+        return extended_scope
 
     def is_possible(self, step: Node, scope: TypeScope) -> bool:
         """Whether objects of the types in scope can match a step; True for a malformed step."""

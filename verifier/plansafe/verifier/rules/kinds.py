@@ -78,8 +78,8 @@ def find_bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
     for applied in expanded.mappings:
         mapping = applied.mapping
         kindless_types |= {index[name] for name in mapping.kindless_types if name in index}
-        for name, given in mapping.objects.items() if symbols.object_index else ():
-            if not given.kinds and name in symbols.object_index:
+        for name, object_entry in mapping.objects.items() if symbols.object_index else ():
+            if not object_entry.kinds and name in symbols.object_index:
                 kindless_objects.add(symbols.object_index[name])
         parents = _parent_kinds(symbols, expanded, applied.serves)
         for section, kind in mapping.entries:
@@ -162,7 +162,9 @@ def find_unclassified_objects(
 def collect_given_kinds(kinds: Kinds, entries: Iterable[ClassKinds]) -> frozenset[str]:
     """Return the kinds that entries give, with the kinds above them."""
     ancestors = kinds.ancestors_of_kind
-    return frozenset([kind for entry in entries for given in entry.kinds for kind in ancestors.get(given, ())])
+    return frozenset(
+        [kind for entry in entries for given_kind in entry.kinds for kind in ancestors.get(given_kind, ())]
+    )
 
 
 def check_classes(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:
@@ -216,7 +218,7 @@ def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) ->
     """Give the objects of each class the declared types of its kinds, and of the kinds above them."""
     by_class, index = find_classes(symbols, kinds), symbols.types.index
     for entry in entries:
-        given_kinds = [kind for given in entry.kinds for kind in kinds.ancestors_of_kind[given]]
+        given_kinds = [kind for given_kind in entry.kinds for kind in kinds.ancestors_of_kind[given_kind]]
         kind_types = [index[kind_type_name(kind)] for kind in given_kinds]
         for number in by_class.get(entry.name, ()):
             symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))
@@ -226,13 +228,13 @@ def give_mapped_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> None:
     """Give objects the kinds that mappings list for them by name."""
     index = symbols.types.index
     for applied in expanded.mappings:
-        given = {
+        kinds_by_object = {
             number: kinds.kinds
             for name, kinds in applied.mapping.objects.items()
             if (number := symbols.object_index.get(name)) is not None
         }
         declare_kind_types(symbols, sorted({kind for g in applied.mapping.objects.values() for kind in g.kinds}))
-        for number, kinds in given.items():
+        for number, kinds in kinds_by_object.items():
             kind_types = [index[kind_type_name(kind)] for kind in kinds]
             symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))
 

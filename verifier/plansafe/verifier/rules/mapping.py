@@ -167,8 +167,8 @@ def read_mapping(
     reader.report_unbound_kinds()
     if isinstance(specification, str):
         return ReadMapping(specification, mapping)
-    expected = "expected `(:specification name)`"
-    context.error(SC.STRUCTURE, "a mapping must name its specification", Place(forms[0], 1), expected)
+    label = "expected `(:specification name)`"
+    context.error(SC.STRUCTURE, "a mapping must name its specification", Place(forms[0], 1), label)
     return None
 
 
@@ -220,8 +220,8 @@ class _MappingReader:
             or not all([is_object_name(name) for name in names])
             or (is_proposed and (len(tokens) != 3 or not tokens[2].startswith('"')))
         ):
-            expected = '`(object kind "evidence")`' if is_proposed else "`(object kind ..)`"
-            self.context.error(SC.STRUCTURE, f"expected {expected}", at, "not an object with kinds")
+            expected_form = '`(object kind "evidence")`' if is_proposed else "`(object kind ..)`"
+            self.context.error(SC.STRUCTURE, f"expected {expected_form}", at, "not an object with kinds")
         elif is_proposed:
             self.mapping.proposed.append(ProposedKind(tokens[0], tokens[1], unquote(tokens[2]), Place(entry)))
         else:

@@ -57,9 +57,9 @@ def elaborate_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | 
     fields = read_fields(context, node, 2, (":parameters", *_INVARIANT_KINDS), "an invariant")
     kinds = [kind for kind in _INVARIANT_KINDS if kind in fields]
     if len(kinds) != 1 and context.errors == errors:
-        expected = "expected one condition" if not kinds else "an invariant has exactly one condition"
+        label = "expected one condition" if not kinds else "an invariant has exactly one condition"
         message = "an invariant needs one of `:holds`, `:exactly-one` and `:at-most-one`"
-        context.error(SC.STRUCTURE, message, fields[kinds[1]] if kinds else Place(node, 1), expected)
+        context.error(SC.STRUCTURE, message, fields[kinds[1]] if kinds else Place(node, 1), label)
     conditions = ConditionReader(symbols, Scope())
     parameters: tuple[Variable, ...] = ()
     if ":parameters" in fields:

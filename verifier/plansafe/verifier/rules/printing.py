@@ -19,7 +19,9 @@ def rule_text(task: Task, rule: Rule) -> str:
     if rule.targets:
         words.append(f"targets {' '.join(rule.targets)}")
     if rule.declared_parameters:
-        words.append(f"for {Printer(task).inside(rule.declared_parameters).variables(rule.declared_parameters)}")
+        words.append(
+            f"for {Printer(task).with_variables(rule.declared_parameters).print_variables(rule.declared_parameters)}"
+        )
     if not rule.applicable:
         reasons = [" ".join(name) for name in rule.missing_names]
         if rule.exclusion_reason is not None:
@@ -32,21 +34,21 @@ def match_texts(task: Task, rule: Rule) -> Iterator[str]:
     """Print the step patterns by which a rule about steps counts its instances."""
     for pattern in rule.step_patterns:
         wildcards = {-1 - argument: "_" for argument in pattern.atom.arguments if argument < 0}
-        printer = Printer(task, wildcards).inside(rule.declared_parameters)
+        printer = Printer(task, wildcards).with_variables(rule.declared_parameters)
         count_text = f", {pattern.bindings_per_match} bindings each" if pattern.bindings_per_match != 1 else ""
-        yield f"matches {printer.formula(pattern.atom)}{count_text}"
+        yield f"matches {printer.print_formula(pattern.atom)}{count_text}"
 
 
 def part_text(task: Task, part: RulePart) -> str:
     """Print where a part is checked, for which objects, and what must hold."""
-    printer = Printer(task).inside(part.parameters)
+    printer = Printer(task).with_variables(part.parameters)
     if part.step is None:
         where = _MODE_TEXTS[part.mode]
     else:
-        where = f"where {printer.formula(part.step)}"
+        where = f"where {printer.print_formula(part.step)}"
         if part.guard is not None:
-            where += f" and {printer.formula(part.guard)}"
+            where += f" and {printer.print_formula(part.guard)}"
         if part.after:
             where += ", in the state after"
-    parameters = f", for {printer.variables(part.parameters)}" if part.parameters else ""
-    return f"part, {where}{parameters}: {printer.formula(part.body)}"
+    parameters = f", for {printer.print_variables(part.parameters)}" if part.parameters else ""
+    return f"part, {where}{parameters}: {printer.print_formula(part.body)}"

@@ -75,8 +75,8 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
         for section in vocabulary.node[1:]:
             if not isinstance(section, list) or not section:
                 place = Place(vocabulary.node)
-                expected = "expected a section such as `(:predicates ..)`"
-                context.error(SC.STRUCTURE, expected, place, "not vocabulary")
+                message = "expected a section such as `(:predicates ..)`"
+                context.error(SC.STRUCTURE, message, place, "not vocabulary")
                 continue
             head = section[0]
             if head in (":types", ":constants"):
@@ -94,8 +94,8 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
                 optional_names.update([name for name in section[1:] if isinstance(name, str)])
             else:
                 message = f"`{token_text(head)}` is not a section of a vocabulary"
-                expected = "expected `:types`, `:constants`, `:predicates`, `:functions`, `:actions` or `:optional`"
-                context.error(SC.STRUCTURE, message, Place(section, 0), expected)
+                label = "expected `:types`, `:constants`, `:predicates`, `:functions`, `:actions` or `:optional`"
+                context.error(SC.STRUCTURE, message, Place(section, 0), label)
     for (kind, name), at in missing.items():
         # Otherwise a mapping declares that the domain has nothing for the word, or the domain may lack it.
         if not (name.startswith("~") or (kind in ("predicate", "action") and name in optional_names)):

@@ -69,7 +69,7 @@ class Automaton:
         self.instances: dict[Binding, Instance] = {}
         self.retired: set[Binding] = set()
         """The bindings whose instances are decided for good, or cannot be decided."""
-        self.default = Instance(self.program.start, 0)
+        self.default_instance = Instance(self.program.start, 0)
         """The instance of all bindings that are neither in ``instances`` nor retired."""
         self.default_retired = False
         self._awake: set[Binding] = set()
@@ -159,7 +159,7 @@ class Automaton:
             return True
         if self.mode in ("always", "each"):
             return False
-        return (not self.default_retired and self._is_unsatisfied(self.default)) or any(
+        return (not self.default_retired and self._is_unsatisfied(self.default_instance)) or any(
             map(self._is_unsatisfied, self.instances.values())
         )
 
@@ -239,8 +239,10 @@ class Automaton:
                 return [], [()] if self._has_open_instances() and () not in self.undecided else []
             all_due, global_bits = all_due or bits != global_bits, bits
         if not self.default_retired and (self._default_awake or all_due):
-            default = program.move(self.default.state, self.default_bits | global_bits, time_bits, letter_time)[0]
-            if self._is_violated_in(default) and (self.mode in ("always", "each") or not program.past_mode):
+            default_state = program.move(
+                self.default_instance.state, self.default_bits | global_bits, time_bits, letter_time
+            )[0]
+            if self._is_violated_in(default_state) and (self.mode in ("always", "each") or not program.past_mode):
                 return None
         violated: list[Binding] = []
         undecided: list[Binding] = []
@@ -252,7 +254,7 @@ class Automaton:
             if instance is None:
                 if binding not in all_candidates or binding in self.retired:
                     continue
-                bits, instance = self.leaves.evaluate_local(state, binding), self.default
+                bits, instance = self.leaves.evaluate_local(state, binding), self.default_instance
                 if bits == self.default_bits:
                     continue
             else:
@@ -286,7 +288,7 @@ class Automaton:
             return
         if len(self.instances) >= self.limit:
             raise TooManyInstances
-        instance = self.instances[binding] = self.default.copy()
+        instance = self.instances[binding] = self.default_instance.copy()
         instance.bits = bits
         self.readers.add(binding)
 
@@ -374,32 +376,32 @@ class Automaton:
     def _advance_default(self, time_bits: int, letter_time: LetterTime) -> None:
         """Let the default instance read a letter, as :meth:`_advance`."""
         program = self.program
-        default = self.default
-        default.bits = self.default_bits
+        default_instance = self.default_instance
+        default_instance.bits = self.default_bits
         letter = self.default_bits | self._global_bits
-        default.state, sleeps = program.move(default.state, letter, time_bits, letter_time)
+        default_instance.state, sleeps = program.move(default_instance.state, letter, time_bits, letter_time)
         if letter_time.letter == 0:
-            self.violation_log.record_start(default, letter, letter_time)
-        is_violated = self._is_violated_in(default.state)
+            self.violation_log.record_start(default_instance, letter, letter_time)
+        is_violated = self._is_violated_in(default_instance.state)
         if is_violated and (self.mode in ("always", "each") or not program.past_mode):
             self._violate_shared_bindings(letter_time)
             return
         if not program.past_mode:
-            verdict = program.verdict(default.state)
+            verdict = program.verdict(default_instance.state)
             if verdict == PERMANENTLY_SATISFIED:
                 self.default_retired = True
             elif verdict == PRESENTLY_SATISFIED:
-                default.ceased = True
+                default_instance.ceased = True
         elif not is_violated:
-            default.ceased = True
-            default.violated_at_start = False
-        default.violated = is_violated
-        self._default_awake = not sleeps or self._is_violated_again(default)
+            default_instance.ceased = True
+            default_instance.violated_at_start = False
+        default_instance.violated = is_violated
+        self._default_awake = not sleeps or self._is_violated_again(default_instance)
 
     def _violate_shared_bindings(self, letter_time: LetterTime) -> None:
         """Give every binding that shares the default instance, which is violated, a violated instance of its own."""
         for binding in self._list_shared_bindings():
-            instance = self.default.copy()
+            instance = self.default_instance.copy()
             self.instances[binding] = instance
             self.readers.add(binding)
             if len(self.instances) > self.limit:
@@ -430,9 +432,9 @@ class Automaton:
             for binding, instance in self.instances.items():
                 if self._is_unsatisfied(instance):
                     self.violation_log.report(binding, instance, letter, at_end=True)
-            if not self.default_retired and self._is_unsatisfied(self.default):
+            if not self.default_retired and self._is_unsatisfied(self.default_instance):
                 for binding in self._list_shared_bindings():
-                    self.violation_log.report(binding, self.default.copy(), letter, at_end=True)
+                    self.violation_log.report(binding, self.default_instance.copy(), letter, at_end=True)
         self.violation_log.settle_all()
 
     def _is_unsatisfied(self, instance: Instance) -> bool:
@@ -446,7 +448,7 @@ class Automaton:
         copy = shallow_copy(self)
         copy.instances = {b: i.copy() for b, i in self.instances.items()}
         copy.retired = set(self.retired)
-        copy.default = self.default.copy()
+        copy.default_instance = self.default_instance.copy()
         copy.readers = self.readers.fork()
         copy._awake = set(self._awake)  # noqa: SLF001 - of its own class
         copy._candidates = list(self._candidates)  # noqa: SLF001 - of its own class

@@ -119,7 +119,7 @@ class InstanceIndex:
             self.by_predicate.setdefault(pattern.predicate, []).append(number)
             self._keys.setdefault(pattern.predicate, []).append((pattern.key, numbers[pattern.parameters]))
         self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in self._shapes]
-        self._changed: list[dict[Binding, set[Binding]]] | None = None
+        self._changed_entries: list[dict[Binding, set[Binding]]] | None = None
         """The differences from the tables since a fork shares them; ``None``: no fork shares them."""
 
     def add(self, binding: Binding) -> None:
@@ -135,27 +135,27 @@ class InstanceIndex:
             bindings.discard(binding)
             if bindings:
                 continue
-            if self._changed is None:
+            if self._changed_entries is None:
                 del self._tables[number][key]
             elif key not in self._tables[number]:
-                del self._changed[number][key]
+                del self._changed_entries[number][key]
 
     def _get_changeable_bindings(self, number: int, key: Binding) -> set[Binding]:
         """Return the bindings of a key in a table, as a set that no fork shares."""
-        if self._changed is None:
+        if self._changed_entries is None:
             return self._tables[number].setdefault(key, set())
-        bindings = self._changed[number].get(key)
+        bindings = self._changed_entries[number].get(key)
         if bindings is None:
-            bindings = self._changed[number][key] = set(self._tables[number].get(key, ()))
+            bindings = self._changed_entries[number][key] = set(self._tables[number].get(key, ()))
         return bindings
 
     def add_readers(self, predicate: int, code: int, out: set[Binding]) -> bool:
         """Add the registered instances that read the fact to ``out``; return whether there are any."""
-        changed, has_readers = self._changed, False
+        changed_entries, has_readers = self._changed_entries, False
         for key_of, number in self._keys.get(predicate, ()):
             key = key_of(code)
             if key is not None:
-                bindings = None if changed is None else changed[number].get(key)
+                bindings = None if changed_entries is None else changed_entries[number].get(key)
                 if bindings is None:
                     bindings = self._tables[number].get(key)
                 if bindings:
@@ -170,11 +170,11 @@ class InstanceIndex:
 
     def has_reader(self, predicate: int, code: int) -> bool:
         """Whether some registered instance reads the fact."""
-        changed = self._changed
+        changed_entries = self._changed_entries
         for key_of, number in self._keys.get(predicate, ()):
             key = key_of(code)
             if key is not None:
-                bindings = None if changed is None else changed[number].get(key)
+                bindings = None if changed_entries is None else changed_entries[number].get(key)
                 if self._tables[number].get(key) if bindings is None else bindings:
                     return True
         return False
@@ -182,7 +182,7 @@ class InstanceIndex:
     def fork(self) -> InstanceIndex:
         """An independent copy; linear in the changes since the tables were first shared."""
         copy = shallow_copy(self)
-        if self._changed is None:
-            self._changed = [{} for _ in self._shapes]
-        copy._changed = [{key: set(b) for key, b in changes.items()} for changes in self._changed]  # noqa: SLF001 - of its own class
+        if self._changed_entries is None:
+            self._changed_entries = [{} for _ in self._shapes]
+        copy._changed_entries = [{key: set(b) for key, b in changes.items()} for changes in self._changed_entries]  # noqa: SLF001 - of its own class
         return copy

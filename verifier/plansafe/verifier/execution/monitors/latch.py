@@ -70,9 +70,9 @@ class Latch(Automaton):
     def step(self, state: State, letter_time: LetterTime) -> None:
         """Read a letter; undecided instances become unknown, and are reported only by the checks that read them."""
         super().step(state, letter_time)
-        default = self.default.state
+        default_state = self.default_instance.state
         for binding in self._idle_bindings:
-            if self.instances[binding].state == default:  # it behaves like the default instance
+            if self.instances[binding].state == default_state:  # it behaves like the default instance
                 del self.instances[binding]
                 self.readers.remove(binding)
                 self._awake.discard(binding)
@@ -97,7 +97,7 @@ class Latch(Automaton):
         """The formula at the letter read last; ``None`` if it cannot be decided."""
         if self.unknown_bindings and (binding in self.unknown_bindings or () in self.unknown_bindings):
             return None
-        return self.program.output(self.instances.get(binding, self.default).state)
+        return self.program.output(self.instances.get(binding, self.default_instance).state)
 
     def predict_truth(self, binding: Binding, state: State, letter_time: LetterTime) -> bool | None:
         """The value of :meth:`truth` after the letter of ``state`` at ``letter_time``, without a change."""
@@ -106,7 +106,7 @@ class Latch(Automaton):
         global_bits, local_bits = self.leaves.evaluate_global(state), self.leaves.evaluate_local(state, binding)
         if global_bits is None or local_bits is None:
             return None
-        program, instance = self.program, self.instances.get(binding, self.default)
+        program, instance = self.program, self.instances.get(binding, self.default_instance)
         letter = local_bits | global_bits
         return program.output(program.move(instance.state, letter, program.time_bits(letter_time), letter_time)[0])
 

@@ -44,9 +44,9 @@ class AutomatonLeaves:
             leaf = leaves[number]
             can_find_true, can_find_false = [binds_all_parameters(leaf, value, parameters) for value in (True, False)]
             # The default is the value whose bindings cannot be found from facts; false if both or none can be found.
-            default = not can_find_true and can_find_false
-            self.default_bits |= default << number
-            self.searches.append(compile_extension(emitter, leaf, not default, parameters))
+            default_value = not can_find_true and can_find_false
+            self.default_bits |= default_value << number
+            self.searches.append(compile_extension(emitter, leaf, not default_value, parameters))
         local_leaves, global_leaves = [
             And(tuple([leaves[i] for i in numbers])) for numbers in (self._local_numbers, self._global_numbers)
         ]

@@ -92,11 +92,11 @@ def _make_initial_violations_key(monitor: InvariantMonitor | Automaton) -> tuple
     instances = [(b, instance) for b, instance in monitor.instances.items() if instance.violated_at_start]
     violated = frozenset([(b, instance.ceased, monitor.violation_log.was_affected(b)) for b, instance in instances])
     unsettled = frozenset([v.binding for v in monitor.violations if v.blame == EARLY and not caused])
-    default = monitor.default
+    default_instance = monitor.default_instance
     sharing: object = None
-    if default.violated_at_start and not monitor.default_retired:
+    if default_instance.violated_at_start and not monitor.default_retired:
         sharing = (
-            default.ceased,
+            default_instance.ceased,
             frozenset([(n, frozenset(keys)) for n, keys in monitor.violation_log.affected_keys.items()]),
         )
     return (violated, unsettled, sharing), caused
@@ -111,14 +111,14 @@ def _make_automaton_key(automaton: Automaton, letter: int) -> MonitorKey:
     """Return the automaton states of all bindings, and the letter as far as a bound is ahead of it."""
     program = automaton.program
     states = {binding: _make_state_key(program, i.state, letter) for binding, i in automaton.instances.items()}
-    default: object = None
+    default_key: object = None
     retired: frozenset[object] = frozenset()
     if not automaton.default_retired and automaton.has_shared_bindings():
-        default = _make_state_key(program, automaton.default.state, letter)
-        states = {binding: state for binding, state in states.items() if state != default}
+        default_key = _make_state_key(program, automaton.default_instance.state, letter)
+        states = {binding: state for binding, state in states.items() if state != default_key}
         retired = frozenset(automaton.retired)
-    is_live = default is not None or bool(states)
-    return (default, frozenset(states.items()), retired, min(letter, program.horizon) if is_live else 0)
+    is_live = default_key is not None or bool(states)
+    return (default_key, frozenset(states.items()), retired, min(letter, program.horizon) if is_live else 0)
 
 
 def _make_state_key(program: Program, state: int, letter: int) -> object:

@@ -152,10 +152,14 @@ class Runtime:
     @property
     def watched(self) -> frozenset[int]:
         """The predicates (and ``-1 - function``) whose changes the monitors read."""
-        base = len(self.rule_set.task.predicates)
-        return frozenset([i if i < base else base - 1 - i for i, readers in enumerate(self._readers) if readers]) | {
-            p for p, _ in self.indexes.specs
-        }
+        predicate_count = len(self.rule_set.task.predicates)
+        return frozenset(
+            [
+                i if i < predicate_count else predicate_count - 1 - i
+                for i, readers in enumerate(self._readers)
+                if readers
+            ]
+        ) | {p for p, _ in self.indexes.specs}
 
     def readers(self, index: int) -> list[int]:
         """The monitors (by number) that a change of a predicate or fluent may affect."""

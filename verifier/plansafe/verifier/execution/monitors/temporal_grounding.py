@@ -95,7 +95,7 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
             case Not(And() | Or() as body) if flattens:
                 return junction(Or if isinstance(body, And) else And, [ground(negate(p), values) for p in body.parts])
             case Not() | Temporal():
-                return map_children(part, lambda inner: ground(inner, values))
+                return map_children(part, lambda subformula: ground(subformula, values))
             case Quantified():
                 parts = tuple([ground(part.body, inner) for inner in task.bindings(part.variables, values)])
                 return And(parts) if part.universal else Or(parts)

@@ -81,9 +81,9 @@ class Circuit:
             else:
                 conjuncts.update(children)
         conjuncts.discard(TRUE)
-        changed = True
-        while changed:
-            changed = False
+        has_changed = True
+        while has_changed:
+            has_changed = False
             if FALSE in conjuncts:
                 return FALSE
             negated_gates = []
@@ -105,7 +105,7 @@ class Circuit:
                         conjuncts.discard(part)
                         remaining = [child for child in negated_children if child not in conjuncts]
                         conjuncts.add(self.conjunction(remaining) ^ 1)
-                        changed = True
+                        has_changed = True
         if len(conjuncts) < 2:
             return next(iter(conjuncts), TRUE)
         key = tuple(sorted(conjuncts))

@@ -202,7 +202,7 @@ class SmtTerms:
         stack = list(_inner_sums(total))
         while stack:
             part = stack[-1]
-            undefined = [inner for inner in _inner_sums(part) if id(inner) not in self._sum_variables]
+            undefined = [inner_sum for inner_sum in _inner_sums(part) if id(inner_sum) not in self._sum_variables]
             if id(part) in self._sum_variables:
                 stack.pop()
             elif undefined:

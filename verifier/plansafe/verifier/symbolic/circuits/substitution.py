@@ -70,10 +70,10 @@ def list_inner_sums(total: Sum) -> list[Sum]:
     while stack:
         part = stack[-1]
         unlisted = [
-            inner
+            atom_part
             for atom, _ in part.weighted_atoms
-            for inner in atom
-            if isinstance(inner, Sum) and id(inner) not in listed
+            for atom_part in atom
+            if isinstance(atom_part, Sum) and id(atom_part) not in listed
         ]
         if unlisted:
             stack.extend(unlisted)
@@ -163,7 +163,7 @@ class _SumCopier:
         for atom, coefficient in part.weighted_atoms:
             atom_copy = self._copy_atom(atom)
             constant += coefficient * atom_copy.constant
-            weighted_atoms += [(inner, coefficient * factor) for inner, factor in atom_copy.weighted_atoms]
+            weighted_atoms += [(atom_part, coefficient * factor) for atom_part, factor in atom_copy.weighted_atoms]
         return terms.add(terms.constant(0), Sum(constant, tuple(weighted_atoms)))
 
     def _copy_atom(self, atom: Atom) -> Sum:

@@ -77,13 +77,13 @@ class Affine:
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
-    def _plus(self, other: NumberOrAffine, factor: int) -> NumberOrAffine:
-        if not isinstance(other, Affine):
-            return Affine(self.trail, check_number(normal_number(self.constant + factor * other)), self.terms)
+    def _plus(self, operand: NumberOrAffine, factor: int) -> NumberOrAffine:
+        if not isinstance(operand, Affine):
+            return Affine(self.trail, check_number(normal_number(self.constant + factor * operand)), self.terms)
         coefficients = dict(self.terms)
-        for variable, coefficient in other.terms:
+        for variable, coefficient in operand.terms:
             coefficients[variable] = check_number(normal_number(coefficients.get(variable, 0) + factor * coefficient))
-        constant = check_number(normal_number(self.constant + factor * other.constant))
+        constant = check_number(normal_number(self.constant + factor * operand.constant))
         terms = tuple(sorted([term for term in coefficients.items() if term[1]]))
         return Affine(self.trail, constant, terms) if terms else constant
 
@@ -135,8 +135,8 @@ class Affine:
 
     # -- comparisons --------------------------------------------------------------------------------------------------
 
-    def _compared(self, other: NumberOrAffine, relation: str) -> bool:
-        difference = self._plus(other, -1)
+    def _compared(self, operand: NumberOrAffine, relation: str) -> bool:
+        difference = self._plus(operand, -1)
         if not isinstance(difference, Affine):
             return HOLDS[relation](difference)
         holds = HOLDS[relation](difference.value)

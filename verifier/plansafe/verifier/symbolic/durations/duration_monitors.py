@@ -61,8 +61,10 @@ class DurationMonitors(Runtime):
         if isinstance(monitor, InvariantMonitor) or not monitor.program.timed or monitor.part in self.sees_all:
             return super()._step_monitor(monitor, state, letter_time)
         if monitor.has_pending_changes:
-            same = [time == letter_time.time for time in self.event_times]  # constrains each to the letter's time
-            if not all(same):
+            has_letter_time = [
+                time == letter_time.time for time in self.event_times
+            ]  # constrains each to the letter's time
+            if not all(has_letter_time):
                 raise AssertionError("the events of a happening have one time")
             monitor.sleep(letter_time)
             monitor.step(state, letter_time)

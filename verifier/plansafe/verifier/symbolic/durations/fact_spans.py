@@ -163,7 +163,12 @@ class FactSpans:
                 choices.insert(0, [within])
             overlapping = self._find_overlapping(choices, [], orders)
             if overlapping is not None:
-                pairs = [(span, other) for span in overlapping for other in overlapping if span is not other]
+                pairs = [
+                    (span, second_span)
+                    for span in overlapping
+                    for second_span in overlapping
+                    if span is not second_span
+                ]
                 starts = [(span.start, end) for span, other in pairs for end in other.ends]
                 return SpanReason(False, [(start, end) for start, end in starts if start is not None])
         return SpanReason(True, orders)

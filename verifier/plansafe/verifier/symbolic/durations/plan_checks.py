@@ -114,7 +114,11 @@ class PlanCheckBuilder:
         self.over_all_events: dict[int, frozenset[int]] = {}
         """By the number of a step, the events that its condition over all depends on."""
         self.clashing = [
-            {other for other in near[number] if find_interference(footprint, self._event_footprints[other]) is not None}
+            {
+                near_event
+                for near_event in near[number]
+                if find_interference(footprint, self._event_footprints[near_event]) is not None
+            }
             for number, footprint in enumerate(self._event_footprints)
         ]
 
@@ -160,7 +164,10 @@ class PlanCheckBuilder:
         """A check that depends on the effects of ``events`` and on the order of ``pairs``."""
         closure = self._with_dependencies(events)
         clashes = [
-            (event, other) for event in closure for other in self.clashing[event] if event < other and other in closure
+            (event, clashing_event)
+            for event in closure
+            for clashing_event in self.clashing[event]
+            if event < clashing_event and clashing_event in closure
         ]
         return PlanCheck(kind, number, closure, frozenset([*clashes, *pairs]), frozenset(touching), instances)
 
@@ -253,9 +260,9 @@ class PlanCheckBuilder:
         deletes = {event: self._event_footprints[event].deletes & facts for event in check.events}
         near_pairs = self._find_near_pairs(sorted(check.events))
         opposing = [
-            (event, other)
-            for event, other in near_pairs
-            if adds[event] & deletes[other] or deletes[event] & adds[other]
+            (event, second_event)
+            for event, second_event in near_pairs
+            if adds[event] & deletes[second_event] or deletes[event] & adds[second_event]
         ]
         if not check.events <= {*changing, *(check.within or ())}:  # effects that depend on other events
             opposing += [
@@ -270,14 +277,14 @@ class PlanCheckBuilder:
         self, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
     ) -> set[Conjunction] | None:
         """The conjunctions that make the formula false for some binding; ``None`` if there are none or too many."""
-        changed = {key for event in changing for key in self._event_footprints[event].changes}
+        changed_variables = {key for event in changing for key in self._event_footprints[event].changes}
         action_predicates = {*self.engine.rule_set.action_predicates.values()}
         axioms = self.engine.axioms
 
         def constant(predicate: int, code: int) -> bool | None:
             if predicate in action_predicates or (axioms is not None and predicate in axioms.derived):
                 raise NoDisjunctiveForm
-            return None if (predicate, code) in changed else code in self._initial.facts[predicate]
+            return None if (predicate, code) in changed_variables else code in self._initial.facts[predicate]
 
         forbidden: set[Conjunction] = set()
         try:

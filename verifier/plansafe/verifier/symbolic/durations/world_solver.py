@@ -58,14 +58,14 @@ class WorldSolver:
         """The conditions under which a world is outside a cell. Strict bounds are negations, to create few atoms."""
         conditions = []
         for form, form_range in cell.items():
-            for bound, is_open, inner, outer in (
+            for bound, is_open, inner_bound, outer_bound in (
                 (form_range.low, form_range.low_open, ">=", "<="),
                 (form_range.high, form_range.high_open, "<=", ">="),
             ):
                 if bound is not None and is_open:
-                    conditions.append(self._bound(form, outer, bound))
+                    conditions.append(self._bound(form, outer_bound, bound))
                 elif bound is not None:
-                    conditions.append(self._z3.Not(self._bound(form, inner, bound)))
+                    conditions.append(self._z3.Not(self._bound(form, inner_bound, bound)))
             conditions += [self._bound(form, "=", number) for number in sorted(form_range.excluded)]
         return conditions
 

@@ -67,12 +67,12 @@ class ExclusivePairs:
         ]
         self._never_true = self._all_literals & ~initially_possible
         effects = {step: self._find_effects(step) for step in steps}
-        changed = True
-        while changed:
-            changed = False
+        has_changed = True
+        while has_changed:
+            has_changed = False
             for step in steps:
                 check_deadline(timeline.deadline)
-                changed = self._apply_step(self.preconditions[step], *effects[step]) or changed
+                has_changed = self._apply_step(self.preconditions[step], *effects[step]) or has_changed
 
     def negate(self, mask: int) -> int:
         """The negations of the literals of a mask."""
@@ -110,13 +110,13 @@ class ExclusivePairs:
                 return False  # the precondition is never true
             false_before |= pairs[literal]
         possible_after = self._all_literals & ~(false_before | self.negate(precondition) | made_false) | made_true
-        changed = False
+        has_changed = False
         for literal in iterate_bits(made_true):
             partners = pairs[literal] & possible_after
             if partners:
-                changed = True
+                has_changed = True
                 pairs[literal] &= ~partners
                 for partner in iterate_bits(partners):
                     pairs[partner] &= ~(1 << literal)
         self._never_true &= ~made_true
-        return changed
+        return has_changed

@@ -128,7 +128,7 @@ class PlanTemplate:
         while True:
             if self._derived is not None:
                 self._derived.update(self.state)
-            templates, changed = [StepTemplate(TRUE, {}, {})], False
+            templates, has_changed = [StepTemplate(TRUE, {}, {})], False
             for number, step in enumerate(steps, 1):
                 check_deadline(deadline)
                 if isinstance(step, IllFormed):
@@ -140,15 +140,15 @@ class PlanTemplate:
                 for function, code, quantity in changes.quantities:
                     facts[self.predicate_count + function, code] = quantity.defined
                     numbers[function, code] = quantity.value
-                    changed |= self._add_variable(function, code)
+                    has_changed |= self._add_variable(function, code)
                 for fact, literal in list(facts.items()):
                     if literal == self._get_state_literal(fact):
                         del facts[fact]
                     elif fact not in self.current_inputs:
                         self._add_current_input(fact)
-                        changed = True
+                        has_changed = True
                 templates.append(StepTemplate(precondition, facts, numbers))
-            if not changed:
+            if not has_changed:
                 return templates
 
     def _get_state_literal(self, fact: Fact) -> Literal:

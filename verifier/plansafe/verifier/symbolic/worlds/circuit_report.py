@@ -202,22 +202,22 @@ class CircuitReporter(WorldsReporter):
             self.restrictions.texts,
             self.queries.engine_name + (f", checked by {self.second_engine}" if self.second_engine else ""),
         )
-        base = self.failing_worlds[0].report if self.failing_worlds else self.sample_report
-        if base is None:
-            base = make_unchecked_report(self.plan.name, headline=headline, steps=len(self.steps))
-        return base._replace(
+        shown_report = self.failing_worlds[0].report if self.failing_worlds else self.sample_report
+        if shown_report is None:
+            shown_report = make_unchecked_report(self.plan.name, headline=headline, steps=len(self.steps))
+        return shown_report._replace(
             headline=headline,
             executable=verdict.executable,
             goal=verdict.goal,
             safe=verdict.safe,
             findings=self._add_worlds_to_findings(verdict),
-            rules=self._count_rules(verdict, base),
-            metric=base.metric if not self._is_open else None,
+            rules=self._count_rules(verdict, shown_report),
+            metric=shown_report.metric if not self._is_open else None,
             engine="smt" if self.queries.engine_name.startswith("z3") else "sat",
-            limits=(*base.limits, *encoding.limits, *encoding.skipped),
+            limits=(*shown_report.limits, *encoding.limits, *encoding.skipped),
             worlds=worlds if self._is_open else None,
             certificate=self._write_certificate(headline),
-            verdict_basis=self.merge_verdict_bases(base),
+            verdict_basis=self.merge_verdict_bases(shown_report),
         )
 
     def _write_certificate(self, headline: Headline) -> str | None:
@@ -309,10 +309,10 @@ class CircuitReporter(WorldsReporter):
             return Worlds.UNKNOWN
         return Worlds.UNKNOWN if some_without is None else Worlds.SOME if some_without else Worlds.ALL
 
-    def _count_rules(self, verdict: WorldsVerdict, base: Report) -> RuleCounts:
+    def _count_rules(self, verdict: WorldsVerdict, shown_report: Report) -> RuleCounts:
         """The status of each rule over all worlds (docs/worlds.md, section 4)."""
         encoding, queries = self.encoding, self.queries
-        reports = [base, *[failing.report for failing in self.failing_worlds]]
+        reports = [shown_report, *[failing.report for failing in self.failing_worlds]]
         counts = merge_rule_counts([report.rules for report in reports])
         if encoding.limits:
             return mark_undecided(counts)

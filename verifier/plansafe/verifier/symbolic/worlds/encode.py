@@ -270,8 +270,10 @@ def _list_fact_changes(state: SymbolicState, changes: StateChanges, circuit: Cir
         differs = FALSE
         if circuit is not None:
             old = state.get_quantity(function, code)
-            same = circuit.both(circuit.both(old.defined, new.defined), compare(circuit, "=", old.value, new.value))
-            differs = circuit.both(circuit.either(old.defined, new.defined), same ^ 1)
+            is_unchanged = circuit.both(
+                circuit.both(old.defined, new.defined), compare(circuit, "=", old.value, new.value)
+            )
+            differs = circuit.both(circuit.either(old.defined, new.defined), is_unchanged ^ 1)
         fact_changes.append((2 * state.size + function, code, differs))
     return fact_changes
 

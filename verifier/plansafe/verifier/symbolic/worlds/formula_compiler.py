@@ -111,25 +111,25 @@ class FormulaCompiler:
 
     def compile_code(self, arguments: tuple[int, ...]) -> Callable[[Binding], int]:
         """A function that returns the code of an atom's arguments under a binding."""
-        base = 0
+        constant_part = 0
         factors: dict[int, int] = {}
         power = 1
         for argument in reversed(arguments):
             if argument >= 0:
-                base += power * argument
+                constant_part += power * argument
             else:
                 factors[-1 - argument] = factors.get(-1 - argument, 0) + power
             power *= self._radix
         slot_factors = list(factors.items())
         if not slot_factors:
-            return lambda _binding: base
+            return lambda _binding: constant_part
         if len(slot_factors) == 1:
             ((slot, factor),) = slot_factors
-            return lambda binding: base + factor * binding[slot]
+            return lambda binding: constant_part + factor * binding[slot]
         if len(slot_factors) == 2:
             (slot, factor), (second_slot, second_factor) = slot_factors
-            return lambda binding: base + factor * binding[slot] + second_factor * binding[second_slot]
-        return lambda binding: base + sum([factor * binding[slot] for slot, factor in slot_factors])
+            return lambda binding: constant_part + factor * binding[slot] + second_factor * binding[second_slot]
+        return lambda binding: constant_part + sum([factor * binding[slot] for slot, factor in slot_factors])
 
     def _compile_atom(self, formula: Atom) -> LiteralFunction:
         predicate, certain = formula.predicate, formula.predicate + self.possible_certain.size

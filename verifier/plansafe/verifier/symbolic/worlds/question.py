@@ -135,15 +135,17 @@ class _CompletionPair:
             copy = nodes[node]
             if copy == 2 * node:
                 continue
-            same = equal[node] = circuit.input(AuxiliaryInput("same", node))
+            has_equal_values = equal[node] = circuit.input(AuxiliaryInput("same", node))
             numbers: set[OpenNumber] = set()
             if isinstance(definition, Comparison):
                 definition, numbers = collect_references(definition.sum)
-            clauses.append(circuit.disjunction([same ^ 1, 2 * node, copy ^ 1]))
-            clauses.append(circuit.disjunction([same ^ 1, 2 * node + 1, copy]))
+            clauses.append(circuit.disjunction([has_equal_values ^ 1, 2 * node, copy ^ 1]))
+            clauses.append(circuit.disjunction([has_equal_values ^ 1, 2 * node + 1, copy]))
             if node not in self._input_copies:
                 children = [*[child >> 1 for child in definition], *numbers]
-                clauses.append(circuit.disjunction([same, *[equal[child] ^ 1 for child in children if child in equal]]))
+                clauses.append(
+                    circuit.disjunction([has_equal_values, *[equal[child] ^ 1 for child in children if child in equal]])
+                )
         self._search.finder.require(circuit.conjunction(clauses))
         return {variable: equal[variable] for variable in self._variables}
 

@@ -231,11 +231,11 @@ class Relaxation:
 
     def _compute_fixpoint(self) -> None:
         effects = [effect for action in self.task.actions.values() for effect in self._relax_effects(action)]
-        changed = True
-        while changed:
-            changed = self._derive_facts()
+        has_changed = True
+        while has_changed:
+            has_changed = self._derive_facts()
             for effect in effects:
-                changed |= effect.apply(self)
+                has_changed |= effect.apply(self)
         self._derive_facts()
         for (kind, name), predicate in self.engine.action_predicates.items():
             action = self.task.actions[name]
@@ -277,12 +277,12 @@ class Relaxation:
         for predicate in self._derived:
             self._facts[predicate + self._size].clear()
         for stratum in self.task.axioms:
-            changed = True
-            while changed:
-                changed = False
+            has_changed = True
+            while has_changed:
+                has_changed = False
                 for axiom in stratum:
-                    changed |= self._apply_axiom(axiom, may_be_true=True)
-                    changed |= self._apply_axiom(axiom, may_be_true=False)
+                    has_changed |= self._apply_axiom(axiom, may_be_true=True)
+                    has_changed |= self._apply_axiom(axiom, may_be_true=False)
         previous_count, self._derived_count = self._derived_count, sum([len(self._facts[p]) for p in self._derived])
         return self._derived_count != previous_count
 
@@ -331,16 +331,16 @@ class _RelaxedEffect:
         """Add the values that the effect may cause; returns whether any is new."""
         if not (self._adds or self._deletes):
             return False
-        changed = False
+        has_changed = False
         encode = self.task.encode
         for objects in set(relaxation.find_matches(self.condition, self.variables)):
             for atom in self._adds:
-                changed |= relaxation.add_value(atom.predicate, encode(self._bind(atom, objects)), True)
+                has_changed |= relaxation.add_value(atom.predicate, encode(self._bind(atom, objects)), True)
             for atom, additions in self._deletes:
                 arguments = self._bind(atom, objects)
                 if not any([self._has_instance(*addition, objects, arguments) for addition in additions]):
-                    changed |= relaxation.add_value(atom.predicate, encode(arguments), False)
-        return changed
+                    has_changed |= relaxation.add_value(atom.predicate, encode(arguments), False)
+        return has_changed
 
     def _bind(self, atom: Atom, objects: Objects) -> Objects:
         return tuple([argument if argument >= 0 else objects[self._places[argument]] for argument in atom.arguments])

@@ -112,12 +112,12 @@ class WorldsReporter:
                     first_findings[key] = index, finding
         return list(first_findings.values())
 
-    def merge_verdict_bases(self, base: Report) -> VerdictBasis:
+    def merge_verdict_bases(self, shown_report: Report) -> VerdictBasis:
         """The criteria of the verdict, with the numbers of violations that did not decide it.
 
         These numbers are maxima over the replayed worlds.
         """
-        bases = [*[failing.report.verdict_basis for failing in self.failing_worlds], base.verdict_basis]
+        bases = [*[failing.report.verdict_basis for failing in self.failing_worlds], shown_report.verdict_basis]
         uses = sorted([use for basis in bases for use in basis.exempted], key=lambda use: use.times)
         most_used = {use.exemption: use for use in uses}
         criteria = self.compiled.options.criteria

@@ -146,15 +146,15 @@ class TemporalRule:
         initial: list[Objects] = []
         self._search_initial(trace.start.facts, (), initial)
         affected = dict.fromkeys(initial)
-        changed = dict.fromkeys([(p, code) for changes in trace.changes for p, code, _ in changes.facts])
-        changed.update(dict.fromkeys([fact for facts in action_facts for fact in facts]))
+        changed_facts = dict.fromkeys([(p, code) for changes in trace.changes for p, code, _ in changes.facts])
+        changed_facts.update(dict.fromkeys([fact for facts in action_facts for fact in facts]))
         # The task of `PossibleCertain` has each predicate twice; its fluents have the numbers after them.
         first_fluent = 2 * len(self.task.predicates)
-        changed.update(
+        changed_facts.update(
             dict.fromkeys([(first_fluent + f, code) for changes in trace.changes for f, code, _ in changes.quantities])
         )
         pattern_keys: set[tuple[int, Objects]] = set()
-        for predicate, code in changed:
+        for predicate, code in changed_facts:
             for number in self._index.by_predicate.get(predicate, ()):
                 key = self._index.patterns[number].key(code)
                 if key is not None:
@@ -257,11 +257,13 @@ class TemporalRule:
         """Make the vectors true instead of false where the violation is pre-existing."""
         circuit, alive, starts = vectors.circuit, vectors.alive_letters, vectors.starts
         if self.part.mode == "whole":
-            changed = circuit.disjunction([circuit.both(alive[letter], literal) for letter, literal in read_changes])
+            has_changed = circuit.disjunction(
+                [circuit.both(alive[letter], literal) for letter, literal in read_changes]
+            )
             if self._is_response:
-                true[0] = circuit.either(true[0], circuit.both(false[0], changed ^ 1))
+                true[0] = circuit.either(true[0], circuit.both(false[0], has_changed ^ 1))
             # For other formulas, the letter of the violation is not known here: S0 may have caused the violation.
-            false[0] = circuit.both(false[0], changed)
+            false[0] = circuit.both(false[0], has_changed)
             return
         pre_existing, changes_at = TRUE, dict[int, list[Literal]]()
         for letter, literal in read_changes:

@@ -169,11 +169,11 @@ class TraceEncoder:
                 bound = compiler.compile_number(constraint.value)(state, ground.binding)
                 literals = [bound.defined]
                 if constraint.operator in ("<=", "<", "="):
-                    strict = ">" if constraint.operator == "<" else ">="
-                    literals.append(self._compare(bound, strict, compiler.duration - tolerance))
+                    violating_operator = ">" if constraint.operator == "<" else ">="
+                    literals.append(self._compare(bound, violating_operator, compiler.duration - tolerance))
                 if constraint.operator in (">=", ">", "="):
-                    strict = "<" if constraint.operator == ">" else "<="
-                    literals.append(self._compare(bound, strict, compiler.duration + tolerance))
+                    violating_operator = "<" if constraint.operator == ">" else "<="
+                    literals.append(self._compare(bound, violating_operator, compiler.duration + tolerance))
                 violations.append(self.circuit.conjunction(literals) ^ 1)
         return violations
 
@@ -219,7 +219,9 @@ class TraceEncoder:
             if fact in reads.reads or fact[0] in reads.unbounded_reads:
                 clashes += literals
         for fact in effects.adds.keys() & neighbours.deletes.keys():
-            literals = [self.circuit.disjunction(changed[fact]) for changed in (effects.adds, neighbours.deletes)]
+            literals = [
+                self.circuit.disjunction(changing_steps[fact]) for changing_steps in (effects.adds, neighbours.deletes)
+            ]
             clashes.append(self.circuit.both(*literals))
         for (function, code), updates in neighbours.updates.items():
             variable = len(self.engine.task.predicates) + function, code
