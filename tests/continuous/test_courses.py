@@ -35,7 +35,7 @@ def find_differences(case: HybridCase, line: Timeline) -> list[Any]:
         for letter in letters:
             if letter.courses.get(fluent) is None:
                 continue
-            coefficients = [float(c) for c in letter.courses[fluent]]
+            coefficients = [float(c) for c in letter.courses[fluent].get(0, ())]
             times = [float(letter.time)]
             if letter.end is not None:
                 times = [p.time for p in course.points if float(letter.time) < p.time < float(letter.end)]
