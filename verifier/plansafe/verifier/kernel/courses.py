@@ -11,7 +11,7 @@ from functools import cmp_to_key, partial, reduce
 from typing import NamedTuple
 
 from .exponential_polynomials import (
-    ONE,
+    CONSTANT_ONE,
     Course,
     add,
     find_roots,
@@ -50,7 +50,7 @@ class Quotient(NamedTuple):
     """A quotient of exponential polynomials in the time."""
 
     over: Course
-    under: Course = ONE
+    under: Course = CONSTANT_ONE
 
 
 def combine(operator: str, left: Quotient, right: Quotient) -> Quotient:

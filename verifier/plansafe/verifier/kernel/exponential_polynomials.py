@@ -23,12 +23,12 @@ from .transcendental import Atom, Transcendental, exponential, is_fraction_times
 Course = Mapping[Fraction, Polynomial]
 """The polynomials other than 0, by their exponents. A polynomial has the exponent 0 alone."""
 ZERO = Fraction(0)
-ONE: Course = {ZERO: (Fraction(1),)}
+CONSTANT_ONE: Course = {ZERO: (Fraction(1),)}
 MAX_POWER = 12
 """Of e^(q t) in a polynomial whose zeros are computed as algebraic numbers."""
 RATIONAL_BITS = 48
 SIMPLE_DENOMINATOR = 10**6
-"""A zero whose first bits are those of a simple fraction is compared with it."""
+"""A zero is compared with a simple fraction that has the same first bits."""
 
 
 def make_constant(value: Real) -> Course:
@@ -132,10 +132,10 @@ def find_roots(f: Course, low: Real, high: Real, start: Real) -> list[Real]:
 def _solve_for_exponential(f: Course, high: Real, start: Real) -> list[Real] | None:
     """Return the zeros up to a time of a function with constant coefficients: a polynomial P in y = e^(q (t - start)).
 
-    ``None`` if P is no polynomial with rational coefficients, and more complex than a y - b.
+    ``None`` if a coefficient is not rational, unless P is a y - b with fractions times exponentials.
     """
-    least, *others = sorted(f)
-    q = reduce(_greatest_common_divisor, [exponent - least for exponent in others])
+    least, *greater = sorted(f)
+    q = reduce(_greatest_common_divisor, [exponent - least for exponent in greater])
     powers = {int((exponent - least) / q): c for exponent, (c,) in f.items()}
     degree = max(powers)
     if degree <= MAX_POWER and all(isinstance(c, Fraction) for c in powers.values()):

@@ -8,29 +8,32 @@ from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 
 from .courses import Courses, Quotient, combine, course_of
-from .exponential_polynomials import ONE, Course, add, is_constant, scale, solve_linear_equation
+from .exponential_polynomials import CONSTANT_ONE, Course, add, is_constant, scale, solve_linear_equation
 from .formulas import Arithmetic, Binding, Fact, Flow, Fluent, Node, ground
 from .polynomials import Polynomial, Real
 from .reader import KernelLimit
 from .real_numbers import find_roots
 
 Linear = dict[Fact | None, Quotient]
-"""The factors of numbers whose courses are not known yet; ``None``: the rest."""
+"""The factors of numbers whose courses are not known yet; ``None``: the remainder."""
 Matrix = list[list[Fraction]]
 
 
 def linear_rate(expression: Node, binding: Binding, courses: Courses, unknown: Set[Fact]) -> Linear:
-    """Return a rate as a sum of multiples of the unknown numbers, and a rest. Raises ``KernelLimit`` if it is none."""
+    """Return a rate as a sum of multiples of the unknown numbers, and a remainder.
+
+    Raises ``KernelLimit`` if it is not linear.
+    """
     if isinstance(expression, Fluent) and (fluent := ground(expression.terms, binding)) in unknown:
-        return {fluent: Quotient(ONE), None: Quotient({})}
+        return {fluent: Quotient(CONSTANT_ONE), None: Quotient({})}
     if not isinstance(expression, Arithmetic):
         course = course_of(expression, binding, courses)
         if course is None:
             raise KernelLimit("an undefined rate")
         return {None: course}
-    total, *others = [linear_rate(part, binding, courses, unknown) for part in expression.members]
-    for other in others:
-        total = _combine_linear(expression.operator, total, other)
+    total, *operands = [linear_rate(part, binding, courses, unknown) for part in expression.members]
+    for operand in operands:
+        total = _combine_linear(expression.operator, total, operand)
     return total
 
 
@@ -61,15 +64,15 @@ def solve_rates(
     matrix: Matrix = [[Fraction(0)] * len(fluents) for _ in fluents]
     forcing = list[Course]()
     for row, parts in zip(matrix, flows.values(), strict=True):
-        rest: Course = {}
+        remainder: Course = {}
         for flow, binding in parts:
             for fluent, quotient in linear_rate(flow.rate, binding, courses, flows.keys()).items():
                 course = scale(_as_course(quotient), Fraction(flow.sign))
                 if fluent is None:
-                    rest = add(rest, course)
+                    remainder = add(remainder, course)
                 else:
                     row[fluents.index(fluent)] += _as_fraction(course)
-        forcing.append(rest)
+        forcing.append(remainder)
     values = [numbers[fluent] for fluent in fluents]
     return dict(zip(fluents, solve_system(matrix, forcing, values, courses.start), strict=True))
 
@@ -95,13 +98,13 @@ def solve_system(matrix: Matrix, forcing: list[Course], values: list[Real], star
     value: Real = sum(factor * x for factor, x in zip(w, values, strict=True))
     u = solve_linear_equation(eigenvalue, _sum_of_multiples(w, forcing), value, start)
     j = next(i for i, factor in enumerate(w) if factor)
-    others = [i for i in range(len(w)) if i != j]
+    kept = [i for i in range(len(w)) if i != j]
     # x_j = (u - the sum of w_i x_i) / w_j
-    smaller = [[matrix[i][k] - matrix[i][j] * w[k] / w[j] for k in others] for i in others]
-    new_forcing = [add(forcing[i], scale(u, matrix[i][j] / w[j])) for i in others]
-    solutions = solve_system(smaller, new_forcing, [values[i] for i in others], start)
-    rest = _sum_of_multiples([w[i] for i in others], solutions)
-    solutions.insert(j, scale(add(u, scale(rest, Fraction(-1))), 1 / w[j]))
+    smaller = [[matrix[i][k] - matrix[i][j] * w[k] / w[j] for k in kept] for i in kept]
+    new_forcing = [add(forcing[i], scale(u, matrix[i][j] / w[j])) for i in kept]
+    solutions = solve_system(smaller, new_forcing, [values[i] for i in kept], start)
+    remainder = _sum_of_multiples([w[i] for i in kept], solutions)
+    solutions.insert(j, scale(add(u, scale(remainder, Fraction(-1))), 1 / w[j]))
     return solutions
 
 
@@ -149,7 +152,7 @@ def _find_left_eigenvector(matrix: Matrix, eigenvalue: Fraction) -> list[Fractio
             continue
         rows.remove(row)
         row = [x / row[column] for x in row]
-        rows = [[x - other[column] * y for x, y in zip(other, row, strict=True)] for other in rows]
+        rows = [[x - lower[column] * y for x, y in zip(lower, row, strict=True)] for lower in rows]
         pivots = {c: [x - p[column] * y for x, y in zip(p, row, strict=True)] for c, p in pivots.items()}
         pivots[column] = row
     return [-pivots[c][free] if c in pivots else Fraction(int(c == free)) for c in range(n)]

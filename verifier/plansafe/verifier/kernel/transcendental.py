@@ -1,8 +1,9 @@
 """Real numbers with exponentials: e^(3/2), logarithms, and roots of exponential polynomials.
 
-A number is a sum of terms c a^n .. e^(q b + ..): its *atoms* a, b are numbers of which only enclosures are known. Equal
-terms are collected. A sum of c e^r with rational exponents is then 0 only if it has no term (Lindemann-Weierstrass).
-Other sums are compared by enclosures. If they cannot be told from 0 with ``MAX_BITS``, they are not decided.
+A number is a sum of terms c a^n .. e^(q b + ..): its *atoms* a, b are numbers, and only enclosures of them are known.
+Equal terms are collected. A sum of c e^r with rational exponents is then 0 only if it has no term
+(Lindemann-Weierstrass). Other sums are compared by enclosures. If ``MAX_BITS`` do not separate one from 0, its sign is
+not decided.
 """
 
 from __future__ import annotations
@@ -79,8 +80,8 @@ class Atom:
         terms = self.function(self.number()).terms
         for pivot, factor in terms.items():
             if self in pivot.atoms() and pivot.as_atom() is None and isinstance(factor, Fraction):
-                rest = {monomial: c / -factor for monomial, c in terms.items() if monomial != pivot}
-                self.pivot, self.replacement = pivot, make(rest)
+                remainder = {monomial: c / -factor for monomial, c in terms.items() if monomial != pivot}
+                self.pivot, self.replacement = pivot, make(remainder)
                 return
 
     def is_same_as(self, other: Atom) -> bool:
@@ -93,7 +94,7 @@ class Atom:
         return isinstance(value, Fraction) and value == 0
 
 
-ONE = Atom(lambda x: x - 1, Fraction(1), Fraction(1))
+ONE_ATOM = Atom(lambda x: x - 1, Fraction(1), Fraction(1))
 """The number 1, in exponents."""
 
 
@@ -111,13 +112,13 @@ class Monomial(NamedTuple):
         """Return the atom that equals the product, if there is one."""
         match [*self.powers]:
             case [] if not self.exponent:
-                return ONE
+                return ONE_ATOM
             case [(atom, 1)] if not self.exponent:
                 return atom
         return None
 
 
-UNIT = Monomial(frozenset(), frozenset())
+EMPTY_PRODUCT = Monomial(frozenset(), frozenset())
 
 
 def _add_multiples(first: Iterable[tuple[Atom, Any]], second: Iterable[tuple[Atom, Any]]) -> frozenset[Any]:
@@ -145,7 +146,7 @@ def make(terms: dict[Monomial, Real]) -> Real:
             total[key] = total.get(key, Fraction(0)) + c * factor * part_factor
     total = {monomial: c for monomial, c in total.items() if c != 0}
     require(len(total) <= MAX_TERMS, "a number with too many terms", KernelLimit)
-    return Transcendental(total) if total.keys() - {UNIT} else total.get(UNIT, Fraction(0))
+    return Transcendental(total) if total.keys() - {EMPTY_PRODUCT} else total.get(EMPTY_PRODUCT, Fraction(0))
 
 
 def _take_bases(monomial: Monomial) -> tuple[Monomial, Real]:
@@ -162,7 +163,7 @@ def _take_bases(monomial: Monomial) -> tuple[Monomial, Real]:
 
 
 def _terms(number: Real) -> dict[Monomial, Real]:
-    return number.terms if isinstance(number, Transcendental) else {UNIT: number}
+    return number.terms if isinstance(number, Transcendental) else {EMPTY_PRODUCT: number}
 
 
 class Transcendental(Irrational):
@@ -192,7 +193,7 @@ class Transcendental(Irrational):
         """Return 1 divided by the number. Raises ``KernelLimit`` if it has several terms."""
         ((monomial, c), *more) = self.terms.items()
         require(not more and not monomial.powers, "a division by a sum of exponentials", KernelLimit)
-        return make({Monomial(UNIT.powers, frozenset((a, -q) for a, q in monomial.exponent)): 1 / c})
+        return make({Monomial(EMPTY_PRODUCT.powers, frozenset((a, -q) for a, q in monomial.exponent)): 1 / c})
 
     def enclosure(self) -> Interval:
         """Return the sum of the enclosures of the terms."""
@@ -267,14 +268,16 @@ def exponential_bounds(x: Fraction, bits: int) -> Interval:
 def exponential(factor: Fraction, time: Real, start: Real) -> Real:
     """Return e^(factor (time - start))."""
     difference = [*_as_exponent(time), *((atom, -multiple) for atom, multiple in _as_exponent(start))]
-    return make({Monomial(UNIT.powers, _add_multiples(((a, factor * q) for a, q in difference), ())): Fraction(1)})
+    return make(
+        {Monomial(EMPTY_PRODUCT.powers, _add_multiples(((a, factor * q) for a, q in difference), ())): Fraction(1)}
+    )
 
 
 def _as_exponent(x: Real) -> frozenset[tuple[Atom, Fraction]]:
-    """Return a number as a sum of multiples of atoms; a number that is no such sum becomes an atom."""
+    """Return a number as a sum of multiples of atoms; any other number becomes an atom."""
     multiples = list[tuple[Atom | None, Real]]()
     for monomial, c in _terms(x).items():
-        if monomial == UNIT and isinstance(c, Algebraic):
+        if monomial == EMPTY_PRODUCT and isinstance(c, Algebraic):
             multiples += _powers_of_generator(c)
         else:
             multiples.append((monomial.as_atom(), c))
@@ -288,7 +291,7 @@ def _as_exponent(x: Real) -> frozenset[tuple[Atom, Fraction]]:
 
 def _powers_of_generator(x: Algebraic) -> list[tuple[Atom, Real]]:
     """Return an algebraic number as a sum of multiples of atoms, the powers of its generator."""
-    multiples = [(ONE, x.coefficients[0])]
+    multiples = [(ONE_ATOM, x.coefficients[0])]
     for power, c in enumerate(x.coefficients[1:], 1):
         if power not in x.generator.atoms:
             power_of_generator = Algebraic(x.generator, (*[Fraction(0)] * power, Fraction(1)))
@@ -327,7 +330,7 @@ def logarithm(number: Real) -> Real:
             multiples.append((_logarithm_of_integer(value), Fraction(factor)))
     return make(
         {
-            UNIT if atom is ONE else Monomial(frozenset({(atom, 1)}), UNIT.exponent): multiple
+            EMPTY_PRODUCT if atom is ONE_ATOM else Monomial(frozenset({(atom, 1)}), EMPTY_PRODUCT.exponent): multiple
             for atom, multiple in _add_multiples(multiples, ())
         }
     )
