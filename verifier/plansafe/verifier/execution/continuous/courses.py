@@ -128,6 +128,12 @@ class Courses:
             [LinearSystem({f: rates[f] for f in sorted(part)}, {f: start[f] for f in sorted(part)}) for part in parts]
         )
         self._waiting.clear()
+        for fluent in fluents:
+            polynomial = self._systems.find_polynomial(Form(((fluent, 1),)))
+            if polynomial is not None:
+                self.changing[fluent] = polynomial
+                if len(polynomial) <= 1:
+                    del self.changing[fluent]
 
     def _find_value(self, fluent: GroundFluent) -> Number:
         """Return the value at the beginning."""

@@ -1,7 +1,7 @@
 """Real numbers that are known between two bounds: values after an exponential course, or of different irrational roots.
 
-The bounds are multiples of ``2 ** -PRECISION`` and differ by far less than any comparison needs, unless the compared
-numbers are equal. A number equals itself; other comparisons raise :class:`Undecided` if the bounds overlap.
+The bounds are multiples of ``2 ** -PRECISION``, near enough for every comparison of numbers that differ in practice.
+A number equals itself; a comparison raises :class:`Undecided` if the bounds overlap otherwise.
 """
 
 from __future__ import annotations
@@ -11,25 +11,33 @@ from typing import cast
 
 from plansafe.verifier.execution.state import MAX_BITS, NumberTooLarge
 from plansafe.verifier.model.limits import Undecided
-from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.model.nodes import Number, normal_number
 
 PRECISION = 256
 MAX_WIDTH = 1 << (PRECISION - 64)
+MAX_TERMS = 8
+"""The most irrational numbers in a linear form."""
 TEXT_DIGITS = 9
 
 
 class Enclosure:
-    """A real number between ``low`` and ``high``, in units of ``2 ** -PRECISION``; it behaves as a number."""
+    """A real number between ``low`` and ``high``, in units of ``2 ** -PRECISION``; it behaves as a number.
 
-    __slots__ = ("high", "low")
+    ``terms`` and ``constant``: the number as a linear form of other irrational numbers, for which only their identity
+    is known. So sums and differences of numbers that come from the same moment stay exact.
+    """
 
-    def __init__(self, low: int, high: int) -> None:
+    __slots__ = ("constant", "high", "low", "terms")
+
+    def __init__(self, low: int, high: int, terms: dict[object, Number] | None = None, constant: Number = 0) -> None:
         if high - low > MAX_WIDTH:
             raise Undecided("the bounds of a number are too far apart")
         if max(-low, high).bit_length() > MAX_BITS + PRECISION:
             raise NumberTooLarge
         self.low = low
         self.high = high
+        self.terms: dict[object, Number] = {object(): 1} if terms is None or len(terms) > MAX_TERMS else terms
+        self.constant = 0 if terms is None or len(terms) > MAX_TERMS else constant
 
     def enclose(self) -> tuple[Fraction, Fraction]:
         """Return the bounds."""
@@ -38,15 +46,21 @@ class Enclosure:
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
     def __add__(self, other: object) -> Number:
-        if isinstance(other, int | Fraction) and other == 0:
-            return cast(Number, self)
         low, high = bounds(other)
-        return cast(Number, Enclosure(self.low + low, self.high + high))
+        low, high = self.low + low, self.high + high
+        if isinstance(other, int | Fraction):
+            return cast(Number, Enclosure(low, high, self.terms, self.constant + other) if other else self)
+        if not isinstance(other, Enclosure):
+            return cast(Number, Enclosure(low, high))
+        terms = self.terms | {t: factor + self.terms.get(t, 0) for t, factor in other.terms.items()}
+        terms = {term: factor for term, factor in terms.items() if factor}
+        constant = self.constant + other.constant
+        return cast(Number, Enclosure(low, high, terms, constant)) if terms else normal_number(constant)
 
     __radd__ = __add__
 
     def __neg__(self) -> Number:
-        return cast(Number, Enclosure(-self.high, -self.low))
+        return self * -1
 
     def __pos__(self) -> Number:
         return cast(Number, self)
@@ -55,20 +69,24 @@ class Enclosure:
         return -self if self < 0 else cast(Number, self)
 
     def __sub__(self, other: object) -> Number:
-        return 0 if other is self else self + -cast(Number, other)
+        return self + -cast(Number, other)
 
     def __rsub__(self, other: object) -> Number:
         return -self + cast(Number, other)
 
     def __mul__(self, other: object) -> Number:
-        if isinstance(other, int | Fraction) and other in (0, 1):
+        product = multiply_bounds((self.low, self.high), bounds(other))
+        if not isinstance(other, int | Fraction):
+            return cast(Number, Enclosure(*product))
+        if other in (0, 1):
             return cast(Number, self) if other else 0
-        return cast(Number, Enclosure(*multiply_bounds((self.low, self.high), bounds(other))))
+        terms = {term: factor * other for term, factor in self.terms.items()}
+        return cast(Number, Enclosure(*product, terms, self.constant * other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Number:
-        return 1 if other is self else self * _invert(other)
+        return self * _invert(other)
 
     def __rtruediv__(self, other: object) -> Number:
         return _invert(self) * cast(Number, other)
@@ -77,18 +95,20 @@ class Enclosure:
 
     def _compare(self, other: object) -> int:
         """Return the sign of the difference."""
-        if other is self:
-            return 0
         low, high = bounds(other)
         if self.low > high or self.high < low:
             return 1 if self.low > high else -1
+        if isinstance(other, Enclosure):
+            difference = self - other
+            if not isinstance(difference, Enclosure):
+                return (difference > 0) - (difference < 0)
         raise Undecided("two numbers are equal or too close to be compared")
 
     def __eq__(self, other: object) -> bool:
-        return other is self or (_is_number(other) and self._compare(other) == 0)
+        return self._compare(other) == 0 if _is_number(other) else NotImplemented
 
     def __hash__(self) -> int:
-        return id(self)  # no other number is known to be equal
+        return hash((self.constant, frozenset(self.terms.items())))  # that of every number that is known to be equal
 
     def __lt__(self, other: object) -> bool:
         return self._compare(other) < 0 if _is_number(other) else NotImplemented

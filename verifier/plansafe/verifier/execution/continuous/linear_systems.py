@@ -22,12 +22,14 @@ from plansafe.verifier.execution.continuous.enclosures import (
     bounds,
     multiply_bounds,
 )
-from plansafe.verifier.execution.continuous.polynomials import Polynomial, differentiate
+from plansafe.verifier.execution.continuous.polynomials import Polynomial, differentiate, trim
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number, divide
 
 MAX_STEPS = 20_000
 """The most steps of a linear system between two moments."""
+MAX_POLYNOMIAL = 4
+"""The most coefficients of a polynomial that is recognised as such."""
 ROUGH_TERMS = 8
 """The terms of the Taylor series over an interval whose values differ anyway."""
 
@@ -211,11 +213,19 @@ class LinearSystems:
                     total = _plus(total, multiply_bounds(bounds(weight), values[fluent]))
         return total
 
-    def list_derivatives(self, form: Form) -> list[Number]:
-        """Return the derivatives at the beginning, that of order 0 first: enough to determine the form."""
+    def find_polynomial(self, form: Form) -> Polynomial | None:
+        """Return the polynomial of low degree that a form is; ``None`` if it is none, or is not known to be one."""
+        derivatives = self.list_derivatives(form, MAX_POLYNOMIAL)
+        low, high = derivatives[:MAX_POLYNOMIAL], derivatives[MAX_POLYNOMIAL:]
+        if not _all_rational(derivatives) or any(high):
+            return None
+        return trim([divide(derivative, factorial(order)) for order, derivative in enumerate(low)])
+
+    def list_derivatives(self, form: Form, more: int = 0) -> list[Number]:
+        """Return the derivatives at time 0, that of order 0 first: enough to determine the form, and ``more``."""
         systems = dict.fromkeys([self.system_of[fluent] for fluent, _ in form.weights])
         degrees = [len(form.polynomial), *[len(r.polynomial) for system in systems for r in system.rates.values()]]
-        count = sum([len(system.rates) for system in systems]) + max(degrees) + 1
+        count = sum([len(system.rates) for system in systems]) + max(degrees) + 1 + more
         derivatives: list[Number] = []
         for _ in range(count):
             value = form.polynomial[0] if form.polynomial else 0
