@@ -121,8 +121,8 @@ def merge_parts(
     merger.refuse_unknown_objects(merged)
     if context.errors:
         return None
-    symbols = [part.elaborated.symbols for part in parts]
-    agents = tuple([Agent(frozenset(one.actions), frozenset(one.objects)) for one in symbols])
+    names = [part.elaborated.symbols for part in parts]
+    agents = tuple([Agent(frozenset(symbols.actions), frozenset(symbols.objects)) for symbols in names])
     return MergedParts(*merger.merge(dict(merger.find_conditions(merged))), agents)
 
 
@@ -214,7 +214,7 @@ class _Merger:
         return merged
 
     def _separate_private_facts(self, kind: str, shared: Mapping[str, _Declared]) -> None:
-        """Report predicates or functions of which two agents could have the same fact."""
+        """Report private predicates and functions whose facts could be the same for two agents."""
         arities = {name: len(declared.types) for name, declared in shared.items()}
         heads = (*_STRUCTURES, ":derived", ":init", ":goal", ":constraints", ":metric")
         arguments = []
