@@ -30,8 +30,6 @@ MAX_STEPS = 20_000
 """The most steps of a linear system between two moments."""
 MAX_POLYNOMIAL = 4
 """The most coefficients of a polynomial that is recognised as such."""
-ROUGH_TERMS = 8
-"""The terms of the Taylor series over an interval whose values differ anyway."""
 
 GroundFluent = tuple[int, int]
 """A function and the code of its arguments."""
@@ -148,9 +146,7 @@ class LinearSystem:
         number = low // self.step
         self._extend_grid(number)
         before = number * self.step
-        z = self._advance(
-            self._grid[number], (low - before, high - before), ROUGH_TERMS if high - low > MAX_WIDTH else None
-        )
+        z = self._advance(self._grid[number], (low - before, high - before))
         return dict(zip(self.rates, z, strict=False))
 
     def _extend_grid(self, number: int) -> None:
@@ -169,11 +165,15 @@ class LinearSystem:
                 raise Undecided("the bounds of a number become too far apart")
             self._grid.append(following)
 
-    def _advance(self, z: list[Bounds], time: Bounds, terms: int | None = None) -> list[Bounds]:
-        """Return bounds of z after a time of at most one step: a Taylor series with the bound of its rest."""
+    def _advance(self, z: list[Bounds], time: Bounds) -> list[Bounds]:
+        """Return bounds of z after a time of at most one step: a Taylor series with the bound of its rest.
+
+        The rest is much smaller than what the values change within the bounds of the time.
+        """
         ratio = -(-(time[1] << _RATIO_BITS) // self.step)
+        tolerance = max(((time[1] - time[0] << _RATIO_BITS) // self.step) ** 2 >> _RATIO_BITS + 8, 1)
         count, rest = 1, ratio
-        while count != terms and rest > 1:
+        while rest > tolerance:
             count += 1
             rest = -(-rest * ratio // count >> _RATIO_BITS)
         total, term = z, z
@@ -236,11 +236,12 @@ class LinearSystems:
         return derivatives
 
     def identify(self, form: Course) -> object:
-        """Return a key that is the same for forms with the same course, if all numbers are rational."""
+        """Return a key that is the same for forms with the same course, as far as that is known."""
         if not isinstance(form, Form):
             return form
         derivatives = self.list_derivatives(form)
-        return tuple(derivatives) if _all_rational(derivatives) else form
+        known = all([isinstance(derivative, int | Fraction | Enclosure) for derivative in derivatives])
+        return tuple(derivatives) if known else form
 
     def value_at(self, form: Form, time: Number) -> Number:
         """Return the value of a form."""
