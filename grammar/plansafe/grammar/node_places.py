@@ -68,7 +68,7 @@ class Places:
         self._span_queries = self._walks = 0
         self._last_path: tuple[list[Node], list[int] | None] | None = None
 
-    def _index(self) -> dict[int, SpanNode]:
+    def _index_lists(self) -> dict[int, SpanNode]:
         if self._spans is None:
             self._spans = {}
             root = SpanNode(Span(0, len(self.source.text)), parse_spans(self.source))
@@ -81,7 +81,7 @@ class Places:
                         stack.append((child, where))
         return self._spans
 
-    def _path(self, target: list[Node]) -> list[int] | None:
+    def _find_path(self, target: list[Node]) -> list[int] | None:
         """Return the child numbers that lead from the top to a list; ``None`` if it is not in this tree."""
         if self._last_path is not None and self._last_path[0] is target:
             return self._last_path[1]
@@ -111,7 +111,7 @@ class Places:
             return id(node) in self._spans
         if self._ids is None and self._walks < _MAX_WALKS:
             self._walks += 1
-            return self._path(node) is not None
+            return self._find_path(node) is not None
         if self._ids is None:
             self._ids = set()
             stack = [self._top]
@@ -129,11 +129,11 @@ class Places:
         """
         if self._spans is None and self._span_queries < _MAX_WALKS:
             self._span_queries += 1
-            path = self._path(node)
+            path = self._find_path(node)
             if path is None:
                 return Span(0, 0)
             return self._follow(path if child is None else [*path, child])
-        place = self._index().get(id(node))
+        place = self._index_lists().get(id(node))
         if place is None:
             return Span(0, 0)
         if child is None:

@@ -33,7 +33,7 @@ def lint(
     ``solve``). The work is bounded by ``options.time_limit_s`` for the formulas, and again for each problem.
     """
     checker_options = Options(lenient_types=options.lenient_types, replay="never")
-    problem_sources = list(problems) or [empty_problem(domain)]
+    problem_sources = list(problems) or [make_empty_problem(domain)]
     checkers = [Checker(domain, problem, specs, checker_options, resolve) for problem in problem_sources]
     diagnostics = tuple(dict.fromkeys([diagnostic for checker in checkers for diagnostic in checker.diagnostics]))
     sources = {name: source for checker in checkers for name, source in checker.sources.items()}
@@ -61,7 +61,7 @@ def lint(
     )
 
 
-def empty_problem(domain: Source) -> Source:
+def make_empty_problem(domain: Source) -> Source:
     """A problem of the domain without objects: the rules may name only the constants of the domain."""
     return Source(EMPTY_PROBLEM_NAME, f"(define (problem none) (:domain {domain_name(domain)}) (:init) (:goal (and)))")
 

@@ -104,13 +104,13 @@ class LetterSequences:
         successors = []
         for program, state, shift in zip(self.programs, states, self._shifts, strict=True):
             program_letter = letter >> shift & (1 << len(program.leaves)) - 1
-            successors.append(program.step(state, program_letter, program.time_bits(time), time))
+            successors.append(program.step(state, program_letter, program.compare_time(time), time))
         return tuple(successors)
 
     def _has_required_values(self, states: tuple[int, ...]) -> bool:
         return all(
             [
-                (program.verdict(state) >= PRESENTLY_SATISFIED) == value.positive
+                (program.find_verdict(state) >= PRESENTLY_SATISFIED) == value.positive
                 for program, state, value in zip(self.programs, states, self.required_values, strict=True)
             ]
         )

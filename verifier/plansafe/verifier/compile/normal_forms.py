@@ -174,7 +174,7 @@ def _drop_implied(disjuncts: list[Disjunct]) -> list[Disjunct]:
     """
     minimal: list[tuple[frozenset[object], Disjunct]] = []
     for disjunct in disjuncts:
-        content = frozenset([*disjunct.variables, *map(_literal_key, disjunct.literals)])
+        content = frozenset([*disjunct.variables, *map(_make_literal_key, disjunct.literals)])
         if not any([minimal_content <= content for minimal_content, _ in minimal]):
             minimal = [
                 (minimal_content, implying) for minimal_content, implying in minimal if not content <= minimal_content
@@ -183,7 +183,7 @@ def _drop_implied(disjuncts: list[Disjunct]) -> list[Disjunct]:
     return [disjunct for _, disjunct in minimal]
 
 
-def _literal_key(literal: FormulaLiteral) -> object:
+def _make_literal_key(literal: FormulaLiteral) -> object:
     """A key that is equal for equal atoms and equalities; other formulas are compared by identity."""
     formula = literal.formula
     return (literal.positive, type(formula), formula if isinstance(formula, Atom | Equal) else id(formula))

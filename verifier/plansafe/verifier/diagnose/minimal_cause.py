@@ -228,7 +228,7 @@ class _CauseSearch:
             return None if self.worlds.is_wrong(base | block) else base | block
 
         order = sorted(self.worlds.elements - world, key=self.cost.__getitem__, reverse=True)
-        return _gallop(world, order, add, self.deadline).elements
+        return _change_by_blocks(world, order, add, self.deadline).elements
 
     def _reduce_all_elements(self) -> World:
         """Return elements that suffice alone, none of which can be omitted.
@@ -241,7 +241,7 @@ class _CauseSearch:
 
         order = sorted(self.worlds.elements, key=self.cost.__getitem__, reverse=True)
         deadline = monotonic() + max(self.time_limit_s, MIN_REDUCTION_S)
-        reduced, is_complete = _gallop(self.worlds.elements, order, remove, deadline)
+        reduced, is_complete = _change_by_blocks(self.worlds.elements, order, remove, deadline)
         if not is_complete:
             raise NotCovered("the time limit passed before one was found")
         return reduced
@@ -254,7 +254,7 @@ def _list_subsets(elements: list[Element]) -> Iterator[World]:
         yield from [frozenset(chosen) for chosen in combinations(elements, size)]
 
 
-def _gallop(
+def _change_by_blocks(
     elements: World, order: Sequence[Element], change: Callable[[World, World], World | None], deadline: float
 ) -> _GallopResult:
     """Change a set by blocks of elements in their order, where ``change`` accepts the block (does not return ``None``).

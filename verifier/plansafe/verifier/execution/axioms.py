@@ -253,7 +253,7 @@ class Maintenance:
             self._before.facts[predicate] = codes
         return self._before
 
-    def _changed_joins(self, joins: StratumJoins, changed_reads: Iterable[int], deletes: bool) -> JoinQueue:
+    def _find_changed_joins(self, joins: StratumJoins, changed_reads: Iterable[int], deletes: bool) -> JoinQueue:
         """The joins from changed facts that find possible deletions (``deletes``) or additions."""
         queue: JoinQueue = []
         for predicate in changed_reads:
@@ -268,7 +268,7 @@ class Maintenance:
         """All facts derived, before the step, from deleted facts; ``None`` if they are more than the share allows."""
         overdeleted: PredicateFacts = {}
         budget = sum([len(codes) for codes in old.values()]) // DELETION_SHARE
-        queue = self._changed_joins(joins, changed_reads, True)
+        queue = self._find_changed_joins(joins, changed_reads, True)
         while queue:
             indexes = self.before
             fresh: PredicateFacts = {}
@@ -298,4 +298,4 @@ class Maintenance:
                 restored[predicate] = derivable
         for predicate, codes in restored.items():
             facts[predicate] |= codes
-        _grow(joins, facts, fluents, indexes, self._changed_joins(joins, changed_reads, False), restored, old)
+        _grow(joins, facts, fluents, indexes, self._find_changed_joins(joins, changed_reads, False), restored, old)

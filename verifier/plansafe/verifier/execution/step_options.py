@@ -82,7 +82,7 @@ class StepForesight:
         self._broken_by_changes: dict[tuple[tuple[StateChange, ...], tuple[Number, ...]], BrokenInstances] = {}
         self._projection = engine.projection
 
-    def _past_truth(self, affected: AffectedMonitors, number: int, binding: tuple[int, ...]) -> bool | None:
+    def _find_past_truth(self, affected: AffectedMonitors, number: int, binding: tuple[int, ...]) -> bool | None:
         """The truth of a latch after the letter that a step leaves, if the step affects the ``affected`` monitors."""
         if number not in affected:
             idle = self._departing.monitors[number]
@@ -102,9 +102,9 @@ class StepForesight:
         all_broken = frozenset([instance for instances in broken.values() for instance in instances])
         return _UnaffectedMonitors(after.monitors, broken, all_broken)
 
-    def options(self, steps: Iterable[GroundAction]) -> list[StepOption]:
+    def list_options(self, steps: Iterable[GroundAction]) -> list[StepOption]:
         """Each step with the instances that it would break; all steps must be legal."""
-        reads_actions, action_fact_of = self.engine.reads_actions, self.engine.action_fact
+        reads_actions, action_fact_of = self.engine.reads_actions, self.engine.find_action_fact
         options: list[StepOption] = []
         for step in steps:
             action_fact = action_fact_of("start", step) if reads_actions else None
@@ -151,9 +151,11 @@ class StepForesight:
             for number, candidates in affected.items():
                 broken.update(self._predict_step_letter(number, (predicate, code, True), candidates))
             for check in runtime.checks.get(predicate, ()):
-                bindings = check.matching_bindings(state, runtime.indexes, code)
+                bindings = check.find_matching_bindings(state, runtime.indexes, code)
                 if bindings:
-                    violated, undecided, later = check.predict(state, bindings, partial(self._past_truth, affected))
+                    violated, undecided, later = check.predict(
+                        state, bindings, partial(self._find_past_truth, affected)
+                    )
                     if violated or undecided:
                         broken.update(_find_broken_instances(check.part, violated, undecided))
                     due += [(check, binding) for binding in later]
@@ -235,8 +237,10 @@ class StepForesight:
         watchers = self._watchers.get((index, added, arriving))
         if watchers is None:
             silent = self._arriving_silent if arriving else self._departing_silent
-            readers = [number for number in self.runtime.readers(index) if number not in silent]
-            triggers = [(number, find) for number, find in self.runtime.triggers(index, added) if number not in silent]
+            readers = [number for number in self.runtime.find_readers(index) if number not in silent]
+            triggers = [
+                (number, find) for number, find in self.runtime.find_triggers(index, added) if number not in silent
+            ]
             watchers = self._watchers[index, added, arriving] = readers, triggers
         return watchers
 

@@ -15,7 +15,7 @@ from .courses import (
     make_constant,
     rate_course,
 )
-from .effects import EffectContext, Footprint, Undefined, combine_assignments, effect_changes, interfere
+from .effects import EffectContext, Footprint, Undefined, combine_assignments, interfere, iterate_effect_changes
 from .evaluation import holds
 from .formulas import Binding, Compare, Fact, Flow, Node, Quantified, ground, ground_reads, iterate_bindings, symbol
 from .happenings import Attempt, Execution, bind_durative_step
@@ -261,5 +261,5 @@ class Evolution(Execution):
     def _footprint(self, event: Instance) -> Footprint:
         condition, effect = event.process.condition, event.process.effect
         reads = {fact for part in (condition, effect) for fact, _ in ground_reads(part, event.binding)}
-        reads |= {("*", *name) for fact in reads for name in self.task.axioms.dependencies(symbol(fact))}
-        return Footprint([*effect_changes(effect, event.binding, EffectContext(self.state))], frozenset(reads))
+        reads |= {("*", *name) for fact in reads for name in self.task.axioms.find_dependencies(symbol(fact))}
+        return Footprint([*iterate_effect_changes(effect, event.binding, EffectContext(self.state))], frozenset(reads))

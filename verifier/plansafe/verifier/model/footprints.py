@@ -98,11 +98,11 @@ class FootprintFinder:
         empty = frozenset([number for number, members in enumerate(self.task.domains) if not members])
         axiom_reads: dict[int, set[int]] = {}
         for axiom in [axiom for stratum in self.task.axioms for axiom in stratum]:
-            subjects = [self.subject(read) for read in atoms_and_fluents(axiom.body, empty)]
+            subjects = [self.find_subject(read) for read in atoms_and_fluents(axiom.body, empty)]
             axiom_reads.setdefault(axiom.predicate, set()).update(subjects)
         return axiom_reads
 
-    def derived_inputs(self, predicate: int) -> set[int]:
+    def find_derived_inputs(self, predicate: int) -> set[int]:
         """The basic predicates and functions on which a derived predicate depends; empty for other predicates."""
         axiom_reads = self._axiom_reads
         if predicate not in axiom_reads:
@@ -115,7 +115,7 @@ class FootprintFinder:
             stack += new
         return reached - axiom_reads.keys()
 
-    def subject(self, read: Atom | Fluent) -> int:
+    def find_subject(self, read: Atom | Fluent) -> int:
         """The predicate of an atom, or the number of a fluent's function after the predicates."""
         return read.predicate if isinstance(read, Atom) else self._functions + read.function
 
@@ -130,7 +130,7 @@ class FootprintFinder:
             match part:
                 case Atom():
                     self._add_read(part.predicate, part.arguments, part_binding, footprint)
-                    footprint.unbounded_reads.update(self.derived_inputs(part.predicate))
+                    footprint.unbounded_reads.update(self.find_derived_inputs(part.predicate))
                 case Compare():
                     self.add_fluent_reads(part.left, part_binding, footprint)
                     self.add_fluent_reads(part.right, part_binding, footprint)
@@ -151,7 +151,7 @@ class FootprintFinder:
     def add_fluent_reads(self, expression: Expression, binding: Binding, footprint: Footprint) -> None:
         """Add the fluents that an expression reads."""
         for fluent in expression_fluents(expression):
-            self._add_read(self.subject(fluent), fluent.arguments, binding, footprint)
+            self._add_read(self.find_subject(fluent), fluent.arguments, binding, footprint)
 
     def _add_read(self, subject: int, arguments: ArgumentTuple, binding: Binding, footprint: Footprint) -> None:
         code = self.task.known_code(arguments, binding)
@@ -202,7 +202,7 @@ class FootprintFinder:
             for full_binding in self.task.bindings(effect.variables, binding):
                 self.add_effect_reads(effect, full_binding, footprint)
 
-    def of_action(self, action: Action, binding: Binding, end: bool = False) -> Footprint:
+    def find_action_footprint(self, action: Action, binding: Binding, end: bool = False) -> Footprint:
         """The footprint of an instantaneous action, or of the start or the end of a durative one."""
         footprint = make_empty_footprint()
         self.add_action_reads(action, binding, end, footprint)

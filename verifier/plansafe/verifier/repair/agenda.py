@@ -89,7 +89,7 @@ class Agenda:
         """The least cost from a node on if one more edit is made there."""
         return max(cost_to_flaw + self.task.min_weight, self.heuristic.estimate(node))
 
-    def unique_number(self) -> int:
+    def get_unique_number(self) -> int:
         """A number for a unique task key."""
         return next(self._count)
 

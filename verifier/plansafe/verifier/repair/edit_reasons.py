@@ -194,7 +194,7 @@ class EditDescriber:
 def _is_replaced(alignment: Alignment, origin: int, original: Sequence[GroundAction | IllFormed]) -> bool:
     """Whether an original step (from 1) has another object in a repaired plan."""
     replacement = alignment.replacement
-    return replacement is not None and origin > 0 and replacement.changes(origin, original[origin - 1])
+    return replacement is not None and origin > 0 and replacement.changes_step(origin, original[origin - 1])
 
 
 def _find_original_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -> int:

@@ -11,7 +11,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.flaws import FlawDemands, evaluator_at
+from plansafe.verifier.repair.flaws import FlawDemands, make_evaluator
 from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.search_graph import (
@@ -47,7 +47,7 @@ class ApplicableActions:
 
     def find_for_demand(self, node: Node, demand: Demand) -> Iterator[GroundAction]:
         """Yield the actions that are applicable at a node and may meet a demand there, each once."""
-        index, pattern, value = self.task.effect_index, self.task.pattern_of(demand), demand.value
+        index, pattern, value = self.task.effect_index, self.task.get_pattern(demand), demand.value
         assert value is not None
         effective = index.find_effective_actions(demand.subject, pattern, value, node.state)
         if effective is not None:
@@ -55,8 +55,8 @@ class ApplicableActions:
                 if self.is_applicable(node, step):
                     yield step
             return
-        for step in self._find_by_name(node, index.action_names(demand.subject, value)):
-            if self.task.may_meet(index.effects_of(step), demand):
+        for step in self._find_by_name(node, index.find_action_names(demand.subject, value)):
+            if self.task.may_meet(index.get_effects(step), demand):
                 yield step
 
     def _find_by_name(self, node: Node, names: tuple[str, ...]) -> list[GroundAction]:
@@ -71,14 +71,14 @@ class ApplicableActions:
 
     def is_applicable(self, node: Node, step: GroundAction) -> bool:
         """Whether the precondition of an action holds; true if a number is undefined, then taking it fails."""
-        literals, other_parts = self.task.effect_index.precondition_literals(step)
+        literals, other_parts = self.task.effect_index.split_precondition(step)
         facts = node.state.facts
         for predicate, code, value in literals:
             if (code in facts[predicate]) is not value:
                 return False
         if not other_parts:
             return True
-        holds = self.task.engine.full_code.precondition_function(step.action)
+        holds = self.task.engine.full_code.compile_precondition(step.action)
         try:
             return holds(node.state.facts, node.state.fluents, *step.objects)
         except (KeyError, ZeroDivisionError):
@@ -206,9 +206,11 @@ class EditOffers:
 
     def _enable_achiever(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
         """Demand what one more action needs to meet a demand here."""
-        evaluator = evaluator_at(node)
+        evaluator = make_evaluator(node)
         demands: dict[Demand, None] = {}
-        achievers = self.task.effect_index.lifted_achievers(demand.subject, self.task.pattern_of(demand), demand.value)
+        achievers = self.task.effect_index.find_lifted_achievers(
+            demand.subject, self.task.get_pattern(demand), demand.value
+        )
         for action, variables, condition, binding in achievers:
             free = [v for v in (*action.parameters, *variables) if v.slot not in binding]
             parts = (*action.start.condition, condition)
@@ -221,8 +223,8 @@ class EditOffers:
         facts = node.state.facts
         false_literals: set[tuple[int, int, bool]] = set()
         inapplicable: list[GroundAction] = []
-        for step in self.task.achievers(demand):
-            literals, _ = self.task.effect_index.precondition_literals(step)
+        for step in self.task.find_achievers(demand):
+            literals, _ = self.task.effect_index.split_precondition(step)
             for literal in literals:
                 if (literal[1] in facts[literal[0]]) is not literal[2]:
                     # One false literal of each action is enough, and many actions share it.
@@ -291,7 +293,7 @@ class EditOffers:
             if isinstance(replaced, IllFormed) or not (self.insertions_only or step_key(replaced) == step_key(step)):
                 kinds.append((EdgeKind.SUBSTITUTE, self.task.weights.substitute))
         for kind, cost in kinds:
-            key = _action_key(kind, step, demand)
+            key = _make_action_key(kind, step, demand)
             attempt = partial(self._try_action, node, step, kind, cost, cost_to_flaw, demand)
             self.agenda.add(node, max(cost_to_flaw + cost, self.heuristic.estimate(node)), key, attempt)
 
@@ -305,7 +307,7 @@ class EditOffers:
         transition = Transition(kind, number, step, cost, number or node.position, node.deferred, node.borrowed)
         least = cost + self.heuristic.preview(node, transition)
         attempt = partial(self._try_action, node, step, kind, cost, cost_to_flaw, demand)
-        if self.agenda.postpone(node, _action_key(kind, step, demand), attempt, least):
+        if self.agenda.postpone(node, _make_action_key(kind, step, demand), attempt, least):
             return
         if self.graph.execute(node, transition, demand):
             node.done.add(tried_key)
@@ -316,7 +318,7 @@ class EditOffers:
 
     def _enable_action(self, node: Node, step: GroundAction, cost_to_flaw: Number, demand: Demand | None) -> None:
         """Demand what an action needs to be applicable here, or to meet a demand."""
-        if evaluator_at(node).holds(And(step.action.start.condition), step.binding) is not True:
+        if make_evaluator(node).holds(And(step.action.start.condition), step.binding) is not True:
             self.demand_precondition(node, step, cost_to_flaw)
         elif demand is not None:
             for needed in self.flaw_demands.demand_effect(node, step, demand):
@@ -328,5 +330,5 @@ class EditOffers:
             self.graph.receive(node, demand, cost_to_flaw, all_edits=True)
 
 
-def _action_key(kind: EdgeKind, step: GroundAction, demand: Demand | None) -> tuple[object, ...]:
+def _make_action_key(kind: EdgeKind, step: GroundAction, demand: Demand | None) -> tuple[object, ...]:
     return (kind, *step_key(step)) if demand is None else (kind, *step_key(step), demand)

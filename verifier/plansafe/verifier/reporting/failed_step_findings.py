@@ -33,7 +33,7 @@ def make_failed_step_finding(
             step,
             readings=readings,
             source=context.plan.name,
-            span=context.token_span(step, ill_formed.token),
+            span=context.find_token_span(step, ill_formed.token),
             help=ill_formed.help,
             follows=follows,
         )
@@ -43,7 +43,7 @@ def make_failed_step_finding(
     table = None
     if reasons is not None and failure.code in (SC.PRECONDITION, SC.OVER_ALL):
         notes = context.explain_literals(reasons.literals)
-        help = _missing_fact_help(context, reasons, step)
+        help = _explain_missing_fact(context, reasons, step)
         if readings[0] == "halt":
             # A condition over all fails after the happening before which the plan stops, and which *skip* executes.
             letter = context.outcomes["halt"].letters + 1
@@ -54,7 +54,7 @@ def make_failed_step_finding(
         related += context.label_step(failure.interfering_step, "happens at the same time")
     action_step = context.resolved.steps[step - 1]
     if isinstance(action_step, GroundAction) and isinstance(action_step.action.node, list):
-        related.append(_condition_label(context, action_step.action, action_step.action.node, failure))
+        related.append(_make_condition_label(context, action_step.action, action_step.action.node, failure))
     cause = _failure_text(failure, context.task.is_continuous)
     return Finding(
         failure.code,
@@ -63,7 +63,7 @@ def make_failed_step_finding(
         step,
         readings=readings,
         source=context.plan.name,
-        span=context.span(step),
+        span=context.find_step_span(step),
         related=tuple(related),
         notes=tuple(notes),
         help=help,
@@ -90,7 +90,7 @@ def _failure_text(failure: Failure, is_continuous: bool) -> str:
             return failure.detail
 
 
-def _condition_label(context: FindingContext, action: model.Action, node: list[Node], failure: Failure) -> Label:
+def _make_condition_label(context: FindingContext, action: model.Action, node: list[Node], failure: Failure) -> Label:
     """Return a label at the field of an action that failed."""
     fields = {
         SC.PRECONDITION: (":precondition", ":condition"),
@@ -104,7 +104,7 @@ def _condition_label(context: FindingContext, action: model.Action, node: list[N
     return context.compiled.context.label(Place(node, 1), f"`{action.name}` is declared here", False)
 
 
-def _missing_fact_help(context: FindingContext, reasons: FailureReasons, step: int) -> str | None:
+def _explain_missing_fact(context: FindingContext, reasons: FailureReasons, step: int) -> str | None:
     """Return a later step that makes a missing fact true, otherwise the actions that can do so."""
     task, changing_actions = context.task, context.compiled.engine.changing_actions
     for literal in reasons.literals:
@@ -163,7 +163,7 @@ def make_unmet_goal_finding(context: FindingContext, reasons: FailureReasons, pa
         min(last, letter),
         at_end=True,
         source=context.plan.name,
-        span=None if halt.failures else context.span(last),
+        span=None if halt.failures else context.find_step_span(last),
         related=tuple(related),
         notes=tuple(notes),
         table=table,

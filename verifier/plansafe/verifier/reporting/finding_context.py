@@ -31,13 +31,13 @@ class FindingContext:
         for outcome in outcomes[1:]:
             self.histories[outcome.reading] = FactHistory(self.compiled, self.resolved, outcome, halt_history)
 
-    def span(self, step: int) -> Span | None:
+    def find_step_span(self, step: int) -> Span | None:
         """Return the place of a step in the plan."""
         return self.resolved.spans[step - 1] if 1 <= step <= len(self.resolved.spans) else None
 
-    def token_span(self, step: int, token: int) -> Span | None:
+    def find_token_span(self, step: int, token: int) -> Span | None:
         """Return the place of a token of a step, counted from 0; the place of the step if there is no such token."""
-        span = self.span(step)
+        span = self.find_step_span(step)
         if span is None:
             return None
         for number, match in enumerate(_TOKEN.finditer(self.plan.slice(span))):
@@ -47,7 +47,7 @@ class FindingContext:
 
     def label_step(self, step: int, text: str) -> list[Label]:
         """Return a secondary label at a step; no label if the step has no place."""
-        span = self.span(step)
+        span = self.find_step_span(step)
         return [] if span is None else [Label(self.plan.name, span, text, False)]
 
     def step_text(self, step: int) -> str:

@@ -106,7 +106,7 @@ def _write_findings(
     goal_reasons: FailureReasons | None = None
     if halt.goal is not True and halt.limit is None:
         evaluator = Evaluator(context.task, halt.state.facts, halt.state.fluents)
-        goal_reasons = history.add_facts(tuple(evaluator.unmet_literals(model.And(context.task.goal), {}, True)))
+        goal_reasons = history.add_facts(tuple(evaluator.find_unmet_literals(model.And(context.task.goal), {}, True)))
     explained_by = [_find_explaining_reading(merged) for merged in failures]
     violation_reasons: dict[int, FailureReasons] = {}
     past: dict[str, PastFacts] = {}
@@ -171,7 +171,7 @@ def _write_violation(context: FindingContext, v: MergedViolation, reasons: Failu
     # Literals without facts, about types or equal objects, tell the reader nothing new.
     literals = tuple([r for r in reasons.literals if next(atoms_and_fluents(r.formula), None) is not None])
     # If a step is forbidden, the rule is evaluated in the state before it; the last row of the table is the step.
-    is_before = v.part.mode == "each" and not v.part.after and step in [s for s, _ in history.steps_at(letter + 1)]
+    is_before = v.part.mode == "each" and not v.part.after and step in [s for s, _ in history.find_steps(letter + 1)]
     table = history.make_table(reasons.facts, past, step, letter, "FAILS", letter + 1 if is_before else letter)
     binding = ", ".join([f"{name} = {value}" for name, value in v.binding])
     return Finding(
@@ -185,7 +185,7 @@ def _write_violation(context: FindingContext, v: MergedViolation, reasons: Failu
         v.readings,
         Blame(v.blame),
         context.plan.name,
-        context.span(step),
+        context.find_step_span(step),
         (
             *context.label_changes(reasons, past, letter),
             *_label_earlier_steps(context, v),
@@ -216,7 +216,7 @@ def _describe_place(context: FindingContext, merged: MergedViolation) -> str:
         return f"{cause.time}, {f'after step {step}' if step else 'before step 1'}"
     if not step:
         return "before step 1" if letter else "in the initial state"
-    is_after = merged.part.mode != "each" and not context.histories[merged.readings[0]].steps_at(letter)
+    is_after = merged.part.mode != "each" and not context.histories[merged.readings[0]].find_steps(letter)
     return f"after step {step}" if is_after else f"at step {step}"
 
 
@@ -236,7 +236,7 @@ def _label_earlier_steps(context: FindingContext, merged: MergedViolation) -> li
         for letter in range(last, max(last - MAX_SEARCHED_LETTERS, 0), -1):
             matching = [
                 step
-                for step, phase in history.steps_at(letter)
+                for step, phase in history.find_steps(letter)
                 if step != violating_step
                 and (kind == "during" or phase == kind)
                 and _is_action(context.resolved.steps[step - 1], name, objects)

@@ -156,7 +156,7 @@ class UnclassifiedCheck:
                 halt = outcomes[0]
                 if halt.limit is not None:
                     return None
-                idle = rule_set.nondecisive_parts(criteria)
+                idle = rule_set.find_nondecisive_parts(criteria)
                 undecided = [(rule_set.parts[part].rule, halt.steps) for part, _ in halt.undecided if part not in idle]
                 violated = [
                     (v.part.rule, v.violation.step)
@@ -180,7 +180,7 @@ class UnclassifiedCheck:
         if self._task_with_kinds is None:
             self._task_with_kinds = self._compiled.with_open_kinds()
         task_with_kinds = self._task_with_kinds
-        possible = self._compiled.kinds.possible_kinds(self._compiled.symbols)
+        possible = self._compiled.kinds.find_possible_kinds(self._compiled.symbols)
         groups: list[tuple[str, ...]] = [(name,) for name in attempt.classes]
         if attempt.is_combined and len(attempt.classes) > 1:
             groups.append(attempt.classes)
@@ -217,7 +217,7 @@ class UnclassifiedCheck:
         if key not in self._widened_domains:
             types = task_with_kinds.symbols.types
             added = [number for name in classes for number in self.classes[name]]
-            self._widened_domains[key] = types.subset(tuple(sorted({*types.domains[domain], *added})))
+            self._widened_domains[key] = types.get_subset_domain(tuple(sorted({*types.domains[domain], *added})))
         return self._widened_domains[key]
 
 

@@ -13,7 +13,7 @@ from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, did_you_mean, is_object_name, is_variable, token_text
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
-from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs, step_connective
+from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs, find_step_connective
 from plansafe.verifier.rules.mapping import WordName
 from plansafe.verifier.rules.vocabulary import VocabularyWord, find_declared_words
 
@@ -156,7 +156,7 @@ class _MappingCheck:
     def _check_step(self, conditions: ConditionReader, at: Place, parameters: frozenset[str]) -> None:
         """Check the replacement of an action: a step, alternatives, or one of these below ``exists`` or ``when``."""
         step = at.node[at.child or 0]
-        connective = step_connective(step)
+        connective = find_step_connective(step)
         if isinstance(step, list) and connective == "or":
             for child in range(1, len(step)):
                 self._check_step(conditions, Place(step, child), parameters)

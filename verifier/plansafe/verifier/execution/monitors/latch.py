@@ -97,7 +97,7 @@ class Latch(Automaton):
         """The formula at the letter read last; ``None`` if it cannot be decided."""
         if self.unknown_bindings and (binding in self.unknown_bindings or () in self.unknown_bindings):
             return None
-        return self.program.output(self.instances.get(binding, self.default_instance).state)
+        return self.program.read_output(self.instances.get(binding, self.default_instance).state)
 
     def predict_truth(self, binding: Binding, state: State, letter_time: LetterTime) -> bool | None:
         """The value of :meth:`truth` after the letter of ``state`` at ``letter_time``, without a change."""
@@ -108,7 +108,9 @@ class Latch(Automaton):
             return None
         program, instance = self.program, self.instances.get(binding, self.default_instance)
         letter = local_bits | global_bits
-        return program.output(program.move(instance.state, letter, program.time_bits(letter_time), letter_time)[0])
+        return program.read_output(
+            program.move(instance.state, letter, program.compare_time(letter_time), letter_time)[0]
+        )
 
     def fork(self) -> Latch:
         """An independent copy."""

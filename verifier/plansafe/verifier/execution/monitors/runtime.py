@@ -139,7 +139,7 @@ class Runtime:
         self._deleted: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
         self._readers: list[list[int]] = [[] for _ in range(size)]
         for number, monitor in enumerate(self.monitors):
-            for predicate, added, find in monitor.triggers():
+            for predicate, added, find in monitor.list_triggers():
                 if added is not False:
                     self._added[predicate].append((number, find))
                 if added is not True:
@@ -161,11 +161,11 @@ class Runtime:
             ]
         ) | {p for p, _ in self.indexes.specs}
 
-    def readers(self, index: int) -> list[int]:
+    def find_readers(self, index: int) -> list[int]:
         """The monitors (by number) that a change of a predicate or fluent may affect."""
         return self._readers[index]
 
-    def triggers(self, index: int, added: bool) -> list[tuple[int, TriggerFunction]]:
+    def find_triggers(self, index: int, added: bool) -> list[tuple[int, TriggerFunction]]:
         """The triggers for an added fact (otherwise: a removed fact or a changed number), with their monitors."""
         return self._added[index] if added else self._deleted[index]
 
@@ -263,7 +263,7 @@ class Runtime:
             latched: dict[LatchedCheck, None] = {}
             for predicate, code in action_facts:
                 for position, shared_check in enumerate(self.checks.get(predicate, ())):
-                    bindings = shared_check.matching_bindings(state, self.indexes, code)
+                    bindings = shared_check.find_matching_bindings(state, self.indexes, code)
                     if not bindings:
                         continue
                     check = self._unshare_check(predicate, position)
@@ -296,7 +296,7 @@ class Runtime:
 
     def count_matches(self, action_facts: Sequence[ActionFact]) -> None:
         """Count the bindings under which rules about steps match in this letter, each once."""
-        for rule, count in self._match_counter.counts(action_facts):
+        for rule, count in self._match_counter.count_matches(action_facts):
             self.match_counts[rule] += count
 
     def _read_actions(self, state: State, letter_time: LetterTime) -> None:
@@ -317,7 +317,7 @@ class Runtime:
             if self.monitors[number].affects_end:
                 self._finish_monitor(self._unshare_monitor(number), state, letter_time.letter)
 
-    def possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
+    def find_possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
         """The monitors that may have a violation, ended or not, and the predicates of checks that may have one."""
         if self._summary is None:
             return range(len(self.monitors)), list(self.checks)
@@ -337,16 +337,16 @@ class Runtime:
         checks = [check for p in predicates.union(summary.reporting_checks) for check in self.checks[p]]
         return [*[self.monitors[number] for number in sorted(monitors.union(summary.reporting_monitors))], *checks]
 
-    def violations(self) -> list[Violation]:
+    def collect_violations(self) -> list[Violation]:
         """All violations by step, rule and binding; one for each rule, binding and step."""
         violations = {violation for monitor in self._list_reporters() for violation in monitor.violations}
         return sorted(violations, key=lambda v: (v.step, v.at_end, v.part, v.binding))
 
-    def undecided(self) -> list[tuple[int, tuple[int, ...]]]:
+    def collect_undecided(self) -> list[tuple[int, tuple[int, ...]]]:
         """The part and binding of every instance that could not be decided."""
         return sorted([(monitor.part, binding) for monitor in self._list_reporters() for binding in monitor.undecided])
 
-    def trigger_counts(self) -> list[int]:
+    def count_triggers(self) -> list[int]:
         """Return, for each rule, how many bindings changes or matching steps could have affected."""
         parts, rule_count = self.rule_set.parts, len(self.rule_set.rules)
         if self._summary is None:
@@ -396,6 +396,6 @@ class Runtime:
 
 
 def _collect_read_predicates(monitor: StateMonitor) -> set[int]:
-    predicates = {predicate for predicate, _, _ in monitor.triggers()}
+    predicates = {predicate for predicate, _, _ in monitor.list_triggers()}
     predicates |= set(monitor.readers.by_predicate)
     return predicates | set(monitor.all_readers.by_predicate) if isinstance(monitor, Automaton) else predicates

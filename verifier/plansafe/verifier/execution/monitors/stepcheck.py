@@ -52,7 +52,7 @@ class StepCheck:
         self.undecided: set[Binding] = set()
         self.violations: list[Violation] = []
 
-    def matching_bindings(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
+    def find_matching_bindings(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
         """The bindings that may match the next step, whose action fact is in the state."""
         bindings: list[Binding] = []
         for find in self._finds:

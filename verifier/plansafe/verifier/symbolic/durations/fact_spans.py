@@ -125,7 +125,7 @@ class FactSpans:
         self._step_count = 0
         self._spans: dict[FactLiteral, list[Span]] = {}
 
-    def spans_of(self, literal: FactLiteral) -> list[Span]:
+    def find_spans(self, literal: FactLiteral) -> list[Span]:
         """The spans over which a literal is true, in order of their starts; they may overlap."""
         spans = self._spans.get(literal)
         if spans is None:
@@ -158,7 +158,7 @@ class FactSpans:
         self._step_count = 0
         orders: list[Order] = []
         for conjunction in sorted(conjunctions, key=sorted):
-            choices = sorted([self.spans_of(literal) for literal in conjunction], key=len)
+            choices = sorted([self.find_spans(literal) for literal in conjunction], key=len)
             if within is not None:
                 choices.insert(0, [within])
             overlapping = self._find_overlapping(choices, [], orders)
@@ -186,7 +186,7 @@ class FactSpans:
             self._step_count += 1
             if self._step_count > MAX_STEPS:
                 raise LimitReached(LimitKind.QUESTION)
-            order = next(filter(None, [self._separating_order(span, earlier) for earlier in chosen]), None)
+            order = next(filter(None, [self._find_separating_order(span, earlier) for earlier in chosen]), None)
             if order is not None:
                 orders.append(order)
                 continue
@@ -195,7 +195,7 @@ class FactSpans:
                 return overlapping
         return None
 
-    def _separating_order(self, first: Span, second: Span) -> Order | None:
+    def _find_separating_order(self, first: Span, second: Span) -> Order | None:
         """The start of one span and an end of the other that is not after it."""
         for earlier, later in ((first, second), (second, first)):
             if earlier.start is not None:

@@ -71,7 +71,7 @@ class PlanCheck(NamedTuple):
     opposing: frozenset[Pair] = frozenset()
     within: Pair | None = None
 
-    def topics(self, batch_of: dict[int, int]) -> Iterator[Topic]:
+    def iterate_topics(self, batch_of: dict[int, int]) -> Iterator[Topic]:
         """The topics of the constraints that decide this check, except orders; ``batch_of``: each event's happening."""
         yield ()
         for event in self.events:
@@ -138,7 +138,7 @@ class PlanCheckBuilder:
             *[self._writers_of_predicate.get(predicate, ()) for predicate in footprint.unbounded_reads]
         )
 
-    def _with_dependencies(self, events: Iterable[int]) -> frozenset[int]:
+    def _add_dependencies(self, events: Iterable[int]) -> frozenset[int]:
         """The events, and the events that their effects depend on."""
         closure = {*events}
         stack = list(closure)
@@ -152,7 +152,7 @@ class PlanCheckBuilder:
             stack += writers
         return frozenset(closure)
 
-    def _check(
+    def _make_check(
         self,
         kind: CheckKind,
         number: int,
@@ -162,7 +162,7 @@ class PlanCheckBuilder:
         instances: Instances = frozenset(),
     ) -> PlanCheck:
         """A check that depends on the effects of ``events`` and on the order of ``pairs``."""
-        closure = self._with_dependencies(events)
+        closure = self._add_dependencies(events)
         clashes = [
             (event, clashing_event)
             for event in closure
@@ -175,7 +175,7 @@ class PlanCheckBuilder:
 
     def make_event_check(self, number: int, close: Iterable[int]) -> PlanCheck:
         """The check that an event succeeds, which also depends on the events ``close`` to it."""
-        return self._check(
+        return self._make_check(
             CheckKind.EVENT, number, {number, *close, *self._find_writers(self._event_footprints[number])}
         )
 
@@ -183,7 +183,7 @@ class PlanCheckBuilder:
         """The check of the goal."""
         footprint = make_empty_footprint()
         self.footprints.add_reads(self.engine.task.goal, {}, footprint)
-        return self._check(CheckKind.GOAL, 0, self._find_writers(footprint))
+        return self._make_check(CheckKind.GOAL, 0, self._find_writers(footprint))
 
     def make_whole_plan_check(self, number: int) -> PlanCheck:
         """A check that depends on the order of all events."""
@@ -203,20 +203,20 @@ class PlanCheckBuilder:
                 writers = self._find_writers(footprint)
                 events = sorted({*writers, number - 1, number})  # with its start and its end
                 self.over_all_events[event.step.number] = frozenset(events)
-                check = self._check(CheckKind.OVER_ALL, event.step.number, events, self._find_near_pairs(events))
+                check = self._make_check(CheckKind.OVER_ALL, event.step.number, events, self._find_near_pairs(events))
                 check = check._replace(within=(number - 1, number))
-                yield self._with_forbidden(check, writers, model.And(action.over_all), [binding])
+                yield self._add_forbidden(check, writers, model.And(action.over_all), [binding])
 
     def make_rule_checks(self) -> Iterator[PlanCheck]:
         """The checks of the rules, one for the instances that the same events touch."""
         for number, part in enumerate(self.engine.rule_set.parts):
             part_reads = PartReads(part, self.engine, self.footprints)
-            if part_reads.sees_all:
+            if part_reads.reads_every_happening:
                 yield self.make_whole_plan_check(number)
                 continue
             events = zip(self.events, self._event_footprints, strict=True)
-            touches = [part_reads.touches(event, footprint) for event, footprint in events]
-            classes = instance_classes([touch for event_touches in touches for touch in event_touches])
+            touches = [part_reads.find_touched_instances(event, footprint) for event, footprint in events]
+            classes = find_instance_classes([touch for event_touches in touches for touch in event_touches])
             for instances in classes or [frozenset()]:
                 class_touches = [
                     [touch for touch in event_touches if not classes or touch.instances <= instances]
@@ -228,11 +228,11 @@ class PlanCheckBuilder:
                     for first, second in self._find_near_pairs(touching)
                     if part_reads.depends_on_order(class_touches[first], class_touches[second])
                 ]
-                check = self._check(CheckKind.RULE, number, touching, pairs, touching, instances)
+                check = self._make_check(CheckKind.RULE, number, touching, pairs, touching, instances)
                 if part.mode == "always" and classes and pairs:
                     finer = [finer_class for finer_class in classes if finer_class > instances]
                     bindings = self._iterate_bindings(part, instances, finer)
-                    check = self._with_forbidden(check, touching, part.body, bindings)
+                    check = self._add_forbidden(check, touching, part.body, bindings)
                 yield check
 
     def _iterate_bindings(self, part: RulePart, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
@@ -248,11 +248,11 @@ class PlanCheckBuilder:
 
     # -- conditions on facts in single states -------------------------------------------------------------------------
 
-    def _with_forbidden(
+    def _add_forbidden(
         self, check: PlanCheck, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
     ) -> PlanCheck:
         """The check with its ``forbidden`` conjunctions, if it is only about facts in single states."""
-        forbidden = self._forbidden(changing, formula, bindings)
+        forbidden = self._find_forbidden(changing, formula, bindings)
         if forbidden is None:
             return check
         facts = {(literal.predicate, literal.code) for conjunction in forbidden for literal in conjunction}
@@ -273,7 +273,7 @@ class PlanCheckBuilder:
             ]
         return check._replace(forbidden=frozenset(forbidden), opposing=frozenset(opposing))
 
-    def _forbidden(
+    def _find_forbidden(
         self, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
     ) -> set[Conjunction] | None:
         """The conjunctions that make the formula false for some binding; ``None`` if there are none or too many."""
@@ -281,7 +281,7 @@ class PlanCheckBuilder:
         action_predicates = {*self.engine.rule_set.action_predicates.values()}
         axioms = self.engine.axioms
 
-        def constant(predicate: int, code: int) -> bool | None:
+        def find_constant_value(predicate: int, code: int) -> bool | None:
             if predicate in action_predicates or (axioms is not None and predicate in axioms.derived):
                 raise NoDisjunctiveForm
             return None if (predicate, code) in changed_variables else code in self._initial.facts[predicate]
@@ -289,7 +289,7 @@ class PlanCheckBuilder:
         forbidden: set[Conjunction] = set()
         try:
             for binding in bindings:
-                forbidden |= make_disjunctive_form(self.engine.task, formula, binding, False, constant)
+                forbidden |= make_disjunctive_form(self.engine.task, formula, binding, False, find_constant_value)
                 if len(forbidden) > MAX_CONJUNCTIONS:
                     return None
         except NoDisjunctiveForm:
@@ -297,7 +297,7 @@ class PlanCheckBuilder:
         return forbidden
 
 
-def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
+def find_instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
     """The sets of instances that the same events touch, by their objects; empty if there are too many.
 
     Closed under intersection: the objects of several touches together are also a class.
@@ -316,7 +316,9 @@ def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
 def compute_event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """An event: its conditions, the constraints on its duration, and its effects."""
     if event.step is not None and isinstance(event.step.resolved, GroundAction):
-        return footprints.of_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END)
+        return footprints.find_action_footprint(
+            event.step.resolved.action, event.step.resolved.binding, event.kind == END
+        )
     footprint = make_empty_footprint()
     if event.literal is not None:
         literal = event.literal

@@ -108,7 +108,7 @@ class PartialState:
 
     def add_literal(self, literal: LiftedLiteral) -> None:
         """Add a literal. The state is ``closed`` afterwards if the literal is known to be false."""
-        value = self.value(literal)
+        value = self.find_value(literal)
         if value is not None:
             self.closed |= not value
             return
@@ -189,7 +189,7 @@ class PartialState:
             return True
         return any([self.domains.is_contained(narrower, domain) for narrower in self._variable_domains.get(term, ())])
 
-    def value(self, literal: LiftedLiteral) -> bool | None:
+    def find_value(self, literal: LiftedLiteral) -> bool | None:
         """The truth value of a literal; ``None`` if it is unknown."""
         if literal.predicate == EQUALITY:
             first, second = literal.arguments
@@ -202,7 +202,7 @@ class PartialState:
                     return value
         return None
 
-    def true_atoms(self) -> list[tuple[int, tuple[int, ...]]]:
+    def list_true_atoms(self) -> list[tuple[int, tuple[int, ...]]]:
         """The atoms that are known to be true, as predicate and arguments; each argument is a representative."""
         return [
             (predicate, tuple(map(self.find_representative, row)))
@@ -317,7 +317,7 @@ class PartialState:
         unbound = [argument for argument in arguments if argument in denial.variables and argument not in binding]
         literal = literal._replace(arguments=arguments)
         if not unbound:
-            value = self.value(literal)
+            value = self.find_value(literal)
             if value:
                 self._match_denial(denial, number + 1, binding, unknown)
             elif value is None and unknown is None:
@@ -375,7 +375,9 @@ class PartialState:
         """Drop alternatives that are known to be false; add the last one that remains."""
         splits, self._splits = self._splits, []
         for alternatives in splits:
-            possible = [a for a in alternatives if all([self.value(literal) is not False for literal in a.literals])]
+            possible = [
+                a for a in alternatives if all([self.find_value(literal) is not False for literal in a.literals])
+            ]
             if not possible:
                 self.closed = True
                 return

@@ -158,12 +158,12 @@ def _end_verdict(execution: Execution, executable: bool) -> OrderVerdict:
     goal = engine.evaluate_goal(execution.state) is True
     safe: bool | None = None if engine.limit is not None else True
     try:
-        end = execution.finished_runtime()
+        end = execution.finish_runtime()
         if end is not None and any(
-            [engine.is_decisive(violation, execution.criteria) for violation in end.violations()]
+            [engine.is_decisive(violation, execution.criteria) for violation in end.collect_violations()]
         ):
             safe = False
-        elif end is not None and (end.undecided() or end.too_large):
+        elif end is not None and (end.collect_undecided() or end.too_large):
             safe = None
     except TooManyInstances:
         safe = None
