@@ -76,9 +76,9 @@ class Places:
             while stack:
                 node, place = stack.pop()
                 self._spans[id(node)] = place
-                for child, where in zip(node, place.children, strict=False):
-                    if isinstance(child, list) and isinstance(where, SpanNode):
-                        stack.append((child, where))
+                for child, child_place in zip(node, place.children, strict=False):
+                    if isinstance(child, list) and isinstance(child_place, SpanNode):
+                        stack.append((child, child_place))
         return self._spans
 
     def _find_path(self, target: list[Node]) -> list[int] | None:
@@ -140,8 +140,8 @@ class Places:
             return place.span
         if child >= len(place.children):
             return Span(max(place.span.end - 1, place.span.start), place.span.end)
-        where = place.children[child]
-        return where.span if isinstance(where, SpanNode) else where
+        child_place = place.children[child]
+        return child_place.span if isinstance(child_place, SpanNode) else child_place
 
     def _find_section(self, path: list[int]) -> int:
         """Return the offset of the section that a path leads into; -1 if a search for its head would be ambiguous.

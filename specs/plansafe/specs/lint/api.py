@@ -100,9 +100,9 @@ def _add_unsearched_problems(run: LintRun) -> None:
 
 def _sort_findings(run: LintRun) -> list[LintFinding]:
     """Errors first, then in the order of the rules."""
-    order = {linted_rule.rule.name: number for number, linted_rule in reversed(list(enumerate(run.rules)))}
+    rule_numbers = {linted_rule.rule.name: number for number, linted_rule in reversed(list(enumerate(run.rules)))}
     ranks = list(Severity)
-    return sorted(run.findings, key=lambda finding: (ranks.index(finding.severity), order[finding.rules[0]]))
+    return sorted(run.findings, key=lambda finding: (ranks.index(finding.severity), rule_numbers[finding.rules[0]]))
 
 
 def _make_undecided_findings(run: LintRun) -> list[LintFinding]:

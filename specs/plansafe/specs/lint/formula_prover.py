@@ -155,23 +155,25 @@ class FormulaProver:
                     return Possibility.IMPOSSIBLE
         return Possibility.UNDECIDED
 
-    def is_implied(self, number: int, by: int) -> bool:
-        """Whether it is proved that every trace that violates a rule does not satisfy the rule ``by``."""
+    def is_implied(self, number: int, implying_rule: int) -> bool:
+        """Whether it is proved that every trace that violates a rule does not satisfy another rule."""
         parts = self.rules[number].parts
-        return bool(parts) and all([self._is_part_implied(part, self.rules[by].parts) for part in parts])
+        return bool(parts) and all([self._is_part_implied(part, self.rules[implying_rule].parts) for part in parts])
 
     def find_implying_candidates(self, number: int, rules: Iterable[int]) -> list[int]:
         """The rules that may imply a rule: those that read the same, unless all together do not imply it."""
         parts = self.rules[number].parts
-        related = [rule for rule in rules if rule != number and not self.symbols[rule].isdisjoint(self.symbols[number])]
+        related_rules = [
+            rule for rule in rules if rule != number and not self.symbols[rule].isdisjoint(self.symbols[number])
+        ]
         if any([part.mode == "whole" for part in parts]):
-            return related
+            return related_rules
         for part in parts:  # most rules are not implied by any rule, nor by all others together
             if not self._excludes_violation(
-                part, [(rule, related_part) for rule in related for related_part in self.rules[rule].parts]
+                part, [(rule, related_part) for rule in related_rules for related_part in self.rules[rule].parts]
             ):
                 return []
-        return related
+        return related_rules
 
     def _is_part_implied(self, part: RulePart, implying: tuple[RulePart, ...]) -> bool:
         if part.mode != "whole":
@@ -250,9 +252,11 @@ class FormulaProver:
                 if shared and None in matching:
                     continue
                 letters = _PossibleLetters(self, sequences, matching, invariants)
-                fixed = sum([1 << bit for bit, (_, leaf) in enumerate(sequences.leaves) if self._is_static(leaf)])
+                static_leaves = sum(
+                    [1 << bit for bit, (_, leaf) in enumerate(sequences.leaves) if self._is_static(leaf)]
+                )
                 if not sequences.exists(
-                    letters.may_continue, letters.may_continue, letters.may_be_last, fixed, self.budget.deadline
+                    letters.may_continue, letters.may_continue, letters.may_be_last, static_leaves, self.budget.deadline
                 ):
                     return Possibility.IMPOSSIBLE
         except LimitReached:
@@ -309,8 +313,8 @@ class _PossibleLetters:
         return self._is_possible(letter, True)
 
     def _is_possible(self, letter: Letter, is_last: bool) -> bool:
-        possible = self._possible.get((letter, is_last))
-        if possible is None:
+        is_possible = self._possible.get((letter, is_last))
+        if is_possible is None:
             question = self.prover.make_question()
             question.grounder.is_last = is_last
             parts = [value.part for value in self.sequences.required_values]
@@ -322,8 +326,8 @@ class _PossibleLetters:
             for part in self.invariants:
                 for statement in make_satisfaction_statements(part, (0,)):
                     question.require(statement)
-            possible = self._possible[letter, is_last] = question.solve() is not Possibility.IMPOSSIBLE
-        return possible
+            is_possible = self._possible[letter, is_last] = question.solve() is not Possibility.IMPOSSIBLE
+        return is_possible
 
     def _make_second_binding(self, question: LetterQuestion, part: RulePart, elements: list[int]) -> Binding:
         binding: Binding = {}

@@ -136,9 +136,9 @@ class Grounder:
                 if not self.refuting:
                     raise LimitReached(LimitKind.QUESTION)
                 break
-            outside = [member(element, v.domain) ^ 1 for element, v in zip(elements, variables, strict=True)]
-            if TRUE not in outside:
-                instances.append(circuit.disjunction([*outside, encode(bind(variables, elements))]))
+            is_outside = [member(element, v.domain) ^ 1 for element, v in zip(elements, variables, strict=True)]
+            if TRUE not in is_outside:
+                instances.append(circuit.disjunction([*is_outside, encode(bind(variables, elements))]))
         return circuit.conjunction(instances)
 
     def for_some(

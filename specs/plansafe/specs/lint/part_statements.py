@@ -99,27 +99,27 @@ def _step_satisfies(part: RulePart) -> Statement:
         action = grounder.action
         if action is None or grounder.index.action_predicates[step.predicate] != (action.kind, action.action.name):
             return TRUE
-        fixed: Binding = {}
+        fixed_binding: Binding = {}
         matches: list[Literal] = []
         for argument, element in zip(step.arguments, action.arguments, strict=True):
             if argument >= 0:
                 matches.append(grounder.universe.encode_equality(grounder.universe.find_element(argument), element))
-            elif variable(argument) in fixed:
-                matches.append(grounder.universe.encode_equality(fixed[variable(argument)], element))
+            elif variable(argument) in fixed_binding:
+                matches.append(grounder.universe.encode_equality(fixed_binding[variable(argument)], element))
             else:
-                fixed[variable(argument)] = element
-        bound = [v for v in (*part.parameters, *wildcards) if v.slot in fixed]
-        matches += [grounder.universe.encode_membership(fixed[v.slot], v.domain) for v in bound]
-        free = tuple([v for v in part.parameters if v.slot not in fixed])
+                fixed_binding[variable(argument)] = element
+        bound = [v for v in (*part.parameters, *wildcards) if v.slot in fixed_binding]
+        matches += [grounder.universe.encode_membership(fixed_binding[v.slot], v.domain) for v in bound]
+        free_parameters = tuple([v for v in part.parameters if v.slot not in fixed_binding])
         mismatches = [literal ^ 1 for literal in matches]
 
         def satisfies(free_binding: Binding) -> Literal:
-            binding = {**fixed, **free_binding}
+            binding = {**fixed_binding, **free_binding}
             guard = [] if part.guard is None else [grounder.encode_truth(part.guard, binding, 0, False)]
             body = grounder.encode_truth(part.body, binding, int(part.after), True)
             return grounder.circuit.disjunction([*mismatches, *guard, body])
 
-        return grounder.for_all(free, satisfies)
+        return grounder.for_all(free_parameters, satisfies)
 
     return statement
 

@@ -158,20 +158,22 @@ class StateConstraints:
         """An effect changes a fact, for some values of its variables."""
         grounder = self.grounder
         grounder.abstracted |= depends_on_numbers(effect)
-        fixed, free = _match_variables(effect, atom, elements)
+        fixed_binding, free_variables = _match_variables(effect, atom, elements)
         key = ("effect", id(effect), id(atom), elements)
         return grounder.for_some(
-            free,
+            free_variables,
             key,
-            lambda free_binding: self._reaches(effect, atom, elements, {**parameters, **fixed, **free_binding}),
+            lambda free_binding: self._reaches(effect, atom, elements, {**parameters, **fixed_binding, **free_binding}),
         )
 
     def _misses(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
         """An effect does not change a fact, for all values of its variables."""
-        fixed, free = _match_variables(effect, atom, elements)
+        fixed_binding, free_variables = _match_variables(effect, atom, elements)
         return self.grounder.for_all(
-            free,
-            lambda free_binding: self._reaches(effect, atom, elements, {**parameters, **fixed, **free_binding}, False),
+            free_variables,
+            lambda free_binding: self._reaches(
+                effect, atom, elements, {**parameters, **fixed_binding, **free_binding}, False
+            ),
         )
 
     def _reaches(
@@ -250,12 +252,12 @@ class StateConstraints:
 
 def _match_variables(effect: Effect, atom: Atom, elements: tuple[int, ...]) -> tuple[Binding, tuple[Variable, ...]]:
     """The variables of an effect that the fact gives values to, and the free ones."""
-    fixed: Binding = {}
+    fixed_binding: Binding = {}
     effect_variables = {variable(v.slot) for v in effect.variables}
     for argument, element in zip(atom.arguments, elements, strict=True):
         if argument in effect_variables:
-            fixed.setdefault(variable(argument), element)
-    return fixed, tuple([v for v in effect.variables if v.slot not in fixed])
+            fixed_binding.setdefault(variable(argument), element)
+    return fixed_binding, tuple([v for v in effect.variables if v.slot not in fixed_binding])
 
 
 def _find_recursive_predicates(axioms: dict[int, list[Axiom]]) -> frozenset[int]:

@@ -102,12 +102,18 @@ def _quantify(universal: bool, v: Variable, body: Formula) -> Formula:
         case And() | Or() if isinstance(body, And) is universal:
             return body._replace(parts=tuple([_quantify(universal, v, part) for part in body.parts]))
         case And() | Or():
-            outside = tuple([part for part in body.parts if v.slot not in free_slots(part)])
-            inside = tuple([part for part in body.parts if v.slot in free_slots(part)])
-            if len(inside) == 1 or outside:
-                remainder = inside[0] if len(inside) == 1 else body._replace(parts=inside)
+            parts_without_variable = tuple([part for part in body.parts if v.slot not in free_slots(part)])
+            parts_with_variable = tuple([part for part in body.parts if v.slot in free_slots(part)])
+            if len(parts_with_variable) == 1 or parts_without_variable:
+                remainder = (
+                    parts_with_variable[0]
+                    if len(parts_with_variable) == 1
+                    else body._replace(parts=parts_with_variable)
+                )
                 quantified = _quantify(universal, v, remainder)
-                return body._replace(parts=(*outside, quantified)) if outside else quantified
+                return (
+                    body._replace(parts=(*parts_without_variable, quantified)) if parts_without_variable else quantified
+                )
         case Quantified() if body.universal is universal:
             return body._replace(variables=(v, *body.variables))
         case Quantified() | Truth() | Atom() | Equal() | Compare() | Temporal():

@@ -159,10 +159,12 @@ def read_tokenized_steps(checker: Checker, plan: Source) -> list[TokenizedStep] 
         raise NoLabel(refusal.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
         raise NoLabel("the task has timed literals, which the published executors lack")
-    order = range(len(resolved.steps)) if resolved.timed is None else [step.source_index for step in resolved.timed]
+    source_indexes = (
+        range(len(resolved.steps)) if resolved.timed is None else [step.source_index for step in resolved.timed]
+    )
     steps = [
         TokenizedStep(resolved.text.steps[index].tokens, step)
-        for index, step in zip(order, resolved.steps, strict=True)
+        for index, step in zip(source_indexes, resolved.steps, strict=True)
     ]
     for _, step in steps:
         if isinstance(step, GroundAction) and step.action.end is not None:

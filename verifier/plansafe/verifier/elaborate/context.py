@@ -197,10 +197,14 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     letters = set(name)
     if len(name) > MAX_COMPARED:
         return None
-    alike = [c for c in candidates if abs(len(c) - len(name)) <= 4 and 2 * len(letters & set(c)) >= len(letters)]
-    if len(alike) > MAX_CANDIDATES:
-        alike = [c for c in alike if c[0] == name[0] or c[-1] == name[-1]][:MAX_CANDIDATES]
-    nearest = difflib.get_close_matches(name, alike, n=1, cutoff=0.6)
+    similar_names = [
+        candidate
+        for candidate in candidates
+        if abs(len(candidate) - len(name)) <= 4 and 2 * len(letters & set(candidate)) >= len(letters)
+    ]
+    if len(similar_names) > MAX_CANDIDATES:
+        similar_names = [c for c in similar_names if c[0] == name[0] or c[-1] == name[-1]][:MAX_CANDIDATES]
+    nearest = difflib.get_close_matches(name, similar_names, n=1, cutoff=0.6)
     return f"did you mean `{nearest[0]}`?" if nearest else None
 
 

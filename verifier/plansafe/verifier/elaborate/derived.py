@@ -70,14 +70,14 @@ def stratify(
         has_changed = False
         for axiom, dependency, at in zip(axioms, dependencies, places, strict=True):
             for predicate, is_negative in dependency:
-                least = level[predicate] + is_negative
-                if level[axiom.predicate] < least:
-                    if least > len(derived):
+                least_level = level[predicate] + is_negative
+                if level[axiom.predicate] < least_level:
+                    if least_level > len(derived):
                         name = symbols.predicates[axiom.predicate].name
                         message = f"derived predicate `{name}` depends on its own negation"
                         context.error(SC.NOT_STRATIFIED, message, at, "recursion through `not`")
                         return ()
-                    level[axiom.predicate] = least
+                    level[axiom.predicate] = least_level
                     has_changed = True
     groups: dict[int, list[Axiom]] = {}
     for axiom in axioms:

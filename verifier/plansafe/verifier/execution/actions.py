@@ -169,15 +169,15 @@ class ActionCode:
         return f"{target} {sign} {operand}"
 
     def _assign_lines(self, assignment: model.Assignment, number: int) -> list[str]:
-        code_text, f = self.emitter.fact_code_text(assignment.arguments), assignment.function
-        log_index = len(self.task.predicates) + f
-        if not self._is_logged(-1 - f):
-            return [f"F[{f}][{code_text}] = v{number}"]
+        code_text, function = self.emitter.fact_code_text(assignment.arguments), assignment.function
+        log_index = len(self.task.predicates) + function
+        if not self._is_logged(-1 - function):
+            return [f"F[{function}][{code_text}] = v{number}"]
         return [
             f"c = {code_text}",
-            f"if F[{f}].get(c) != v{number}:",
-            f" L.append(({log_index}, c, F[{f}].get(c)))",
-            f" F[{f}][c] = v{number}",
+            f"if F[{function}].get(c) != v{number}:",
+            f" L.append(({log_index}, c, F[{function}].get(c)))",
+            f" F[{function}][c] = v{number}",
         ]
 
     def _compile_general(self, action: Action, precondition_holds: bool) -> StepFunction:

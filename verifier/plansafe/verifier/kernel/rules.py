@@ -98,8 +98,8 @@ def simplify(formula: Node) -> Node:
             return Quantified(operator, v, objects, simplify(part))
         case Connective(operator, members) if operator in DUAL:
             simplified = map(simplify, members)
-            flat = [part for m in simplified for part in (m.parts() if m.operator == operator else (m,))]
-            return flat[0] if len(flat) == 1 else Connective(operator, tuple(flat))
+            operands = [part for m in simplified for part in (m.parts() if m.operator == operator else (m,))]
+            return operands[0] if len(operands) == 1 else Connective(operator, tuple(operands))
         case Connective(operator, members):
             return Connective(operator, tuple(map(simplify, members)))
     return formula

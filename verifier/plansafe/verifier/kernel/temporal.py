@@ -15,8 +15,8 @@ Times = Sequence[Start]
 def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Signal], times: Times) -> Signal:
     """Return the values of an operator at letters 0..n; operators of PDDL3 alone are constant."""
     if op in SHIFTS:
-        by, outside = SHIFTS[op]
-        return _shift(signals[0], by, outside, len(times) - 1)
+        letters, outside_value = SHIFTS[op]
+        return _shift(signals[0], letters, outside_value, len(times) - 1)
     if op in ("since", "once", "historically"):
         return _evaluate_forward(op, signals)
     if op in RECURRENCES or op == "sometime-after":
@@ -24,10 +24,10 @@ def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Sig
     return CONSTANT_SIGNALS[evaluate_whole_trace(op, bounds, signals, times)]
 
 
-def _shift(signal: Signal, by: int, outside: int, last: int) -> Signal:
-    """Move the values one letter later (by = 1) or earlier (by = -1); ``outside`` is the value beyond the trace."""
-    moved = [(max(letter + by, 0), value) for letter, value in signal if letter + by <= last]
-    return normalize([(0, outside), *moved] if by > 0 else [*moved, (last, outside)])
+def _shift(signal: Signal, letters: int, outside_value: int, last: int) -> Signal:
+    """Move the values one letter later (1) or earlier (-1); ``outside_value``: the value beyond the trace."""
+    moved = [(max(letter + letters, 0), value) for letter, value in signal if letter + letters <= last]
+    return normalize([(0, outside_value), *moved] if letters > 0 else [*moved, (last, outside_value)])
 
 
 SHIFTS = {"yesterday": (1, 0), "weak-yesterday": (1, 2), "next": (-1, 0), "weak-next": (-1, 2)}
@@ -124,10 +124,10 @@ def _hold(op: str, bounds: Sequence[Fraction], signal: Signal, times: Times) -> 
     return _find_least_value(signal, start, end)
 
 
-def answer_value(signal: Signal, start: int, within: Fraction, times: Times) -> int:
+def answer_value(signal: Signal, start: int, bound: Fraction, times: Times) -> int:
     """Return the greatest value of a formula from a letter on, within a time."""
     time, just_after = times[start]
-    end = bisect_right(times, (time + within, just_after)) - 1
+    end = bisect_right(times, (time + bound, just_after)) - 1
     best = 0
     for _, _, value in iterate_constant_stretches(signal, start, end):
         best = max(best, value)

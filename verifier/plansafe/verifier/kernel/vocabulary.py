@@ -56,18 +56,20 @@ class Vocabulary:
         path = set[str]()
         stack = [start]
         while stack:
-            t = stack[-1]
-            if t in self.supertypes:
+            type_name = stack[-1]
+            if type_name in self.supertypes:
                 stack.pop()
                 continue
-            require(t in self.parents or self.lenient, "an undeclared type")
-            parents = self.parents.get(t, set())
-            if t in path:
-                self.supertypes[t] = {t, "object"}.union(*[self.supertypes[parent] for parent in parents])
+            require(type_name in self.parents or self.lenient, "an undeclared type")
+            parents = self.parents.get(type_name, set())
+            if type_name in path:
+                self.supertypes[type_name] = {type_name, "object"}.union(
+                    *[self.supertypes[parent] for parent in parents]
+                )
                 stack.pop()
-                path.remove(t)
+                path.remove(type_name)
                 continue
-            path.add(t)
+            path.add(type_name)
             require(not any(parent in path for parent in parents), "cyclic types")
             stack += [parent for parent in parents if parent not in self.supertypes]
 
@@ -87,10 +89,10 @@ class Vocabulary:
             for type_name in types:
                 self._add_supertypes(type_name)
             before = objects.get(name, ())
-            related = all(
+            is_related = all(
                 (self.supertypes[first] & self.supertypes[second]) - {"object"} for first in before for second in types
             )
-            require(not before or (related and {*before} != {*types}), "an object declared twice")
+            require(not before or (is_related and {*before} != {*types}), "an object declared twice")
             objects[name] = tuple(dict.fromkeys((*before, *types)))
         return objects
 
@@ -119,9 +121,9 @@ class Vocabulary:
             self._extensions[all_types] = extension
         return self._extensions[all_types]
 
-    def _has_type(self, o: str, types: Types) -> bool:
+    def _has_type(self, object_: str, types: Types) -> bool:
         """Whether a type of the object is a subtype of one of the alternatives."""
-        return any(type_name in self.supertypes[declared] for declared in self.objects[o] for type_name in types)
+        return any(type_name in self.supertypes[declared] for declared in self.objects[object_] for type_name in types)
 
     def _fits(self, term: str, types: Types, scope: Params) -> bool:
         """Whether an object has the type; for a variable, whether each of its types is a sub- or supertype of one."""

@@ -24,11 +24,11 @@ class Worlds:
         self.invariants = invariants
         self.literal = literal
         context = EffectContext(State((), {}, Work(), literal))
-        early = [
+        initial_changes = [
             (time, c) for time, effect in task.initial if not time for c in iterate_effect_changes(effect, {}, context)
         ]
-        self._untimed_changes = [change for time, change in early if time is None]
-        self._changes_at_zero = [change for time, change in early if time is not None]
+        self._untimed_changes = [change for time, change in initial_changes if time is None]
+        self._changes_at_zero = [change for time, change in initial_changes if time is not None]
         initial = {fact for _, fact, _ in self._untimed_changes}
         mentioned = dict[str, set[Fact]]()  # by the operator of the statement
         for statement in task.open_statements:

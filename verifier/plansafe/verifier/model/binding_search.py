@@ -89,9 +89,9 @@ def find_bindings_with_value(
 
 
 def select_bindings(
-    evaluator: Evaluator, variables: Iterable[Variable], conjunct: SignedFormula, binding: Binding, most: int
+    evaluator: Evaluator, variables: Iterable[Variable], conjunct: SignedFormula, binding: Binding, max_count: int
 ) -> SelectedBindings | None:
-    """The bindings of a conjunct's variables under which it holds; ``None`` if they are more than ``most``.
+    """The bindings of a conjunct's variables under which it holds; ``None`` if they are more than ``max_count``.
 
     ``None`` also if the search would take too many trials.
     """
@@ -106,10 +106,10 @@ def select_bindings(
         ):
             return None
         for full_binding in islice(
-            find_bindings_with_value(evaluator, own_variables, disjunct, required_value, binding), most + 1
+            find_bindings_with_value(evaluator, own_variables, disjunct, required_value, binding), max_count + 1
         ):
             bindings[tuple([full_binding[v.slot] for v in own_variables])] = full_binding
-        if len(bindings) > most:
+        if len(bindings) > max_count:
             return None
     return SelectedBindings(own_slots, list(bindings.values()))
 

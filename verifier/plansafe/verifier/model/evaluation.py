@@ -150,10 +150,11 @@ class Evaluator:
         atoms = _find_deciding_atoms(formula) if prod([len(domain) for domain in domains]) > MAX_TRIED else []
         if not atoms:
             return product(*domains)
-        free = {v.slot: v.domain for v in variables}
-        outer = {slot: value for slot, value in binding.items() if slot not in free}
+        domain_of_slot = {v.slot: v.domain for v in variables}
+        outer = {slot: value for slot, value in binding.items() if slot not in domain_of_slot}
         return (
-            tuple([full_binding[v.slot] for v in variables]) for full_binding in self._match_atoms(free, atoms, outer)
+            tuple([full_binding[v.slot] for v in variables])
+            for full_binding in self._match_atoms(domain_of_slot, atoms, outer)
         )
 
     @staticmethod
@@ -161,8 +162,8 @@ class Evaluator:
         """Whether atoms restrict the candidates, so that not all objects are tried."""
         return bool(_find_deciding_atoms(formula))
 
-    def _match_atoms(self, free: dict[int, int], atoms: list[Atom], binding: Binding) -> Iterator[Binding]:
-        """Extensions of a binding to the ``free`` variables (slot -> domain) under which all atoms are true."""
+    def _match_atoms(self, domain_of_slot: dict[int, int], atoms: list[Atom], binding: Binding) -> Iterator[Binding]:
+        """Extensions of a binding to the variables of ``domain_of_slot`` under which all atoms are true."""
         domains = self.task.domains
         cheapest: tuple[int, Atom, list[int]] | None = None
         for atom in atoms:
@@ -171,23 +172,23 @@ class Evaluator:
                 if not self.holds(atom, binding):
                     return
                 continue
-            trials = prod([len(domains[free[slot]]) for slot in unbound])
+            trials = prod([len(domains[domain_of_slot[slot]]) for slot in unbound])
             cost = min(len(self.facts[atom.predicate]), trials)
             if cheapest is None or cost < cheapest[0]:
                 cheapest = cost, atom, unbound
         if cheapest is None:
-            unbound = [slot for slot in free if slot not in binding]
-            for objects in product(*[domains[free[slot]] for slot in unbound]):
+            unbound = [slot for slot in domain_of_slot if slot not in binding]
+            for objects in product(*[domains[domain_of_slot[slot]] for slot in unbound]):
                 yield {**binding, **dict(zip(unbound, objects, strict=True))}
             return
         _, atom, unbound = cheapest
         remaining_atoms = [candidate for candidate in atoms if candidate is not atom]
         facts = self.facts[atom.predicate]
-        if prod([len(domains[free[slot]]) for slot in unbound]) <= len(facts):
-            for objects in product(*[domains[free[slot]] for slot in unbound]):
+        if prod([len(domains[domain_of_slot[slot]]) for slot in unbound]) <= len(facts):
+            for objects in product(*[domains[domain_of_slot[slot]] for slot in unbound]):
                 extended_binding = {**binding, **dict(zip(unbound, objects, strict=True))}
                 if self.holds(atom, extended_binding):
-                    yield from self._match_atoms(free, remaining_atoms, extended_binding)
+                    yield from self._match_atoms(domain_of_slot, remaining_atoms, extended_binding)
             return
         arity, sets = len(atom.arguments), self.task.domain_sets
         for code in facts:
@@ -198,12 +199,12 @@ class Evaluator:
                 elif -1 - argument in extended_binding:
                     matches = extended_binding[-1 - argument] == value
                 else:
-                    matches = value in sets[free[-1 - argument]]
+                    matches = value in sets[domain_of_slot[-1 - argument]]
                     extended_binding[-1 - argument] = value
                 if not matches:
                     break
             else:
-                yield from self._match_atoms(free, remaining_atoms, extended_binding)
+                yield from self._match_atoms(domain_of_slot, remaining_atoms, extended_binding)
 
     def describe_undefined(self, formula: Formula, binding: Binding) -> str | None:
         """What makes a comparison in the formula undefined; ``None`` if none is."""

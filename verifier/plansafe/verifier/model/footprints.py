@@ -82,12 +82,12 @@ def find_interference(first: Footprint, second: Footprint) -> StateVariable | No
 class FootprintFinder:
     """Finds footprints in one task.
 
-    Quantifiers are instantiated up to ``most`` instances of a formula; beyond that their reads are unbounded.
+    Quantifiers are instantiated up to ``max_reads`` instances of a formula; beyond that their reads are unbounded.
     """
 
-    def __init__(self, task: Task, most: float = inf) -> None:
+    def __init__(self, task: Task, max_reads: float = inf) -> None:
         self.task = task
-        self._most = most
+        self._max_reads = max_reads
         self._functions = len(task.predicates)
 
     # -- derived predicates -------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class FootprintFinder:
 
     def add_reads(self, formulas: Iterable[Formula], binding: Binding, footprint: Footprint) -> None:
         """Add what formulas read; atoms and fluents with an unbound argument are unbounded reads."""
-        instances_left = self._most
+        instances_left = self._max_reads
         stack = [(formula, binding) for formula in formulas]
         while stack:
             part, part_binding = stack.pop()

@@ -99,11 +99,11 @@ class BackwardEstimator:
         return self._find_slots(formula)[2]
 
     def _find_slots(self, formula: Formula) -> tuple[Formula, frozenset[int], list[int]]:
-        cached = self._slots_by_formula_id.get(id(formula))
-        if cached is None:
+        slots_entry = self._slots_by_formula_id.get(id(formula))
+        if slots_entry is None:
             slots = free_slots(formula)
-            cached = self._slots_by_formula_id[id(formula)] = (formula, slots, sorted(slots))
-        return cached
+            slots_entry = self._slots_by_formula_id[id(formula)] = (formula, slots, sorted(slots))
+        return slots_entry
 
     def estimate(self, state: State, subgoals: Iterable[Subgoal], max_cost: int | None = None) -> BackwardEstimate:
         """Estimate the number of steps that achieve all subgoals.

@@ -296,9 +296,9 @@ def _eliminate_equations(draft: TaskDraft, formula: Quantified, domains: dict[in
         variables = (*formula.variables, *disjunct.variables)
         slots = {v.slot for v in variables}
         terms = _solve_equations(draft, conjunction, slots, {**domains, **_map_slots_to_domains(disjunct.variables)})
-        free = tuple([v for v in variables if v.slot not in terms])
+        free_variables = tuple([v for v in variables if v.slot not in terms])
         body = substitute(conjunction, terms)
-        parts.append(Quantified(False, free, body) if free else body)
+        parts.append(Quantified(False, free_variables, body) if free_variables else body)
     exists = Or(tuple(parts))
     return fold_constants(draft.source, Not(exists) if formula.universal else exists)
 

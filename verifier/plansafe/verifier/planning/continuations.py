@@ -119,7 +119,7 @@ class KnownContinuations:
         lengths = [length for length in self._shortest_length.values() if within is None or length < within]
         if not lengths:
             return None
-        least, best = min(lengths), None
+        least_length, best = min(lengths), None
         for step in list(start.legal()):
             hash_change = predict_hash_change(start, step)
             if hash_change is not None:
@@ -136,7 +136,7 @@ class KnownContinuations:
                 continue
             if best is None or len(remaining) + 1 < len(best):
                 best = (step, *remaining)
-                if len(remaining) == least:
+                if len(remaining) == least_length:
                     break
         return best
 

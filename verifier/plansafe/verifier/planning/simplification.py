@@ -47,15 +47,15 @@ def remove_unused_functions(task: Task) -> Task:
     """
     assignments = [a for action in task.actions.values() for e in action.start.effects for a in e.assignments]
     reads = [read for formula in _iterate_formulas(task) for read in atoms_and_fluents(formula)]
-    needed = {read.function for read in reads if isinstance(read, Fluent)}
+    needed_functions = {read.function for read in reads if isinstance(read, Fluent)}
     if task.metric is not None:
-        needed |= {fluent.function for fluent in expression_fluents(task.metric.expression)}
+        needed_functions |= {fluent.function for fluent in expression_fluents(task.metric.expression)}
     total = {function for function in range(len(task.functions)) if is_total(task, function)}
     written = {assignment.function for assignment in assignments}
     additive = {f for f in written if all([_is_additive(a) for a in assignments if a.function == f])}
     size = -1
-    while size < len(needed):
-        size = len(needed)
+    while size < len(needed_functions):
+        size = len(needed_functions)
         for action in task.actions.values():
             for effect in action.start.effects:
                 for a in effect.assignments:
@@ -63,9 +63,9 @@ def remove_unused_functions(task: Task) -> Task:
                     unconditional = effect.condition is TRUE and not effect.variables
                     removable = a.function in additive and not read & written
                     removable &= unconditional or {a.function, *read} <= total
-                    if not removable or a.function in needed:
-                        needed |= {a.function, *read}
-    return _FunctionRemover(task, sorted(needed), total).reduce_task()
+                    if not removable or a.function in needed_functions:
+                        needed_functions |= {a.function, *read}
+    return _FunctionRemover(task, sorted(needed_functions), total).reduce_task()
 
 
 def is_total(task: Task, function: int) -> bool:
@@ -77,9 +77,9 @@ def is_total(task: Task, function: int) -> bool:
 class _FunctionRemover:
     """Removes the functions that are not ``needed``; the needed ones get a new ``number``."""
 
-    def __init__(self, task: Task, needed: list[int], total: set[int]) -> None:
-        self.task, self.needed, self.total = task, needed, total
-        self.number = {old: new for new, old in enumerate(needed)}
+    def __init__(self, task: Task, needed_functions: list[int], total_functions: set[int]) -> None:
+        self.task, self.needed, self.total = task, needed_functions, total_functions
+        self.number = {old: new for new, old in enumerate(needed_functions)}
         self.predicates = list(task.predicates)
         self.facts = list(task.initial_facts)
         self.facts += [set() for _ in range(len(self.predicates) - len(self.facts))]

@@ -201,15 +201,15 @@ class OperatorAutomaton(TraceAutomaton):
         ]
         starts = [number for number in range(last + 1) if number == 0 or comparisons[number] != comparisons[number - 1]]
         self._comparisons = [comparisons[letter] for letter in starts]
-        out: list[Formula] = []
+        phases: list[Formula] = []
         for place, first in enumerate(starts):
             bounds: list[Formula] = []
             if place:
                 bounds.append(Not(self._up_to_letter(first - 1)))
             if place + 1 < len(starts):
                 bounds.append(self._up_to_letter(starts[place + 1] - 1))
-            out.append(And(tuple(bounds)))
-        return out
+            phases.append(And(tuple(bounds)))
+        return phases
 
     def find_successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
         """The monitor's next state. For ``always-within`` it is relative to the next letter."""

@@ -238,30 +238,32 @@ class RepairAttempt:
         weights = self.options.weights
         cost = result.repairs[0].cost if result.repairs else None
         are_all = not self._untried_replacements
-        replaced = _ReplacementRepairs(self._safe_replacements, weights.replace, are_all, weights.replace)
-        if not replaced.alignments and (cost is None or cost >= weights.replace + self.min_edit_cost):
+        replacement_repairs = _ReplacementRepairs(self._safe_replacements, weights.replace, are_all, weights.replace)
+        if not replacement_repairs.alignments and (cost is None or cost >= weights.replace + self.min_edit_cost):
             if result.status is RepairStatus.PROVED_NONE and not self.options.protected:
                 return result
-            replaced = self._search_replacements(None if cost is None else cost - weights.replace)
-        elif not replaced.alignments and are_all:
-            replaced = replaced._replace(bound=weights.replace + self.min_edit_cost)
-        if cost is not None and (not replaced.alignments or replaced.cost > cost):
-            return self._apply_bound(result, min(result.bound, replaced.bound))
-        if not replaced.alignments:
+            replacement_repairs = self._search_replacements(None if cost is None else cost - weights.replace)
+        elif not replacement_repairs.alignments and are_all:
+            replacement_repairs = replacement_repairs._replace(bound=weights.replace + self.min_edit_cost)
+        if cost is not None and (not replacement_repairs.alignments or replacement_repairs.cost > cost):
+            return self._apply_bound(result, min(result.bound, replacement_repairs.bound))
+        if not replacement_repairs.alignments:
             if result.status is RepairStatus.PROVED_NONE:
                 detail = "edits alone cannot repair the plan, and replacements of objects were not all searched"
                 result = result._replace(status=RepairStatus.NOT_FOUND, complete=False, detail=detail)
-            return result._replace(bound=min(result.bound, replaced.bound))
-        base_alignments = self.ranked_alignments if cost == replaced.cost else []
-        self.ranked_alignments = self._ranking.sort([*base_alignments, *replaced.alignments])
-        replayed = self.verifier.replay_repairs(self.ranked_alignments, replaced.cost, self.describer)
+            return result._replace(bound=min(result.bound, replacement_repairs.bound))
+        base_alignments = self.ranked_alignments if cost == replacement_repairs.cost else []
+        self.ranked_alignments = self._ranking.sort([*base_alignments, *replacement_repairs.alignments])
+        replayed = self.verifier.replay_repairs(self.ranked_alignments, replacement_repairs.cost, self.describer)
         bound = min(
-            replaced.cost,
-            replaced.bound if result.status is RepairStatus.PROVED_NONE else min(result.bound, replaced.bound),
+            replacement_repairs.cost,
+            replacement_repairs.bound
+            if result.status is RepairStatus.PROVED_NONE
+            else min(result.bound, replacement_repairs.bound),
         )
-        optimal = bound == replaced.cost
+        optimal = bound == replacement_repairs.cost
         detail = "" if optimal else result.detail or "replacements of objects were not all searched"
-        are_all = replaced.are_all and replayed.are_all_listed and (result.complete or not base_alignments)
+        are_all = replacement_repairs.are_all and replayed.are_all_listed and (result.complete or not base_alignments)
         return RepairResult(
             RepairStatus.FOUND, replayed.repairs, bound, optimal, optimal and are_all, detail, result.expanded
         )
@@ -299,13 +301,13 @@ class RepairAttempt:
                 bound = min(bound, replace + search.proved_bound)
             are_all &= candidates.are_all
             for alignment in candidates.alignments:
-                replaced = alignment._replace(replacement=replacement)
-                if not self._keeps_replacement(replaced):
+                with_replacement = alignment._replace(replacement=replacement)
+                if not self._keeps_replacement(with_replacement):
                     continue
-                cost = self._compute_cost(replaced) - replace
+                cost = self._compute_cost(with_replacement) - replace
                 if cost < max_cost or not alignments:
                     alignments, max_cost = ([] if cost < max_cost else alignments), cost
-                alignments.append(replaced)
+                alignments.append(with_replacement)
         return _ReplacementRepairs(alignments, replace + max_cost, are_all, min(bound, replace + max_cost))
 
     def _keeps_replacement(self, alignment: Alignment) -> bool:
@@ -372,10 +374,10 @@ class RepairAttempt:
         if alignments:
             best = self._ranking.sort(alignments[:20])[0]
             return _FallbackAnswer(_Fallback(best, self._compute_cost(best), "a search for insertions alone"))
-        planned, proof = self._ask_planners(_PLANNER_SHARE)
-        if planned is None:
+        alignment, proof = self._ask_planners(_PLANNER_SHARE)
+        if alignment is None:
             return _FallbackAnswer(None, proof)
-        return _FallbackAnswer(_Fallback(planned, self._compute_cost(planned), "a planner"), proof)
+        return _FallbackAnswer(_Fallback(alignment, self._compute_cost(alignment), "a planner"), proof)
 
     def _list_candidates_so_far(self, search: RepairSearch) -> _RepairCandidates:
         """List the repairs of least cost in the graph of a search that reached a limit."""
@@ -459,11 +461,11 @@ class RepairAttempt:
             self._no_safe_plan = not self.options.protected
             return self._make_impossible_result(search, "the search for repairs was complete")
         if not reached_limit:  # otherwise planners were asked before
-            planned, proof = self._ask_planners(_LAST_PLANNER_SHARE)
+            alignment, proof = self._ask_planners(_LAST_PLANNER_SHARE)
             if proof:
                 return self._make_impossible_result(search, proof)
-            if planned is not None:
-                candidates = _RepairCandidates([planned], are_all=False)
+            if alignment is not None:
+                candidates = _RepairCandidates([alignment], are_all=False)
                 return self._make_found_result(search, candidates, detail or "the search stopped early", "a planner")
         if not detail and self.options.max_cost is None:
             detail = "the search stopped early"
@@ -478,9 +480,11 @@ class RepairAttempt:
         from plansafe.verifier.repair.planner_repairs import find_planner_repair  # noqa: PLC0415 - loads the planners
 
         time_limit_s = self._compute_planner_time(share)
-        planned = find_planner_repair(self.checker, self.steps, self.options, self.verifier.is_safe, time_limit_s)
-        self._no_safe_plan |= bool(planned.proof)
-        return planned
+        planner_repair = find_planner_repair(
+            self.checker, self.steps, self.options, self.verifier.is_safe, time_limit_s
+        )
+        self._no_safe_plan |= bool(planner_repair.proof)
+        return planner_repair
 
     def _compute_planner_time(self, share: float) -> float:
         """Return the seconds for one query to planners."""

@@ -123,8 +123,8 @@ class DemandFinder:
         counts: dict[tuple[int, bool | None], int] = {}
 
         def add(action: Action, subject: int, value: bool | None, arguments: tuple[int, ...]) -> None:
-            free = [v for v in action.parameters if -1 - v.slot not in arguments]
-            count = prod([len(self.task.domains[v.domain]) for v in free])
+            free_variables = [v for v in action.parameters if -1 - v.slot not in arguments]
+            count = prod([len(self.task.domains[v.domain]) for v in free_variables])
             for key in {(subject, value), (subject, None)}:
                 counts[key] = min(counts.get(key, 0) + count, _MAX_COUNT)
 
@@ -245,10 +245,10 @@ class DemandFinder:
         Of the goals that read a variable, the one that the fewest actions can meet is demanded as a pattern. If it
         leaves few bindings under which it is met, the other goals are demanded under these.
         """
-        flat = flatten_goals(self.task, variables, goals, binding)
-        if flat is None:
+        flattened = flatten_goals(self.task, variables, goals, binding)
+        if flattened is None:
             return frozenset()
-        variables, parts, binding = flat
+        variables, parts, binding = flattened
         slots = {v.slot for v in variables}
         closed = [part for part in parts if not free_slots(part[0]) & slots]
         best: Demands | None = None
@@ -268,9 +268,9 @@ class DemandFinder:
                 select_bindings(evaluator, variables, part, binding, MAX_SELECTED_INSTANCES) if other_parts else None
             )
             if selected is not None:
-                free = [v for v in variables if v.slot not in selected.slots]
+                free_variables = [v for v in variables if v.slot not in selected.slots]
                 for full_binding in selected.bindings:
-                    demands |= self._find_for_some_instance(evaluator, free, other_parts, full_binding)
+                    demands |= self._find_for_some_instance(evaluator, free_variables, other_parts, full_binding)
                 break
         return frozenset(demands)
 

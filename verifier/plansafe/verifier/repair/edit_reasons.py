@@ -170,12 +170,12 @@ class EditDescriber:
             failure = outcome.failures[0]
             reasons = outcome.unmet_literals.get(failure.step, ())
             texts = [unmet_literal_text(task, reason) for reason in reasons]
-            why = " and ".join(texts[:_MAX_SUPPORTS]) or "its effects cannot be computed"
+            cause = " and ".join(texts[:_MAX_SUPPORTS]) or "its effects cannot be computed"
             if failure.step - 1 == place:
-                return f"it cannot be taken: {why}"
+                return f"it cannot be taken: {cause}"
             if failure.step - 1 < place:
-                return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {why}"
-            return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
+                return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {cause}"
+            return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {cause}"
         for violation in outcome.violations:
             if not self.engine.is_decisive(violation, self.criteria):
                 continue

@@ -136,8 +136,8 @@ class EditOffers:
             cost, borrowed = self.task.weights.substitute, borrowed | {HALF_SUBSTITUTED}
         transition = Transition(kind, number, None, cost, number, node.deferred, borrowed)
         key = ("half-substitute" if kind == EdgeKind.HALF_SUBSTITUTE else "delete",)
-        least = cost + self.heuristic.preview(node, transition)
-        if not self.agenda.postpone(node, key, partial(self._delete, node, kind), least):
+        least_cost = cost + self.heuristic.preview(node, transition)
+        if not self.agenda.postpone(node, key, partial(self._delete, node, kind), least_cost):
             self.graph.add_edge(node, transition, node.execution)
 
     def offer_move(self, node: Node, cost_to_flaw: Number) -> None:
@@ -152,8 +152,8 @@ class EditOffers:
         """Add the edge that takes the next step out, to be placed later, or postpone it as above."""
         number, cost = node.position + 1, self.task.weights.move
         transition = Transition(EdgeKind.DEFER, number, None, cost, number, node.deferred | {number}, node.borrowed)
-        least = cost + self.heuristic.preview(node, transition)
-        if not self.agenda.postpone(node, ("defer",), partial(self._defer, node), least):
+        least_cost = cost + self.heuristic.preview(node, transition)
+        if not self.agenda.postpone(node, ("defer",), partial(self._defer, node), least_cost):
             self.graph.add_edge(node, transition, node.execution)
 
     # -- insertions, substitutions and moves to an earlier place ------------------------------------------------------
@@ -212,14 +212,16 @@ class EditOffers:
             demand.subject, self.task.get_pattern(demand), demand.value
         )
         for action, variables, condition, binding in achievers:
-            free = [v for v in (*action.parameters, *variables) if v.slot not in binding]
+            free_variables = [v for v in (*action.parameters, *variables) if v.slot not in binding]
             parts = (*action.start.condition, condition)
-            demands.update(dict.fromkeys(self.task.demand_finder.find_for_instance(evaluator, free, parts, binding)))
-        for needed in demands:
-            self.graph.receive(node, needed, cost_to_flaw, all_edits=True)
+            demands.update(
+                dict.fromkeys(self.task.demand_finder.find_for_instance(evaluator, free_variables, parts, binding))
+            )
+        for enabling_demand in demands:
+            self.graph.receive(node, enabling_demand, cost_to_flaw, all_edits=True)
 
     def _offer_numeric_changes(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
-        """Offer the applicable actions that may change a number; for the others, demand what they need."""
+        """Offer the applicable actions that may change a number; for the others, demand the false parts of their preconditions."""
         facts = node.state.facts
         false_literals: set[tuple[int, int, bool]] = set()
         inapplicable: list[GroundAction] = []
@@ -270,9 +272,9 @@ class EditOffers:
         cost, borrowed = self.task.weights.move, node.borrowed | {number}
         if self.applicable_actions.is_applicable(node, step):
             transition = Transition(EdgeKind.BORROW, number, step, cost, node.position, node.deferred, borrowed)
-            least = cost + self.heuristic.preview(node, transition)
+            least_cost = cost + self.heuristic.preview(node, transition)
             if self.agenda.postpone(
-                node, ("borrow", number), partial(self._borrow, node, number, step, cost_to_flaw), least
+                node, ("borrow", number), partial(self._borrow, node, number, step, cost_to_flaw), least_cost
             ):
                 return
             if self.graph.execute(node, transition):
@@ -305,9 +307,9 @@ class EditOffers:
             return
         number = node.position + 1 if kind == EdgeKind.SUBSTITUTE else 0
         transition = Transition(kind, number, step, cost, number or node.position, node.deferred, node.borrowed)
-        least = cost + self.heuristic.preview(node, transition)
+        least_cost = cost + self.heuristic.preview(node, transition)
         attempt = partial(self._try_action, node, step, kind, cost, cost_to_flaw, demand)
-        if self.agenda.postpone(node, _make_action_key(kind, step, demand), attempt, least):
+        if self.agenda.postpone(node, _make_action_key(kind, step, demand), attempt, least_cost):
             return
         if self.graph.execute(node, transition, demand):
             node.done.add(tried_key)
@@ -321,8 +323,8 @@ class EditOffers:
         if make_evaluator(node).holds(And(step.action.start.condition), step.binding) is not True:
             self.demand_precondition(node, step, cost_to_flaw)
         elif demand is not None:
-            for needed in self.flaw_demands.demand_effect(node, step, demand):
-                self.graph.receive(node, needed, cost_to_flaw, all_edits=True)
+            for enabling_demand in self.flaw_demands.demand_effect(node, step, demand):
+                self.graph.receive(node, enabling_demand, cost_to_flaw, all_edits=True)
 
     def demand_precondition(self, node: Node, step: GroundAction, cost_to_flaw: Number) -> None:
         """Demand what a step needs to be applicable at a node."""

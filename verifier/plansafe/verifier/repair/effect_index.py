@@ -140,8 +140,10 @@ class EffectIndex:
         disjuncts = None if has_comparison(formula) else convert_to_dnf(formula)
         slots = sorted({-1 - a for i, a in enumerate(arguments) if a < 0 and is_given is not None and is_given[i]})
         outputs = [v.slot for v in action.parameters]
-        wide = {v.slot for v in lifted.variables if len(self.task.domains[v.domain]) > MAX_ENUMERATED_OBJECTS}
-        if disjuncts is None or any([len(wide - find_bound_slots(disjunct, slots)) > 1 for disjunct in disjuncts]):
+        wide_slots = {v.slot for v in lifted.variables if len(self.task.domains[v.domain]) > MAX_ENUMERATED_OBJECTS}
+        if disjuncts is None or any(
+            [len(wide_slots - find_bound_slots(disjunct, slots)) > 1 for disjunct in disjuncts]
+        ):
             return None
         body = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
         lines: list[str] = []
@@ -200,17 +202,19 @@ class EffectIndex:
         task = self.task
         statics = self._find_static_conjuncts(action)
         evaluator = Evaluator(task, self._initial.facts, self._initial.fluents)
-        order = [v for v in action.parameters if v.slot in binding]
-        order += [v for v in action.parameters if v.slot not in binding]
-        due: list[list[Formula]] = []
+        parameters = [v for v in action.parameters if v.slot in binding]
+        parameters += [v for v in action.parameters if v.slot not in binding]
+        conditions_by_place: list[list[Formula]] = []
         bound: set[int] = set()
-        for variable in order:
+        for variable in parameters:
             bound.add(variable.slot)
-            due.append([formula for slots, formula in statics if variable.slot in slots and slots <= bound])
+            conditions_by_place.append(
+                [formula for slots, formula in statics if variable.slot in slots and slots <= bound]
+            )
         if any([evaluator.holds(formula, {}) is False for slots, formula in statics if not slots]):
             return
         partial_bindings: list[dict[int, int]] = [{}]
-        for variable, conditions in zip(order, due, strict=True):
+        for variable, conditions in zip(parameters, conditions_by_place, strict=True):
             domain = task.domains[variable.domain]
             if variable.slot in binding:
                 object_ = binding[variable.slot]

@@ -149,16 +149,16 @@ class FlawDemands:
         self, node: Node, step: GroundAction, schema: EffectSchema, demand: Demand
     ) -> Iterable[Demand]:
         """Demands before a step for an effect on some fact of a pattern to meet ``demand``, or not to reverse it."""
-        value, condition, binding, free = schema
+        value, condition, binding, free_variables = schema
         if value is None:
             return self._demand_other_inputs(step, binding)
         if demand.value is None:
             return self.finder.replace_derived(self.finder.demand_any_change(condition, binding))
         evaluator = make_evaluator(node)
         if value is demand.value:
-            return self.finder.find_for_instance(evaluator, free, [condition], binding)
+            return self.finder.find_for_instance(evaluator, free_variables, [condition], binding)
         demands: set[Demand] = set()
-        for full_binding in find_bindings_with_value(evaluator, tuple(free), condition, True, binding):
+        for full_binding in find_bindings_with_value(evaluator, tuple(free_variables), condition, True, binding):
             demands |= self.finder.find(evaluator, condition, full_binding, False)
         return demands
 

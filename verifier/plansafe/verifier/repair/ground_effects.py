@@ -63,12 +63,12 @@ class ConditionalEffect(NamedTuple):
 
 
 class EffectSchema(NamedTuple):
-    """An effect on the facts of a pattern that happens under a condition; ``free``: the unbound variables."""
+    """An effect on the facts of a pattern that happens under a condition; ``free_variables`` have no object yet."""
 
     value: bool | None
     condition: Formula
     binding: dict[int, int]
-    free: list[Variable]
+    free_variables: list[Variable]
 
 
 class GroundEffects:
@@ -107,7 +107,7 @@ class GroundEffects:
 
     def _ground_conditional(self, subject: int | None, pattern: ObjectPattern) -> Iterator[ConditionalEffect]:
         for index, arguments, schema in self._iterate_schemas(subject, pattern):
-            for binding in self._task.bindings(schema.free, schema.binding):
+            for binding in self._task.bindings(schema.free_variables, schema.binding):
                 fact = (index, self._task.code_of(arguments, binding))
                 yield ConditionalEffect(fact, schema.value, schema.condition, binding)
 
@@ -140,7 +140,7 @@ class GroundEffects:
             values = self._possible_values[key] = {
                 schema.value
                 for schema in self.find_effect_schemas(subject, pattern)
-                if all([self._task.domains[v.domain] for v in schema.free])
+                if all([self._task.domains[v.domain] for v in schema.free_variables])
             }
         return values
 
@@ -157,8 +157,8 @@ class GroundEffects:
                 if subject is None or index == subject:
                     binding = unify_pattern(self._task, effect.variables, arguments, pattern, self._step.binding)
                     if binding is not None:
-                        free = [v for v in effect.variables if v.slot not in binding]
-                        yield index, arguments, EffectSchema(value, effect.condition, binding, free)
+                        free_variables = [v for v in effect.variables if v.slot not in binding]
+                        yield index, arguments, EffectSchema(value, effect.condition, binding, free_variables)
 
     def _list_changes(self, effect: Effect) -> list[tuple[int, tuple[int, ...], bool | None]]:
         predicate_count = len(self._task.predicates)

@@ -173,7 +173,11 @@ def _compute_distance_to_related(alignment: Alignment, undoing: frozenset[int], 
     total = 0
     for place, origin in enumerate(alignment.origin):
         if not origin and place not in undoing:
-            distances = [abs(place - related) for related in original_places if objects[place] & objects[related]]
+            distances = [
+                abs(place - related_place)
+                for related_place in original_places
+                if objects[place] & objects[related_place]
+            ]
             total += min(distances, default=len(objects))
     return total
 

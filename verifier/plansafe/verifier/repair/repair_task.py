@@ -232,8 +232,8 @@ def _ignores_other_steps(formula: Temporal, action_predicates: frozenset[int]) -
     # If the second operand (of sometime-before the first) reads a step, an additional letter means that the other one
     # is read at one more place: there it must not depend on the state.
     if formula.operator in ("until", "since", "release", "sometime-before"):
-        order = -1 if formula.operator == "sometime-before" else 1
-        state_operand, (_, step_signs) = formula.operands[::order][0], signs_by_operand[::order]
+        direction = -1 if formula.operator == "sometime-before" else 1
+        state_operand, (_, step_signs) = formula.operands[::direction][0], signs_by_operand[::direction]
         return not step_signs or all(
             [
                 isinstance(part, Truth | Equal | Not | And | Or | Quantified)

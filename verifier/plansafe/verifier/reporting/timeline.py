@@ -293,8 +293,8 @@ class _Recorder:
     def _record_status(self, letter: int, status: str, by_rule: dict[int, list[Instance]]) -> None:
         """Add a status of rules at a letter, or extend the span that ended at the letter before."""
         for rule, instances in by_rule.items():
-            named = instances[:MAX_NAMED_INSTANCES]
-            texts = [self._parts[part].shown_binding(self.task.names(objects)) for part, objects in named]
+            named_instances = instances[:MAX_NAMED_INSTANCES]
+            texts = [self._parts[part].shown_binding(self.task.names(objects)) for part, objects in named_instances]
             bindings = tuple(dict.fromkeys(texts))
             spans = self.spans.setdefault(rule, [])
             last = self._last_spans.get((rule, status), -1)

@@ -92,7 +92,11 @@ def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence
         kinds,
         tuple([name for name, kinds_of_type in kinds.items() if not kinds_of_type]),
         tuple(
-            [name for name, own in typed_objects if all([covered_types.isdisjoint(types.ancestors[t]) for t in own])]
+            [
+                name
+                for name, object_types in typed_objects
+                if all([covered_types.isdisjoint(types.ancestors[t]) for t in object_types])
+            ]
         ),
     )
 

@@ -75,13 +75,13 @@ def find_bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
     kindless_types: set[int] = set()
     kindless_objects: set[int] = set()
     index = symbols.types.index
-    for applied in expanded.mappings:
-        mapping = applied.mapping
+    for applied_mapping in expanded.mappings:
+        mapping = applied_mapping.mapping
         kindless_types |= {index[name] for name in mapping.kindless_types if name in index}
         for name, object_entry in mapping.objects.items() if symbols.object_index else ():
             if not object_entry.kinds and name in symbols.object_index:
                 kindless_objects.add(symbols.object_index[name])
-        parents = _find_parent_kinds(symbols, expanded, applied.serves)
+        parents = _find_parent_kinds(symbols, expanded, applied_mapping.serves)
         for section, kind in mapping.entries:
             if section == "type":
                 names = mapping.find_domain_types(kind)
@@ -229,13 +229,15 @@ def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) ->
 def give_mapped_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> None:
     """Give objects the kinds that mappings list for them by name."""
     index = symbols.types.index
-    for applied in expanded.mappings:
+    for applied_mapping in expanded.mappings:
         kinds_by_object = {
             number: kinds.kinds
-            for name, kinds in applied.mapping.objects.items()
+            for name, kinds in applied_mapping.mapping.objects.items()
             if (number := symbols.object_index.get(name)) is not None
         }
-        declare_kind_types(symbols, sorted({kind for g in applied.mapping.objects.values() for kind in g.kinds}))
+        declare_kind_types(
+            symbols, sorted({kind for g in applied_mapping.mapping.objects.values() for kind in g.kinds})
+        )
         for number, kinds in kinds_by_object.items():
             kind_types = [index[kind_type_name(kind)] for kind in kinds]
             symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))

@@ -127,13 +127,13 @@ class RuleElaborator:
                 message = f"rule `{token_text(rule.node[1])}` is not applicable: this domain has no {needs}"
                 help = "bind it with a mapping"
                 self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
-        for applied in expanded.mappings:
-            count = sum([declared_missing.get(specification, 0) for specification in applied.serves])
+        for applied_mapping in expanded.mappings:
+            count = sum([declared_missing.get(specification, 0) for specification in applied_mapping.serves])
             if count:
                 rules = "1 rule is" if count == 1 else f"{count} rules are"
                 reason = "according to the mapping, this domain lacks the names that they need"
                 message = f"{rules} not applicable: {reason}"
-                self.context.note(SC.RULE_NOT_APPLICABLE, message, applied.at, "this mapping")
+                self.context.note(SC.RULE_NOT_APPLICABLE, message, applied_mapping.at, "this mapping")
         self._add_open_predicates(expanded.openings, missing)
         self._add_invariants(expanded.invariants, missing)
 

@@ -68,7 +68,7 @@ class SuspicionWeights:
             for name in task.actions
         }
 
-    def _find_fact_suspicions(self, read: set[int], dangerous: set[int]) -> list[Suspicion]:
+    def _find_fact_suspicions(self, read_symbols: set[int], dangerous: set[int]) -> list[Suspicion]:
         actions = self.task.actions.values()
         common = _find_common_words(
             [{atom.predicate for atom in _collect_precondition_atoms(action)} for action in actions]
@@ -78,18 +78,22 @@ class SuspicionWeights:
             atom.predicate for action in ending_actions for effect in list_effects(action) for atom in effect.deletes
         }
         return [
-            NO_SUSPICION if predicate in common else self._make_fact_suspicion(predicate, read, dangerous, ended)
+            NO_SUSPICION
+            if predicate in common
+            else self._make_fact_suspicion(predicate, read_symbols, dangerous, ended)
             for predicate in range(len(self.task.static))
         ]
 
-    def _make_fact_suspicion(self, predicate: int, read: set[int], dangerous: set[int], ended: set[int]) -> Suspicion:
+    def _make_fact_suspicion(
+        self, predicate: int, read_symbols: set[int], dangerous: set[int], ended: set[int]
+    ) -> Suspicion:
         declared, static = self.task.predicates[predicate], self.task.static[predicate]
         if predicate in self.derived:
             return NO_SUSPICION  # the facts that it is derived from may be suspicious
         if predicate in dangerous:
             weight = FORBIDDEN_WEIGHT if len(declared.types) < 2 and not static else NAMED_WEIGHT
             return Suspicion(weight, f"rules forbid `{declared.name}` in other combinations")
-        if predicate in read:
+        if predicate in read_symbols:
             return NO_SUSPICION
         weight = UNREAD_WEIGHT if static or predicate in ended else NAMED_WEIGHT
         return Suspicion(weight, f"no rule and no action reads `{declared.name}`")

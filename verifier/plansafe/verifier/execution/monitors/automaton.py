@@ -195,9 +195,9 @@ class Automaton:
                 return
             all_due = all_due or bits != self._global_bits
             self._global_bits = bits
-        due = set(self._awake) if not all_due else set(self.instances)
+        due_bindings = set(self._awake) if not all_due else set(self.instances)
         if self._affected_bindings:
-            due |= self._affected_bindings
+            due_bindings |= self._affected_bindings
             for binding in self._affected_bindings:
                 self._update_bits(state, binding)
             self._affected_bindings.clear()
@@ -207,9 +207,9 @@ class Automaton:
                 for binding in dict.fromkeys(self._candidates):
                     if binding not in self.instances and binding not in self.retired:
                         self._create(state, binding)
-                        due.add(binding)
+                        due_bindings.add(binding)
             self._candidates.clear()
-        for binding in due:
+        for binding in due_bindings:
             instance = self.instances.get(binding)
             if instance is not None:
                 self._advance(binding, instance, time_bits, letter_time)

@@ -197,9 +197,9 @@ class Runtime:
 
     def enter_state(self, state: State, log: Iterable[StateChange], letter_time: LetterTime) -> None:
         """Read the state that is reached; ``log`` has the changes since the state before."""
-        due = dict(self._awake)
-        self._record_changes(state, log, due)
-        for number in due:
+        due_monitors = dict(self._awake)
+        self._record_changes(state, log, due_monitors)
+        for number in due_monitors:
             if self.monitors[number].reads_actions:
                 self._due_at_actions[number] = None
             elif number in self._awake and not letter_time.timed and self.monitors[number].is_stable(letter_time):
@@ -228,8 +228,8 @@ class Runtime:
         """Let a monitor report that the trace has ended."""
         monitor.finish(state, letter)
 
-    def _record_changes(self, state: State, log: Iterable[StateChange], due: dict[int, None]) -> None:
-        """Record changes in the monitors that they affect, which become ``due``: they must read the next letter."""
+    def _record_changes(self, state: State, log: Iterable[StateChange], due_monitors: dict[int, None]) -> None:
+        """Record changes in the monitors that they affect, which become ``due_monitors``: they must read the next letter."""
         self.indexes.update(log)
         facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
         monitors, unshared = self.monitors, self._unshared_monitors
@@ -239,15 +239,15 @@ class Runtime:
                 monitor = monitors[number]
                 if unshared is None or number in unshared:
                     if monitor.record_change(predicate, code):
-                        due[number] = None
+                        due_monitors[number] = None
                 elif monitor.is_affected(predicate, code):
                     self._unshare_monitor(number).record_change(predicate, code)
-                    due[number] = None
+                    due_monitors[number] = None
             for number, find in self._added[predicate] if value else self._deleted[predicate]:
                 find(facts, fluents, tables, code, bindings)
                 if bindings:
                     self._unshare_monitor(number).candidates.extend(bindings)
-                    due[number] = None
+                    due_monitors[number] = None
                     bindings = []
 
     def take_actions(self, state: State, action_facts: Sequence[ActionFact], letter_time: LetterTime) -> None:
@@ -300,8 +300,8 @@ class Runtime:
             self.match_counts[rule] += count
 
     def _read_actions(self, state: State, letter_time: LetterTime) -> None:
-        due, self._due_at_actions = self._due_at_actions, {}
-        for number in due:
+        due_monitors, self._due_at_actions = self._due_at_actions, {}
+        for number in due_monitors:
             monitor = self._unshare_monitor(number)
             monitor.step(state, letter_time)
             if monitor.awake:
@@ -387,11 +387,11 @@ class Runtime:
         copy._awake, copy._due_at_actions = dict(self._awake), dict(self._due_at_actions)  # noqa: SLF001 - of its own class
         copy._due_after = []  # noqa: SLF001 - of its own class
         if self._due_after:
-            due = {check: check.fork() for check in self._due_after}
-            for predicate in {check.predicate for check in due}:
-                copy.checks[predicate] = [due.get(check) or check.fork() for check in self.checks[predicate]]
+            due_checks = {check: check.fork() for check in self._due_after}
+            for predicate in {check.predicate for check in due_checks}:
+                copy.checks[predicate] = [due_checks.get(check) or check.fork() for check in self.checks[predicate]]
                 copy._unshared_checks[predicate] = set(range(len(copy.checks[predicate])))  # noqa: SLF001 - of its own class
-            copy._due_after = list(due.values())  # noqa: SLF001 - of its own class
+            copy._due_after = list(due_checks.values())  # noqa: SLF001 - of its own class
         return copy
 
 

@@ -144,9 +144,11 @@ class ViolationLog:
 
     def report(self, binding: Binding, instance: Instance, letter: int, *, at_end: bool) -> None:
         """Record a violation. Its blame is ``EARLY`` until that can be decided (:meth:`_settle`)."""
-        early = instance.violated_at_start and (self.is_response or letter == 0 or at_end)
-        self.violations.append(Violation(self.part, binding, letter, letter, at_end, EARLY if early else "introduced"))
-        if early:
+        is_early = instance.violated_at_start and (self.is_response or letter == 0 or at_end)
+        self.violations.append(
+            Violation(self.part, binding, letter, letter, at_end, EARLY if is_early else "introduced")
+        )
+        if is_early:
             self._initial_violations[binding] = InitialViolation(instance, len(self.violations) - 1)
 
     def settle_ended_violation(self, binding: Binding) -> None:

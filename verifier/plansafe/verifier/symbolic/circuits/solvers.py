@@ -60,14 +60,14 @@ class Solver(ABC):
         self.work = work
         self._clauses = Clauses(circuit)
         self._required: list[Literal] = []
-        self._late = False
+        self._is_late = False
         self._core: list[Literal] = []
 
     def require(self, literal: Literal) -> None:
         """Make a literal true from now on."""
         with self._memory_errors():
             self._encode([literal])
-            if not self._late:
+            if not self._is_late:
                 self._assert(literal)
         self._required.append(literal)
 
@@ -75,7 +75,7 @@ class Solver(ABC):
         """Whether the required literals and the assumptions can be true together; ``None`` if undecided."""
         with self._memory_errors():
             self._encode(assumptions)
-            if self._late:
+            if self._is_late:
                 return None
             satisfiable = self._search(assumptions, self._first_limit)
             if satisfiable is None:
@@ -109,7 +109,9 @@ class Solver(ABC):
                 self._add_clauses(batch)
                 check_memory()
                 if self.deadline is not None and time.monotonic() >= self.deadline:
-                    self._late = True  # some clauses were not added and are not yielded again: it must not answer now
+                    self._is_late = (
+                        True  # some clauses were not added and are not yielded again: it must not answer now
+                    )
                     return
             pending = self._define_numeric_inputs()
             if not pending:

@@ -97,7 +97,7 @@ class DurationAudit:
         self.tolerance = widen_tolerance(compiled.options.tolerance, decimals)
         self.step_numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
         self.box: Box = tuple([intervals[number] for number in self.step_numbers])
-        fixed = {number: low for number, (low, high) in intervals.items() if low == high}
+        fixed_durations = {number: low for number, (low, high) in intervals.items() if low == high}
         written = {step.number: step.duration for step in steps}
         bounds = zip(self.step_numbers, self.box, strict=True)
         self.preferred = tuple([_choose_preferred_duration(written[n], low, high) for n, (low, high) in bounds])
@@ -105,7 +105,7 @@ class DurationAudit:
         exact = compiled.options.criteria != EVERY_VIOLATION
         self.trail = ConstraintTrail(exact)
         variables = {number: cast("Number", self.trail.make_variable(n)) for n, number in enumerate(self.step_numbers)}
-        durations = {**fixed, **variables}
+        durations = {**fixed_durations, **variables}
         open_steps = [step._replace(duration=durations.get(step.number, step.duration)) for step in steps]
         self.schedule = make_schedule(self.engine, open_steps, self.box, self.tolerance.exact, exact)
         first_letter = (LetterTime if exact else OpenEndedLetterTime)(0, 0, True)

@@ -60,7 +60,7 @@ class DurationRun(TimedReplay):
         self.first_at_tie = first_at_tie
         self.prototype = prototype
         self.present: dict[int, Event] = {}
-        self.late: set[int] = set()  # ends of actions without duration: after all other events of their time
+        self.late_ends: set[int] = set()  # ends of actions without duration: after all other events of their time
         self.batches: list[list[int]] = []
         self.happened: dict[int, None] = {}
         self.failed: list[int] = []  # the events that caused the failure before which the trace ended
@@ -86,7 +86,7 @@ class DurationRun(TimedReplay):
 
     def _ends_at_once(self, step: TimedStep) -> bool:
         """Whether the end of the step is among the late events, without another comparison of its duration."""
-        late_steps = [self.schedule.events[number].step for number in self.late]
+        late_steps = [self.schedule.events[number].step for number in self.late_ends]
         return any([late_step is not None and late_step.number == step.number for late_step in late_steps])
 
     def record_unmet_literals(
@@ -113,14 +113,14 @@ class DurationRun(TimedReplay):
             for batch in sorted(batches, key=lambda batch: not self.first_at_tie & {*batch}):
                 self.batches.append(batch)
                 times = [self.schedule.times[event] for event in batch]
-                fixed = [time for time in times if not isinstance(time, Affine)]
+                constant_times = [time for time in times if not isinstance(time, Affine)]
                 if isinstance(self.runtime, DurationMonitors):
                     self.runtime.event_times, self.runtime.batch = tuple(times), len(self.batches) - 1
-                yield (fixed or times)[0], [self.present[event] for event in batch]
+                yield (constant_times or times)[0], [self.present[event] for event in batch]
 
     def _find_event_time(self, event: int) -> EventTime:
         time = self.schedule.times[event]
-        return time.value if isinstance(time, Affine) else time, event in self.late
+        return time.value if isinstance(time, Affine) else time, event in self.late_ends
 
     def _find_present_events(self) -> None:
         """Find the events that there are in this world."""
@@ -138,7 +138,7 @@ class DurationRun(TimedReplay):
                 if ill_formed[step.number] is not None:
                     continue
                 if step.duration == 0:
-                    self.late.add(number)
+                    self.late_ends.add(number)
             self.present[number] = event
         acting = [number for number, event in self.present.items() if event.kind != ILL_FORMED]
         for number, event in enumerate(self.schedule.events):
@@ -291,7 +291,7 @@ class DurationRun(TimedReplay):
     def _is_before(self, first: int, second: int) -> bool:
         """Whether one event happens before another in this world; also records the constraint that decides it."""
         first_time, second_time = self.schedule.times[first], self.schedule.times[second]
-        is_first_at_tie = second in self.late and first not in self.late
+        is_first_at_tie = second in self.late_ends and first not in self.late_ends
         return first_time <= second_time if is_first_at_tie else first_time < second_time
 
     def has_succeeded(self, check: PlanCheck) -> bool:

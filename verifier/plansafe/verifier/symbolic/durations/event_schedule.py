@@ -44,8 +44,8 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
     """
     timed_events = list(_list_timed_events(engine, steps))
     events, times = [event for event, _ in timed_events], [time for _, time in timed_events]
-    near = _find_near_events(times, box, tolerance)
-    builder = PlanCheckBuilder(engine, events, near)
+    near_events = _find_near_events(times, box, tolerance)
+    builder = PlanCheckBuilder(engine, events, near_events)
     clashing = [sorted(clashes) for clashes in builder.clashing]
     over_all_checks = list(builder.make_over_all_checks())
     if exact:
@@ -92,15 +92,15 @@ def _list_timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Eve
 def _find_near_events(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
     """For each event, the events that may come before and after it, with it, or closer than the tolerance."""
     ranges = [bound_time_difference(time, 0, box) for time in times]
-    near: list[set[int]] = [set() for _ in times]
+    near_events: list[set[int]] = [set() for _ in times]
     recent: list[int] = []
     for event in sorted(range(len(times)), key=lambda event: ranges[event]):
         recent = [earlier for earlier in recent if ranges[event][0] - ranges[earlier][1] <= tolerance]
         for earlier in recent:
-            near[event].add(earlier)
-            near[earlier].add(event)
+            near_events[event].add(earlier)
+            near_events[earlier].add(event)
         recent.append(event)
-    return near
+    return near_events
 
 
 def bound_time_difference(later: Number, earlier: Number, box: Box) -> tuple[Number, Number]:

@@ -41,7 +41,7 @@ class NoDisjunctiveForm(Exception):
 
 
 def make_disjunctive_form(
-    task: Task, formula: Formula, binding: Binding, truth: bool, constant: ConstantFact
+    task: Task, formula: Formula, binding: Binding, truth: bool, find_constant: ConstantFact
 ) -> set[Conjunction]:
     """The state formula (or its negation, unless ``truth``) in disjunctive normal form.
 
@@ -58,7 +58,7 @@ def make_disjunctive_form(
                 value = left == right
             case Atom():
                 code = task.code_of(leaf.arguments, leaf_binding)
-                value = constant(leaf.predicate, code)
+                value = find_constant(leaf.predicate, code)
                 if value is None:
                     return {frozenset((FactLiteral(leaf.predicate, code, positive),))}
             case Compare() | Temporal():
@@ -186,9 +186,11 @@ class FactSpans:
             self._step_count += 1
             if self._step_count > MAX_STEPS:
                 raise LimitReached(LimitKind.QUESTION)
-            order = next(filter(None, [self._find_separating_order(span, earlier) for earlier in chosen]), None)
-            if order is not None:
-                orders.append(order)
+            separating_order = next(
+                filter(None, [self._find_separating_order(span, earlier) for earlier in chosen]), None
+            )
+            if separating_order is not None:
+                orders.append(separating_order)
                 continue
             overlapping = self._find_overlapping(choices, [*chosen, span], orders)
             if overlapping is not None:

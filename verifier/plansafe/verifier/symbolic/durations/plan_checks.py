@@ -53,7 +53,7 @@ class PlanCheck(NamedTuple):
 
     ``number``: of the event, the step, or the part of a rule. ``events``: the events that the check depends on, if all
     others succeed at their places. ``pairs``: the pairs of them (smaller first) whose order it depends on.
-    ``touching``: events that change what instances of a rule read; ``instances``: objects for parameters, by slot. An
+    ``touching_events``: change what instances of a rule read; ``instances``: objects for parameters, by slot. An
     instance belongs to the check of its rule with the most objects that the instance has.
 
     If the check is only about facts in single states, ``forbidden`` are the conjunctions that must never be true,
@@ -65,7 +65,7 @@ class PlanCheck(NamedTuple):
     number: int
     events: frozenset[int]
     pairs: frozenset[Pair]
-    touching: frozenset[int] = frozenset()
+    touching_events: frozenset[int] = frozenset()
     instances: Instances = frozenset()
     forbidden: frozenset[Conjunction] | None = None
     opposing: frozenset[Pair] = frozenset()
@@ -85,8 +85,8 @@ class PlanCheck(NamedTuple):
             yield ("goal",)
         for batch in {batch_of[event] for event in self.events if event in batch_of}:
             yield "take", batch
-        touching = self.events if self.kind is CheckKind.EVERYTHING else self.touching
-        for batch in {batch_of[event] for event in touching if event in batch_of}:
+        touching_events = self.events if self.kind is CheckKind.EVERYTHING else self.touching_events
+        for batch in {batch_of[event] for event in touching_events if event in batch_of}:
             yield "part", self.number, batch
             yield "depart", batch
         if self.kind in (CheckKind.RULE, CheckKind.EVERYTHING):
@@ -94,12 +94,12 @@ class PlanCheck(NamedTuple):
 
 
 class PlanCheckBuilder:
-    """Finds the checks of a plan. ``near[e]``: the events whose order with ``e`` is not the same in all worlds."""
+    """Finds the checks of a plan. ``near_events[e]``: the events whose order with ``e`` is not the same in all worlds."""
 
-    def __init__(self, engine: Engine, events: list[Event], near: list[set[int]]) -> None:
+    def __init__(self, engine: Engine, events: list[Event], near_events: list[set[int]]) -> None:
         self.engine = engine
         self.events = events
-        self.near = near
+        self.near_events = near_events
         self.footprints = engine.footprints
         self._initial = engine.make_initial_state()
         self._event_footprints = [compute_event_footprint(self.footprints, event) for event in events]
@@ -116,7 +116,7 @@ class PlanCheckBuilder:
         self.clashing = [
             {
                 near_event
-                for near_event in near[number]
+                for near_event in near_events[number]
                 if find_interference(footprint, self._event_footprints[near_event]) is not None
             }
             for number, footprint in enumerate(self._event_footprints)
@@ -128,7 +128,10 @@ class PlanCheckBuilder:
         """All pairs of these events (smaller first) that are near each other."""
         members = {*events}
         return (
-            (first, second) for first in members for second in self.near[first] if first < second and second in members
+            (first, second)
+            for first in members
+            for second in self.near_events[first]
+            if first < second and second in members
         )
 
     def _find_writers(self, footprint: Footprint) -> set[int]:
@@ -158,7 +161,7 @@ class PlanCheckBuilder:
         number: int,
         events: Iterable[int],
         pairs: Iterable[Pair] = (),
-        touching: Iterable[int] = (),
+        touching_events: Iterable[int] = (),
         instances: Instances = frozenset(),
     ) -> PlanCheck:
         """A check that depends on the effects of ``events`` and on the order of ``pairs``."""
@@ -169,14 +172,14 @@ class PlanCheckBuilder:
             for clashing_event in self.clashing[event]
             if event < clashing_event and clashing_event in closure
         ]
-        return PlanCheck(kind, number, closure, frozenset([*clashes, *pairs]), frozenset(touching), instances)
+        return PlanCheck(kind, number, closure, frozenset([*clashes, *pairs]), frozenset(touching_events), instances)
 
     # -- checks -------------------------------------------------------------------------------------------------------
 
-    def make_event_check(self, number: int, close: Iterable[int]) -> PlanCheck:
-        """The check that an event succeeds, which also depends on the events ``close`` to it."""
+    def make_event_check(self, number: int, close_events: Iterable[int]) -> PlanCheck:
+        """The check that an event succeeds, which also depends on the ``close_events``."""
         return self._make_check(
-            CheckKind.EVENT, number, {number, *close, *self._find_writers(self._event_footprints[number])}
+            CheckKind.EVENT, number, {number, *close_events, *self._find_writers(self._event_footprints[number])}
         )
 
     def make_goal_check(self) -> PlanCheck:
@@ -222,25 +225,28 @@ class PlanCheckBuilder:
                     [touch for touch in event_touches if not classes or touch.instances <= instances]
                     for event_touches in touches
                 ]
-                touching = [event for event, event_touches in enumerate(class_touches) if event_touches]
+                touching_events = [event for event, event_touches in enumerate(class_touches) if event_touches]
                 pairs = [
                     (first, second)
-                    for first, second in self._find_near_pairs(touching)
+                    for first, second in self._find_near_pairs(touching_events)
                     if part_reads.depends_on_order(class_touches[first], class_touches[second])
                 ]
-                check = self._make_check(CheckKind.RULE, number, touching, pairs, touching, instances)
+                check = self._make_check(CheckKind.RULE, number, touching_events, pairs, touching_events, instances)
                 if part.mode == "always" and classes and pairs:
                     finer = [finer_class for finer_class in classes if finer_class > instances]
                     bindings = self._iterate_bindings(part, instances, finer)
-                    check = self._add_forbidden(check, touching, part.body, bindings)
+                    check = self._add_forbidden(check, touching_events, part.body, bindings)
                 yield check
 
     def _iterate_bindings(self, part: RulePart, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
         """The instances of a part that have these objects, and that are not in a finer class."""
-        fixed = dict(instances)
+        object_of_slot = dict(instances)
         domains = [self.engine.task.domains[v.domain] for v in part.parameters]
         slots = [v.slot for v in part.parameters]
-        choices = [(fixed[slot],) if slot in fixed else domain for slot, domain in zip(slots, domains, strict=True)]
+        choices = [
+            (object_of_slot[slot],) if slot in object_of_slot else domain
+            for slot, domain in zip(slots, domains, strict=True)
+        ]
         for objects in product(*choices):
             binding = dict(zip(slots, objects, strict=True))
             if not any([finer_class <= binding.items() for finer_class in finer]):

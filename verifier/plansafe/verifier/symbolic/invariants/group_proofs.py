@@ -98,12 +98,12 @@ class GroupProofs:
 
     def list_changes(self, predicate: int, adds: bool) -> list[LiftedChange]:
         """The changes that add, or delete, facts of a predicate, except changes that can never happen."""
-        possible = self._changes.get((predicate, adds))
-        if possible is None:
+        possible_changes = self._changes.get((predicate, adds))
+        if possible_changes is None:
             changes = (self._additions if adds else self._deletions).get(predicate, ())
-            possible = [change for change in changes if not self._make_state_before(change, None).closed]
-            self._changes[predicate, adds] = possible
-        return possible
+            possible_changes = [change for change in changes if not self._make_state_before(change, None).closed]
+            self._changes[predicate, adds] = possible_changes
+        return possible_changes
 
     def _list_snap_changes(self, snap: LiftedSnap, deleted: bool) -> list[tuple[int, LiftedChange]]:
         """The changes by which a snap action deletes facts, or adds facts, each with its predicate."""

@@ -175,17 +175,17 @@ def ground_declared(
     if not counting:
         return []
     derived = {axiom.predicate for stratum in task.axioms for axiom in stratum}
-    possible: dict[int, set[int]] = {predicate: set(codes) for predicate, codes in enumerate(task.initial_facts)}
+    possible_codes: dict[int, set[int]] = {predicate: set(codes) for predicate, codes in enumerate(task.initial_facts)}
     for literal in task.timed_literals:
         if literal.time == 0 and not literal.fluent:
-            possible[literal.predicate].add(task.encode(literal.arguments))
+            possible_codes[literal.predicate].add(task.encode(literal.arguments))
     for predicate, code in iterate_open_facts(task, openings):
-        possible[predicate].add(code)
-    return [group for invariant in counting for group in _ground_declaration(task, invariant, possible, derived)]
+        possible_codes[predicate].add(code)
+    return [group for invariant in counting for group in _ground_declaration(task, invariant, possible_codes, derived)]
 
 
 def _ground_declaration(
-    task: Task, invariant: WorldInvariant, possible: dict[int, set[int]], derived: set[int]
+    task: Task, invariant: WorldInvariant, possible_codes: dict[int, set[int]], derived: set[int]
 ) -> Iterator[FactGroup]:
     exactly_one = invariant.kind == "exactly-one"
     members = {variable(v.slot): task.domain_sets[v.domain] for v in (*invariant.parameters, *invariant.counted)}
@@ -194,7 +194,7 @@ def _ground_declaration(
     fact_count = 0
     for atom in invariant.atoms:
         predicate, arguments = atom.predicate, atom.arguments
-        codes: Iterable[int] = sorted(possible[predicate])
+        codes: Iterable[int] = sorted(possible_codes[predicate])
         if predicate in derived:
             codes = _list_instance_codes(task, arguments, members)
         for code in codes:
@@ -242,12 +242,12 @@ def _match_arguments(
 
 def describe_assumed(task: Task, assumed: AssumedInvariant) -> str:
     """The line of a report about an inferred invariant."""
-    count, why = "at most one", "no action can break it"
+    count, reason = "at most one", "no action can break it"
     if assumed.exactly_one:
-        count, why = "exactly one", "no action can change that, and it is so wherever nothing is open"
+        count, reason = "exactly one", "no action can change that, and it is so wherever nothing is open"
     if assumed.broken:
-        why += f"; given facts break it for {assumed.broken} other{'s' if assumed.broken > 1 else ''}"
-    return f"{_describe_group(task, assumed.invariant, count)} ({why}; assumed of S0)"
+        reason += f"; given facts break it for {assumed.broken} other{'s' if assumed.broken > 1 else ''}"
+    return f"{_describe_group(task, assumed.invariant, count)} ({reason}; assumed of S0)"
 
 
 def _describe_group(task: Task, invariant: InferredInvariant, count: str) -> str:

@@ -193,6 +193,9 @@ def _make_canonical(atoms: GroupAtoms) -> GroupAtoms:
 def _list_variants(atoms: GroupAtoms) -> list[set[GroupAtom]]:
     """The atoms under each renumbering of the parameters."""
     return [
-        {atom._replace(arguments=tuple([n if n == COUNTED else order[n] for n in atom.arguments])) for atom in atoms}
-        for order in permutations(range(_count_parameters(atoms)))
+        {
+            atom._replace(arguments=tuple([n if n == COUNTED else permutation[n] for n in atom.arguments]))
+            for atom in atoms
+        }
+        for permutation in permutations(range(_count_parameters(atoms)))
     ]

@@ -119,7 +119,9 @@ class OrderAudit:
         self.open_worlds = open_worlds
         self.certain_world = make_certain_world(steps)
         self.solver = solver
-        self.example_worlds: dict[PlanProperty, dict[bool | None, Completion]] = {which: {} for which in PlanProperty}
+        self.example_worlds: dict[PlanProperty, dict[bool | None, Completion]] = {
+            plan_property: {} for plan_property in PlanProperty
+        }
         self.settled_values: dict[PlanProperty, set[bool]] = {which: set() for which in PlanProperty}
         self.limits: dict[str, None] = {}
         self.enumeration_reason = ""

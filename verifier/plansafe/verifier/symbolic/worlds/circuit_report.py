@@ -299,11 +299,11 @@ class CircuitReporter(WorldsReporter):
                 instance = finding.rule or "", finding.binding
                 literal = self._violations_by_instance.get(instance, FALSE)
                 undecided = self._undecided_by_instance.get(instance, FALSE)
-        without = encoding.circuit.both(literal ^ 1, undecided ^ 1)
-        some_without = self.queries.holds_in_some_world(without)
+        holds_without = encoding.circuit.both(literal ^ 1, undecided ^ 1)
+        some_without = self.queries.holds_in_some_world(holds_without)
         if (
             some_without is False
-            and without != literal ^ 1
+            and holds_without != literal ^ 1
             and self.queries.holds_in_some_world(literal ^ 1) is not False
         ):
             return Worlds.UNKNOWN

@@ -160,8 +160,8 @@ class TemporalRule:
                 if key is not None:
                     pattern_keys.add((number, key))
         for number, key in pattern_keys:
-            fixed = dict(zip(self._index.patterns[number].parameters, key, strict=True))
-            choices = [(fixed[i],) if i in fixed else domain for i, domain in enumerate(self._domains)]
+            fixed_binding = dict(zip(self._index.patterns[number].parameters, key, strict=True))
+            choices = [(fixed_binding[i],) if i in fixed_binding else domain for i, domain in enumerate(self._domains)]
             for objects in product(*choices):
                 affected[objects] = None
                 if len(affected) > self.max_instances:
