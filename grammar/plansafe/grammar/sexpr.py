@@ -213,8 +213,8 @@ def find_syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
 def _report_unclosed(source: Source, opened: list[int], nested_section: tuple[int, int] | None) -> Diagnostic:
     """Report that the text ends inside a parenthesis.
 
-    ``opened``: the offsets of the open parentheses. ``nested_section``: the offset of the first section that begins within
-    another section, and the offset of that other section; ``None`` without one.
+    ``opened``: the offsets of the open parentheses. ``nested_section``: the offset of the first section that begins
+    within another section, and the offset of that other section; ``None`` without one.
     """
     count = len(opened)
     message = "the text ends inside a parenthesis" if count == 1 else f"the text ends inside {count} parentheses"

@@ -66,8 +66,8 @@ class LetterSequences:
     ) -> bool:
         """Whether there is a sequence of possible letters after which all parts have the required value.
 
-        The letter of a sequence of one letter must be possible as the first and the last. The leaves in ``static_leaves`` keep
-        their values. Raises :class:`LimitReached`.
+        The letter of a sequence of one letter must be possible as the first and the last. The ``static_leaves``
+        keep their values. Raises :class:`LimitReached`.
         """
         if len(self.leaves) > MAX_LEAVES:
             raise LimitReached(LimitKind.QUESTION)

@@ -221,7 +221,7 @@ class EditOffers:
             self.graph.receive(node, enabling_demand, cost_to_flaw, all_edits=True)
 
     def _offer_numeric_changes(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
-        """Offer the applicable actions that may change a number; for the others, demand the false parts of their preconditions."""
+        """Offer the applicable actions that may change a number; demand the preconditions of the others."""
         facts = node.state.facts
         false_literals: set[tuple[int, int, bool]] = set()
         inapplicable: list[GroundAction] = []

@@ -229,7 +229,7 @@ class Runtime:
         monitor.finish(state, letter)
 
     def _record_changes(self, state: State, log: Iterable[StateChange], due_monitors: dict[int, None]) -> None:
-        """Record changes in the monitors that they affect, which become ``due_monitors``: they must read the next letter."""
+        """Record changes in the monitors that they affect; these join ``due_monitors``, which read the next letter."""
         self.indexes.update(log)
         facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
         monitors, unshared = self.monitors, self._unshared_monitors

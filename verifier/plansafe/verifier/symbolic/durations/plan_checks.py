@@ -94,7 +94,7 @@ class PlanCheck(NamedTuple):
 
 
 class PlanCheckBuilder:
-    """Finds the checks of a plan. ``near_events[e]``: the events whose order with ``e`` is not the same in all worlds."""
+    """Finds the checks of a plan. ``near_events[e]``: the events whose order with ``e`` differs between worlds."""
 
     def __init__(self, engine: Engine, events: list[Event], near_events: list[set[int]]) -> None:
         self.engine = engine
