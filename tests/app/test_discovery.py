@@ -383,3 +383,50 @@ def test_plans_below_a_folder(folder: Path) -> None:
     Path("a/broken.plan").write_text("(go")
     Path("a/empty.pddl").write_text("")
     assert list(plans_below("a")) == ["a/broken.plan", "a/empty.pddl", "a/one", "a/b/two"]
+
+
+PART = "(define (domain d) (:requirements :factored-privacy) (:predicates (p)))"
+
+
+def test_the_parts_of_a_factored_task_are_read_together(folder: Path) -> None:
+    write(a__plan="", **{"a__domain-x.pddl": PART, "a__domain-y.pddl": PART})
+    write(**{"a__y_problem.pddl": PROBLEM.format("p", "d"), "a__x_problem.pddl": PROBLEM.format("p", "d")})
+    found = find("a/plan")
+    assert codes(found) == []
+    assert found.domain is not None and found.problem is not None
+    assert [part.path for part in found.domain.parts] == ["a/domain-x.pddl", "a/domain-y.pddl"]
+    assert [part.path for part in found.problem.parts] == ["a/x_problem.pddl", "a/y_problem.pddl"]
+    assert found.domain.source.text == f"{PART}\n{PART}\n"
+
+
+def test_options_name_the_folder_of_the_parts(folder: Path) -> None:
+    write(plan="", **{"a__domain-x.pddl": PART, "a__domain-y.pddl": PART})
+    write(**{"a__problem-y.pddl": PROBLEM.format("p", "d"), "a__problem-x.pddl": PROBLEM.format("p", "d")})
+    found = find("plan", Choice("a", "a"))
+    assert codes(found) == []
+    assert found.problem is not None
+    assert [part.path for part in found.problem.parts] == ["a/problem-x.pddl", "a/problem-y.pddl"]
+    assert codes(find("plan", Choice("a/domain-x.pddl", "a"))) == ["SC121"]
+    assert codes(find("plan", Choice("a/domain-x.pddl", "a/problem-x.pddl"))) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"domain-z.pddl": PART}, ["SC603", "SC602"]),
+        ({"domain-y.pddl": DOMAIN.format("d")}, ["SC603", "SC602"]),
+        ({"problem-z.pddl": PROBLEM.format("p", "d")}, ["SC603", "SC602"]),
+    ],
+)
+def test_files_that_are_not_exactly_parts_are_not_joined(
+    folder: Path, files: dict[str, str], expected: list[str]
+) -> None:
+    write(plan="", **{"domain-x.pddl": PART, "domain-y.pddl": PART})
+    write(**{"problem-x.pddl": PROBLEM.format("p", "d"), "problem-y.pddl": PROBLEM.format("p", "d")} | files)
+    assert codes(find("plan")) == expected
+
+
+def test_a_folder_without_parts(folder: Path) -> None:
+    write(plan="", a__x=DOMAIN.format("d"), a__y=DOMAIN.format("e"), b__p=PROBLEM.format("p", "d"))
+    assert codes(find("plan", Choice("b", "b"))) == ["SC001"]
+    assert codes(find("plan", Choice("a", "b"))) == ["SC121"]

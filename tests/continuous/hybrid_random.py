@@ -15,6 +15,7 @@ FACTS = ("(b0)", "(b1)", "(b2)", "(on o1)", "(on o2)")
 LEVELS = ("(y)", "(z)", "(x o1)", "(x o2)")
 CONSTANTS = ("(k)", "(c o1)", "(c o2)")
 RATES = ("1", "2", "0.5", "1", "3", "(k)", "1.5")
+FACTORS = ("0.5", "1", "0.25", "0.1", "2")
 THRESHOLDS = ("0", "1", "2", "3", "4", "-1", "2.5", "6")
 HEAD = """(:requirements :typing :fluents :time :durative-actions :continuous-effects :negative-preconditions)
   (:types thing - object)
@@ -68,11 +69,12 @@ class HybridCase(NamedTuple):
 
 
 class _Writer:
-    """Writes the parts of one random case. ``smooth``: only constant rates."""
+    """Writes the parts of one random case. ``smooth``: only constant rates; ``linear``: also rates with levels."""
 
-    def __init__(self, random: Random, smooth: bool) -> None:
+    def __init__(self, random: Random, smooth: bool, linear: bool) -> None:
         self.random = random
         self.smooth = smooth
+        self.linear = linear
         self.flags = 0
 
     def fact(self) -> str:
@@ -111,7 +113,12 @@ class _Writer:
         return self.comparison() if roll < 0.8 else self.literal()
 
     def rate(self, level: str) -> str:
-        """Return the rate of a level: a number, or a polynomial in the clock and in levels that come before it."""
+        """Return the rate of a level: a number, or a polynomial in the clock and in levels that come before it.
+
+        A linear rate also reads the level, or another one that may read it.
+        """
+        if self.linear and self.random.random() < 0.75:
+            return self.linear_rate(level)
         roll = self.random.random()
         number = self.random.choice(RATES)
         if self.smooth or roll < 0.6:
@@ -121,6 +128,19 @@ class _Writer:
         if roll < 0.9 and LEVELS.index(level):
             return f"(* {number} {LEVELS[self.random.randrange(LEVELS.index(level))]})"
         return f"(- (* (clock) (clock)) {self.random.choice(('1', '4', '2'))})"
+
+    def linear_rate(self, level: str) -> str:
+        roll = self.random.random()
+        factor = self.random.choice(FACTORS)
+        if roll < 0.5:
+            return f"(* {factor} (- {self.random.choice(THRESHOLDS)} {level}))"
+        if roll < 0.75:
+            return f"(* {factor} (- {self.random.choice(LEVELS)} {level}))"
+        if roll < 0.85:
+            return f"(* {self.random.choice(('0.5', '-1', '0.2'))} {level})"
+        if roll < 0.95:
+            return f"(- (* {factor} (clock)) {level})"
+        return f"(+ {self.random.choice(LEVELS)} {self.random.choice(('(k)', '1', level))})"
 
     def flow(self) -> str:
         level = self.random.choice(LEVELS)
@@ -141,9 +161,10 @@ class _Writer:
         if self.random.random() < 0.3:
             sign = self.random.choice(("increase", "decrease"))
             guard = self.random.choice(("(on ?o)", "(and (on ?o) (< (x ?o) 4))", "(or (on ?o) (b0))"))
+            rates = ("1", "(c ?o)", "2", *(("(* 0.5 (- (c ?o) (x ?o)))", "(- 6 (x ?o))") if self.linear else ()))
             return (
                 f"(:process p{i} :parameters (?o - thing) :precondition {guard}"
-                f" :effect ({sign} (x ?o) (* #t {self.random.choice(('1', '(c ?o)', '2'))})))"
+                f" :effect ({sign} (x ?o) (* #t {self.random.choice(rates)})))"
             )
         guard = self.random.choice((self.literal(), self.condition(), "()"))
         effects = " ".join(self.flow() for _ in range(self.random.choice((1, 1, 2))))
@@ -254,10 +275,10 @@ def decimal(value: Fraction) -> str:
     return f"{text[:-digits]}.{text[-digits:]}" if digits else text
 
 
-def generate_case(seed: int, number: int, rules: bool = True) -> HybridCase:
-    """Return a random case; half of the cases have constant rates only."""
+def generate_case(seed: int, number: int, rules: bool = True, linear: float = 0) -> HybridCase:
+    """Return a random case; half of the cases have constant rates only. ``linear``: the share with linear rates."""
     random = Random(f"{seed}/{number}")
-    writer = _Writer(random, smooth=random.random() < 0.5)
+    writer = _Writer(random, random.random() < 0.5, Random(f"{seed}/{number}/linear").random() < linear)
     structures = [writer.process(i) for i in range(random.choice((1, 1, 2, 3)))]
     structures += [writer.event(i) for i in range(random.choice((0, 1, 1, 2, 3)))]
     n_actions, n_durative = random.choice((1, 2)), random.choice((0, 1, 1))

@@ -47,14 +47,15 @@ class RecordingEvolution(Evolution):
         if self.letters and self.letters[-1].end == "open":
             self.letters[-1] = self.letters[-1]._replace(end=time)
         if after is None:
-            courses = {fluent[1:]: (value,) if value != 0 else () for fluent, value in self.state.numbers.items()}
+            courses = {fluent[1:]: {0: (value,)} for fluent, value in self.state.numbers.items()}
             self.letters.append(Letter(time, None, facts, courses, happened=self._happened))
             self._happened = frozenset()
             return
         running = tuple(step.terms for step, _ in self.running_steps.values())
         active = frozenset((self.processes[i].process.name, *self.processes[i].binding.values()) for i in self.active)
-        courses = {fluent[1:]: course for fluent, course in self._courses_now.items()}
-        self.letters.append(Letter(after, "open", facts, courses, running, active))
+        courses = {fluent[1:]: course for fluent, course in self._courses_now.of.items()}
+        start = self._courses_now.start
+        self.letters.append(Letter(after, "open", facts, courses, running, active, start=start))
 
 
 def record_letters(case: HybridCase) -> tuple[Kernel, list[Letter]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import reduce
 from itertools import product
@@ -30,6 +31,8 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 OBJECTS = ("o1", "o2")
 SMALL = 1e-7
+TINY = Fraction(1, 10**25)
+Course = Mapping[Any, tuple[Any, ...]]
 
 
 def read(text: str) -> Sexp:
@@ -54,18 +57,71 @@ def substitute(expr: Sexp, binding: Mapping[str, str]) -> Sexp:
 class Letter(NamedTuple):
     """A moment, or with ``end`` all moments between ``time`` and ``end``; the step that led to it; facts and courses.
 
-    The course of a fluent is the tuple of the coefficients of a polynomial in the time, the constant first. ``running``
-    are the durative actions that run in an interval, ``active`` the processes: name, objects. ``happened`` are the
-    events of a round.
+    The course of a fluent is a sum of p(t) e^(q (t - start)): the coefficients of each polynomial p, the constant
+    first, by their exponents q. ``running`` are the durative actions that run in an interval, ``active`` the processes:
+    name, objects. ``happened`` are the events of a round.
     """
 
     time: Any
     end: Any
     facts: frozenset[Sexp]
-    courses: Mapping[Sexp, tuple[Any, ...]]
+    courses: Mapping[Sexp, Course]
     running: tuple[Sexp, ...] = ()
     active: frozenset[Sexp] = frozenset()
     happened: frozenset[Sexp] = frozenset()
+    start: Any = Fraction(0)
+
+    def value(self, fluent: Sexp, time: Any) -> Any:
+        """Return the value of a fluent at a time: exact, or with an error below ``TINY`` if it has exponentials."""
+        value = Fraction(0)
+        for exponent, p in self.courses[fluent].items():
+            moment = approximate(time) if exponent else time
+            part: Any = Fraction(0)
+            for a in reversed(p):
+                part = part * moment + (approximate(a) if exponent else a)
+            if exponent:
+                part = part * exponential(exponent * (moment - approximate(self.start)))
+            value = value + part
+        return value
+
+    def floats(self, fluent: Sexp, times: Values) -> Values:
+        """Return the values of a fluent at times in floating point."""
+        parts = [
+            np.polynomial.polynomial.polyval(times, [float(a) for a in p] or [0.0])
+            * np.exp(float(exponent) * (times - float(self.start)))
+            for exponent, p in self.courses[fluent].items()
+        ]
+        return np.sum([np.zeros_like(times), *parts], axis=0)
+
+    def slopes(self, fluent: Sexp, times: Values) -> Values:
+        """Return the derivatives of a fluent at times in floating point."""
+        slopes = {}
+        for exponent, p in self.courses[fluent].items():
+            derivative = [float(i * a) for i, a in enumerate(p)][1:]
+            slopes[exponent] = tuple(
+                np.polynomial.polynomial.polyadd(derivative or [0.0], [float(exponent) * float(a) for a in p] or [0.0])
+            )
+        return self._replace(courses={fluent: slopes}).floats(fluent, times)
+
+    def is_constant(self, fluent: Sexp) -> bool:
+        """Whether a fluent has one value."""
+        return all(exponent == 0 and len(p) < 2 for exponent, p in self.courses[fluent].items())
+
+
+def approximate(value: Any) -> Fraction:
+    """Return a fraction near a number; a fraction itself."""
+    if isinstance(value, Fraction | int):
+        return Fraction(value)
+    from plansafe.verifier.kernel.real_numbers import enclose
+
+    return enclose(value, TINY**2)[0]
+
+
+def exponential(x: Fraction) -> Fraction:
+    """Return e^x with 60 digits."""
+    with localcontext() as context:
+        context.prec = 60
+        return Fraction((Decimal(x.numerator) / Decimal(x.denominator)).exp())
 
 
 class Samples:
@@ -77,6 +133,7 @@ class Samples:
         self.first, last = (letter.time,) * 2 if letter.end is None else _inner_interval(letter.time, letter.end)
         self.distance = (last - self.first) / (count - 1)
         self.floats = np.array([float(self.first) + float(self.distance) * i for i in range(self.count)])
+        self.is_exact = all(exponent == 0 for course in letter.courses.values() for exponent in course)
         self._cache: dict[Sexp, Values] = {}
 
     def number(self, expr: Sexp) -> Any:
@@ -86,7 +143,7 @@ class Samples:
         if isinstance(expr, tuple) and expr[0] in ARITHMETIC:
             parts = [self.number(part) for part in expr[1:]]
             return -parts[0] if len(parts) == 1 else reduce(ARITHMETIC[expr[0]], parts)
-        return np.polynomial.polynomial.polyval(self.floats, [float(a) for a in self.letter.courses[expr]] or [0.0])
+        return self.letter.floats(expr, self.floats)
 
     def exact(self, expr: Sexp, i: int) -> Any:
         """Return the exact value at a sample."""
@@ -95,26 +152,29 @@ class Samples:
         if isinstance(expr, tuple) and expr[0] in ARITHMETIC:
             parts = [self.exact(part, i) for part in expr[1:]]
             return -parts[0] if len(parts) == 1 else reduce(ARITHMETIC[expr[0]], parts)
-        value, time = Fraction(0), self.first + self.distance * i
-        for a in reversed(self.letter.courses[expr]):
-            value = value * time + a
-        return value
+        return self.letter.value(expr, self.first + self.distance * i)
+
+    def compare_exactly(self, op: str, left: Sexp, right: Sexp, i: int) -> bool:
+        """Return whether a comparison holds at a sample; values with exponentials are equal if they are close."""
+        difference = self.exact(left, i) - self.exact(right, i)
+        is_close = not self.is_exact and abs(difference) < TINY
+        return bool(COMPARE[op](Fraction(0) if is_close else difference, 0))
 
     def is_constant(self, expr: Sexp) -> bool:
         """Whether the value is the same at all samples."""
         if isinstance(expr, tuple) and expr[0] in ARITHMETIC:
             return all(self.is_constant(part) for part in expr[1:])
-        return isinstance(expr, str) or len(self.letter.courses[expr]) < 2
+        return isinstance(expr, str) or self.letter.is_constant(expr)
 
     def compare(self, op: str, left: Sexp, right: Sexp) -> Values:
         """Return where a comparison holds."""
         if self.is_constant(left) and self.is_constant(right):
-            return np.full(self.count, COMPARE[op](self.exact(left, 0), self.exact(right, 0)))
+            return np.full(self.count, self.compare_exactly(op, left, right, 0))
         a, b = self.number(left), self.number(right)
         values = np.broadcast_to(COMPARE[op](a, b), (self.count,)).copy()
         near = np.abs(a - b) <= SMALL * (1 + np.abs(a) + np.abs(b))
         for i in np.nonzero(np.broadcast_to(near, values.shape))[0]:
-            values[i] = COMPARE[op](self.exact(left, i), self.exact(right, i))
+            values[i] = self.compare_exactly(op, left, right, i)
         return values
 
     def holds(self, formula: Sexp) -> Values:
@@ -144,14 +204,9 @@ class Samples:
 
 def _inner_interval(start: Any, end: Any) -> tuple[Fraction, Fraction]:
     """Return a rational interval inside an open interval, close to its ends."""
-    bounds = []
-    for value in (start, end):
-        if isinstance(value, Fraction):
-            bounds.append((value, value))
-        else:
-            from plansafe.verifier.kernel.real_numbers import enclose
+    from plansafe.verifier.kernel.real_numbers import enclose
 
-            bounds.append(enclose(value, Fraction(1, 10**9)))
+    bounds = [enclose(value, Fraction(1, 10**9)) for value in (start, end)]
     low, high = bounds[0][1], bounds[1][0]
     width = high - low
     if width <= 0:
@@ -301,9 +356,8 @@ def check_dynamics(case: HybridCase, trace: SampledTrace, complete: bool = True)
         for name, fields in processes:
             if not (samples.holds(fields[":precondition"]) == (name in letter.active)).all():
                 yield f"process {name} switches after {float(letter.time)}"
-        for fluent, course in letter.courses.items():
-            slope = np.polynomial.polynomial.polyder([float(a) for a in course] or [0.0])
-            actual = np.polynomial.polynomial.polyval(samples.floats, slope)
+        for fluent in letter.courses:
+            actual = letter.slopes(fluent, samples.floats)
             if not np.allclose(actual, expected.get(fluent, 0.0), rtol=1e-6, atol=1e-6):
                 yield f"the rate of {fluent} is wrong after {float(letter.time)}"
         for name in letter.running:
@@ -314,12 +368,9 @@ def check_dynamics(case: HybridCase, trace: SampledTrace, complete: bool = True)
     for before, after in zip(trace.samples, trace.samples[1:], strict=False):
         first, second = before.letter, after.letter
         if second.end is None and first.end is not None:
-            for fluent, course in first.courses.items():
-                limit: Any = Fraction(0)
-                for a in reversed(course):
-                    limit = limit * second.time + a
-                now = second.courses[fluent]
-                if limit != (now[0] if now else 0):
+            for fluent in first.courses:
+                jump = first.value(fluent, second.time) - second.value(fluent, second.time)
+                if jump != 0 and (before.is_exact or abs(jump) > TINY):
                     yield f"{fluent} jumps at {float(second.time)}"
     yield from _check_events(events, trace, complete)
 

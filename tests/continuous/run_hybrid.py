@@ -1,6 +1,6 @@
 """Compare hybrid traces on random tasks: the kernel with direct evaluation at many moments, and with the engine.
 
-usage: python tests/continuous/run_hybrid.py [--count 1000] [--seed 1] [--samples 1000]
+usage: python tests/continuous/run_hybrid.py [--count 1000] [--seed 1] [--samples 1000] [--linear 0.5]
 
 Prints every difference, with the smallest case that has it. Exit code 1 if something differs, else 0.
 """
@@ -25,12 +25,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers (default 1)")
     parser.add_argument("--first", type=int, default=0, help="number of the first task (default 0)")
     parser.add_argument("--samples", type=int, default=1000, help="samples of an interval (default 1000)")
+    parser.add_argument("--linear", type=float, default=0, help="share of tasks with linear rates (default 0)")
     options = parser.parse_args()
     started = time.process_time()
     outcomes: Counter[str] = Counter()
     differing = intervals = undecided = 0
     for number in range(options.first, options.first + options.count):
-        case = generate_case(options.seed, number)
+        case = generate_case(options.seed, number, linear=options.linear)
         comparison = compare_case(case, options.samples, number)
         outcomes[comparison.outcome] += 1
         intervals += comparison.intervals

@@ -35,7 +35,7 @@ def find_differences(case: HybridCase, line: Timeline) -> list[Any]:
         for letter in letters:
             if letter.courses.get(fluent) is None:
                 continue
-            coefficients = [float(c) for c in letter.courses[fluent]]
+            coefficients = [float(c) for c in letter.courses[fluent].get(0, ())]
             times = [float(letter.time)]
             if letter.end is not None:
                 times = [p.time for p in course.points if float(letter.time) < p.time < float(letter.end)]
@@ -52,7 +52,7 @@ def find_differences(case: HybridCase, line: Timeline) -> list[Any]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_curves_follow_the_kernels_trace(seed: int) -> None:
-    drawn = 0
+    curves = 0
     for number in range(15):
         case = generate_case(seed, number)
         checker = make_checker(case)
@@ -61,8 +61,8 @@ def test_curves_follow_the_kernels_trace(seed: int) -> None:
             continue
         line = record_timeline(checker.compiled, resolved)
         times = [[point.time for point in course.points] for course in line.courses]
-        assert all(each == sorted(each) for each in times)
+        assert all(moments == sorted(moments) for moments in times)
         if not line.failures and line.complete:  # the kernel's trace halts at a failure
-            drawn += len(line.courses)
+            curves += len(line.courses)
             assert find_differences(case, line) == [], case.texts()
-    assert drawn > 10
+    assert curves > 10

@@ -17,6 +17,13 @@ def test_random_traces(seed: int) -> None:
         assert compare_case(case, 40, number).differences == (), case.texts()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_random_traces_with_linear_rates(seed: int) -> None:
+    for number in range(15):
+        case = generate_case(seed, number, linear=1)
+        assert compare_case(case, 40, number).differences == (), case.texts()
+
+
 OPEN_DIFFERENCE = pytest.mark.xfail(reason="one trace: a finding lacks the reading skip", strict=False)
 
 
@@ -27,6 +34,14 @@ OPEN_DIFFERENCE = pytest.mark.xfail(reason="one trace: a finding lacks the readi
 def test_more_random_traces(seed: int) -> None:
     for number in range(50):
         case = generate_case(seed, number)
+        assert compare_case(case, 200, number).differences == (), case.texts()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200, 205))
+def test_more_random_traces_with_linear_rates(seed: int) -> None:
+    for number in range(50):
+        case = generate_case(seed, number, linear=1)
         assert compare_case(case, 200, number).differences == (), case.texts()
 
 
@@ -46,7 +61,7 @@ def test_direct_evaluation_finds_a_wrong_trace() -> None:
         return bool(list(check_dynamics(case, SampledTrace([*letters[:place], letter, *letters[place + 1 :]], 20))))
 
     interval = letters[place]
-    faster = {fluent: (*course, 1) for fluent, course in interval.courses.items()}
+    faster = {fluent: {**course, 0: (*course.get(0, ()), 1)} for fluent, course in interval.courses.items()}
     assert differs(interval._replace(courses=faster))
     assert differs(interval._replace(active=frozenset()))
     assert differs(interval._replace(facts=frozenset({("b0",)})))

@@ -213,8 +213,3 @@ def test_refused() -> None:
         run(GROW, "(go)")
     with pytest.raises(KernelRejects, match="continuous time"):
         run(GROW, "0: (go)", rules="(:process rule :require (weak-yesterday (p)))")
-
-
-def test_cyclic_rates_are_not_replayed() -> None:
-    with pytest.raises(KernelLimit, match="depend on each other"):
-        reaches("(:process grow :effect (increase (x) (* #t (x))))", "2", "()", "(= (x) 1)")

@@ -30,6 +30,7 @@ from plansafe.verifier.kernel.formulas import (
     ground,
     iterate_bindings,
 )
+from plansafe.verifier.kernel.reader import read_expressions
 from plansafe.verifier.kernel.task import Action, Task
 from plansafe.verifier.kernel.trace import State, Work
 
@@ -103,7 +104,9 @@ class KernelReplay:
 
     def __init__(self, record: Record) -> None:
         self.kernel = Kernel(record.domain.text, record.problem.text)
-        self.task = Task(record.domain.text, record.problem.text, False, Fraction(1, 1000), {})
+        self.task = Task(
+            read_expressions(record.domain.text), read_expressions(record.problem.text), False, Fraction(1, 1000), {}
+        )
         self.initial = self.kernel.states("")[0]
         self._numbers: dict[Fact, int] = {}
         self._operators: list[_Operator] | None = None

@@ -40,6 +40,7 @@ class SC:
     UNKNOWN_SPECIFICATION: Final = "SC116"  # extended specification not found
     NO_WORLD: Final = "SC117"  # no possible world
     VOCABULARY: Final = "SC120"  # vocabulary not bound
+    CONTRADICTORY_PARTS: Final = "SC121"  # contradictory parts of a factored task
 
     # Violated rules.
     PROCESS_VIOLATED: Final = "SC201"  # process rule violated

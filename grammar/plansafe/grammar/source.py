@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike, fspath
 from typing import Any
@@ -16,15 +17,22 @@ class Source:
     Bytes that are not UTF-8 survive as lone surrogates; readers allow them in comments only.
     """
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, parts: Sequence[Source] = ()) -> None:
         self.name = name
         self.text = text
+        self.parts = parts
+        """The texts of which this one consists, each followed by a line break."""
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes) -> Source:
         """Decode ``data``. A byte order mark is removed; bytes that are not UTF-8 become lone surrogates."""
         text = data.decode("utf-8", "surrogateescape")
         return cls(name, text[1:] if text.startswith("\ufeff") else text)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Source]) -> Source:
+        """Return one text with the texts of several agents (docs/language.md, section 2, Dialects)."""
+        return cls(" + ".join([part.name for part in parts]), "".join([f"{part.text}\n" for part in parts]), parts)
 
     @classmethod
     def from_path(cls, path: str | PathLike[str]) -> Source:
@@ -61,6 +69,15 @@ class Source:
         starts = self.line_starts
         end = starts[number] if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end].rstrip("\r\n")
+
+    def locate(self, span: Span) -> tuple[Source, Span]:
+        """Return the part in which a span begins, and the span in it; without parts, this source."""
+        start = 0
+        for part in self.parts:
+            if span.start <= start + len(part.text):
+                return part, Span(span.start - start, min(span.end - start, len(part.text)))
+            start += len(part.text) + 1
+        return self, span
 
     def slice(self, span: Span) -> str:
         """Return the characters of a span."""

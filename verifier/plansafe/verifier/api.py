@@ -204,7 +204,7 @@ class Checker:
     def _audit(self, plan: Source, deadline: float | None) -> Report:
         """Return the verdict on one plan, without coverage and confirmation."""
         compiled = self.compiled
-        if compiled.task.is_continuous and (refusal := self._find_refusal(plan)) is not None:
+        if compiled.engine.is_continuous and (refusal := self._find_refusal(plan)) is not None:
             return make_unchecked_report(plan.name, *self.diagnostics, refusal._replace(severity=Severity.ERROR))
         symbolic = compiled.is_open or self.options.engine in ("sat", "smt")
         resolved, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else replay_plan(compiled, plan, deadline)

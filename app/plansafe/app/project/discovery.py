@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from plansafe.app.project.project import Project
 
 _STDIN_NAME = "<stdin>"
+_ROLES_WITH_PARTS = (Kind.DOMAIN.value, Kind.PROBLEM.value)
+"""The roles of files that may be the parts of several agents in a folder."""
 
 
 _EXTENDS_LIBRARY = r"(?i)\(safety\s+home\s*\)|\(:extends\b[^()]*(?<![\w-])home(?![\w-])"
@@ -92,6 +94,8 @@ class Discovery:
         cached = self._files.get(path)
         if cached is not None:
             return cached._replace(role=role, how=how)
+        if role in _ROLES_WITH_PARTS and os.path.isdir(path) and self._folders.siblings(path, Kind(role)):
+            return self._read_parts(path, Kind(role), how)
         if self._unsaved and (text := self._unsaved.get(os.path.realpath(path))) is not None:
             edited = Input(role, path, how, Source(path, text))
             if keep:
@@ -113,7 +117,7 @@ class Discovery:
         else:
             name = path
             try:
-                with open(path, "rb") as file:
+                with open(path, "rb", buffering=0) as file:
                     stray = None if within is None else strays(path, within, file.fileno())
                     if stray is not None:
                         return stray
@@ -141,6 +145,34 @@ class Discovery:
             self._files[path] = input_file
         return input_file
 
+    def _read_parts(self, folder: str, kind: Kind, how: str) -> Input | Diagnostic:
+        """Read the domains or the problems of a folder: the parts of a factored task."""
+        parts: list[Input] = []
+        for sibling in sorted(self._folders.siblings(folder, kind), key=lambda s: _agent(s.path)):
+            part = self.read(sibling.path, kind.value, how)
+            if isinstance(part, Diagnostic):
+                return part
+            parts.append(part)
+        if len(parts) == 1:
+            return parts[0]
+        other = next((part for part in parts if kind is Kind.DOMAIN and not _is_factored(part)), None)
+        if other is not None:
+            text = f"{other.path} is not part of a factored task: it does not require `:factored-privacy`"
+            return Diagnostic(SC.CONTRADICTORY_PARTS, text, help="name one file with --domain")
+        return parts[0]._replace(source=Source.joined([part.source for part in parts]), parts=tuple(parts))
+
+    def _factored(self, folder: str, kind: Kind, how: str) -> Input | None:
+        """Read the parts of the factored task in a folder; ``None`` if its files are not exactly such parts."""
+        kinds = (Kind.DOMAIN, Kind.PROBLEM)
+        domain_agents, problem_agents = [{_agent(s.path) for s in self._folders.siblings(folder, k)} for k in kinds]
+        if len(domain_agents) < 2 or domain_agents != problem_agents:
+            return None
+        domains = [self.read(s.path, "domain", how) for s in self._folders.siblings(folder, Kind.DOMAIN)]
+        if not all([isinstance(domain, Input) and _is_factored(domain) for domain in domains]):
+            return None
+        parts = self._read_parts(folder, kind, how)
+        return parts if isinstance(parts, Input) else None
+
     def find(self, plan: Input, plan_heading: Heading) -> Inputs:
         """Find domain, problem and specifications of a plan with this heading."""
         folder = os.path.dirname(plan.path) if plan.path != STDIN else ""
@@ -167,6 +199,8 @@ class Discovery:
             domain = self._domain(plan, folder, plan_heading, problem)
         except _NotFound as failure:
             diagnostics.append(failure.diagnostic)
+        if domain is not None and problem is not None:
+            diagnostics += _mismatched_parts(domain, problem)
         specs, failures = self.specifications(folder, domain, problem)
         if domain is not None and (plan_heading.domain is not None or plan_heading.problem is not None):
             failures += self._left_out_specs(plan, folder, plan_heading, domain, [spec.path for spec in specs])
@@ -217,6 +251,9 @@ class Discovery:
             ]
             if len(similar_stem) == 1:
                 return self._must_read(similar_stem[0].path, "problem", f"{_in(at, folder)}, by its name")
+            parts = self._factored(at, Kind.PROBLEM, _in(at, folder))
+            if parts is not None:
+                return parts
             if candidates:
                 break  # do not search further up: these candidates are closer to the plan
         raise self._missing(SC.NO_PROBLEM, Kind.PROBLEM, candidates, looked, plan)
@@ -227,6 +264,11 @@ class Discovery:
         project = self._choice.project
         if project is not None and project.domain is not None:
             return self._must_read(named_in(project, project.domain, shipped_domain), "domain", project.path)
+        if problem is not None and problem.parts:
+            at = os.path.dirname(problem.path)
+            parts = self._factored(at, Kind.DOMAIN, _in(at, folder))
+            if parts is not None:
+                return parts
         looked = ["no --domain"]
         if plan_heading.domain is not None:
             named_by_plan = self._named_by_plan(plan, folder, plan_heading.domain, Kind.DOMAIN, looked)
@@ -454,6 +496,25 @@ def _written_path(domain: Input) -> str:
 
 def _same_file(path: str, other_path: str | None) -> bool:
     return other_path is not None and os.path.realpath(path) == os.path.realpath(other_path)
+
+
+def _agent(path: str) -> str:
+    """Return the agent that the name of a file such as ``domain-agent.pddl`` or ``agent_problem.pddl`` names."""
+    return re.sub(r"[-_.]*(domain|problem)[-_.]*", "", _stem(path))
+
+
+def _is_factored(domain: Input) -> bool:
+    return ":factored-privacy" in domain.source.text.lower()
+
+
+def _mismatched_parts(domain: Input, problem: Input) -> list[Diagnostic]:
+    """Return an error unless there are parts of the same agents."""
+    agents, of_problems = [[_agent(part.path) for part in file.parts or (file,)] for file in (domain, problem)]
+    if not (domain.parts or problem.parts) or agents == of_problems:
+        return []
+    text = f"the domains are of the agents {', '.join(agents)}, the problems of {', '.join(of_problems)}"
+    help = "each agent needs domain-AGENT.pddl and problem-AGENT.pddl"
+    return [Diagnostic(SC.CONTRADICTORY_PARTS, text, help=help)]
 
 
 def _stem(path: str) -> str:

@@ -111,7 +111,7 @@ def plans_below(folder: str) -> Iterator[str]:
 def heading_of_file(path: str) -> Heading:
     """Read the heading of a file; the kind of an unreadable file is ``OTHER``."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             data = file.read(HEAD)
     except OSError:
         return Heading(Kind.OTHER)

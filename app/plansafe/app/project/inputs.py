@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 
 
 class Input(NamedTuple):
-    """An input file: its role, its path, why it was chosen, its text and the hash of its bytes."""
+    """An input file: its role, its path, why it was chosen, its text and the hash of its bytes.
+
+    ``parts``: the files of several agents, if the text consists of them (``path`` is that of the first).
+    """
 
     role: str
     path: str
     how: str
     source: Source
     sha256: str | None = None
+    parts: tuple[Input, ...] = ()
 
 
 class Choice(NamedTuple):

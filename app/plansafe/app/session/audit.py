@@ -215,11 +215,14 @@ class Session:
             return Result(name, make_unchecked_report(name, wrong), (plan,), {name: plan.source})
         inputs = self._discovery.find(plan, plan_heading)
         all_inputs = (plan, *self._project(), inputs.domain, inputs.problem, *inputs.specs)
-        used = tuple(i for i in all_inputs if i is not None)
+        used = tuple([part for i in all_inputs if i is not None for part in i.parts or (i,)])
         sources = {i.source.name: i.source for i in used}
         if inputs.domain is None or inputs.problem is None or inputs.diagnostics:
             return Result(name, make_unchecked_report(name, *inputs.diagnostics), used, sources)
         problem = inputs.problem
+        if self._settings.wanted and problem.parts:
+            several = Diagnostic(SC.BAD_OPTION, "--goal cannot replace the goals of several agents")
+            return Result(name, make_unchecked_report(name, several), used, sources)
         if self._settings.wanted is not None:
             problem = _with_other_goal(problem, self._settings.wanted)
             used = tuple([problem if used_input is inputs.problem else used_input for used_input in used])

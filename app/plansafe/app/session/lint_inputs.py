@@ -114,6 +114,12 @@ def read_lint_inputs(selection: LintSelection, unsaved: Mapping[str, str] | None
             )
         selection = selection._replace(specs=selection.specs or tuple([spec.path for spec in named_specs]))
         domain, specs = _domain(selection, discovery, notes), []
+    if domain is not None and domain.parts and not problems:
+        parts = discovery.read(os.path.dirname(domain.path) or ".", "problem", domain.how)
+        if isinstance(parts, Input):
+            problems.append(parts.source)
+        else:
+            notes.append(parts)
     decided = bool(selection.specs) or (project is not None and project.specifications is not None)
     if not decided and domain is not None:
         folder = "" if specs else os.path.dirname(selection.problems[0] if selection.problems else domain.path)

@@ -7,6 +7,7 @@ interrupts the check, if the system has interval timers and the check runs in th
 from __future__ import annotations
 
 from contextlib import suppress
+from time import monotonic
 from types import TracebackType
 
 GRACE = 0.5
@@ -20,19 +21,21 @@ class OutOfTime(Exception):
 class Alarm:
     """Raises :class:`OutOfTime` when ``seconds`` have passed since :meth:`arm`; 0 means no limit.
 
-    A context manager that replaces the signal handler.
+    A context manager that replaces the signal handler. The system's timer runs on from plan to plan, and the handler
+    sets it again for the remaining time, because two system calls for each plan would cost more than many plans do.
     """
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._set = False
+        self._seconds = seconds + GRACE if seconds > 0 else 0
+        self._set = self._is_running = False
+        self._deadline: float | None = None
 
     def __enter__(self) -> Alarm:
         import signal  # noqa: PLC0415 - not needed to answer --help
 
         if self._seconds > 0 and hasattr(signal, "setitimer"):
             with suppress(ValueError):  # not in the main thread
-                self._before = signal.signal(signal.SIGALRM, _ring)
+                self._before = signal.signal(signal.SIGALRM, self._ring)
                 self._timer, self._real, self._set = signal.setitimer, signal.ITIMER_REAL, True
         return self
 
@@ -43,18 +46,27 @@ class Alarm:
             import signal  # noqa: PLC0415 - already loaded
 
             self.disarm()
+            self._timer(self._real, 0)
             signal.signal(signal.SIGALRM, self._before)
 
     def arm(self) -> None:
-        """Start the timer."""
+        """Start the time of a plan."""
         if self._set:
-            self._timer(self._real, self._seconds + GRACE)
+            self._deadline = monotonic() + self._seconds
+            if not self._is_running:
+                self._is_running = True
+                self._timer(self._real, self._seconds)
 
     def disarm(self) -> None:
-        """Stop the timer."""
-        if self._set:
-            self._timer(self._real, 0)
+        """End the time of a plan."""
+        self._deadline = None
 
-
-def _ring(*_: object) -> None:
-    raise OutOfTime
+    def _ring(self, *_: object) -> None:
+        self._is_running = False
+        if self._deadline is None:
+            return
+        remaining = self._deadline - monotonic()
+        if remaining <= 0:
+            raise OutOfTime
+        self._is_running = True
+        self._timer(self._real, remaining)

@@ -62,7 +62,8 @@ class Context:
             at = Place(origin.node, at.child) if origin.child is None else origin
         for places in self.places:
             if places.contains(at.node):
-                return Label(places.source.name, places.span(at.node, at.child), text, primary)
+                source, span = places.source.locate(places.span(at.node, at.child))
+                return Label(source.name, span, text, primary)
         return Label("", Span(0, 0), text, primary)
 
     def error(

@@ -34,10 +34,11 @@ def merge_sections(context: Context, first: Place, second: Place) -> Place:
     return Place(generated_list(context, [*close_typed_list(_children(first.node), 1), *_children(second.node)[1:]]))
 
 
-def inline_private_blocks(context: Context, at: Place, factored: bool) -> Place:
+def inline_private_blocks(context: Context, at: Place, factored: bool, *, is_reported: bool = True) -> Place:
     """A section with the contents of its ``(:private ..)`` blocks in their place.
 
-    ``factored``: the domain requires ``:factored-privacy``, so that blocks have no owner.
+    ``factored``: the domain requires ``:factored-privacy``, so that blocks have no owner. ``is_reported``: with a
+    warning.
     """
     node = at.node
     if not any([isinstance(child, list) and child[:1] == [":private"] for child in node]):
@@ -48,7 +49,8 @@ def inline_private_blocks(context: Context, at: Place, factored: bool) -> Place:
             children.append(Place(node, child))
             continue
         message = "`:private` declares for one agent"
-        report_several_agents(context, message, Place(block, 0), "read as declared for all")
+        if is_reported:
+            report_several_agents(context, message, Place(block, 0), "read as declared for all")
         start = 1
         owned_by_name = token_text(node[0]) in _OWNED_BY_NAME
         if owned_by_name:

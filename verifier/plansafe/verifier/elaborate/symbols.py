@@ -65,6 +65,13 @@ def is_temporal_or_action(node: list[Node]) -> bool:
     )
 
 
+class Agent(NamedTuple):
+    """An agent of a factored task: its actions, and the objects that it knows."""
+
+    actions: frozenset[str]
+    objects: frozenset[str]
+
+
 class Symbols:
     """The declared names that conditions refer to."""
 
@@ -88,6 +95,8 @@ class Symbols:
         self.action_predicates: dict[tuple[str, str], int] = {}
         """Predicates that stand for actions in rules: (kind, action) -> predicate."""
         self.derived: frozenset[int] = frozenset()
+        self.agents: tuple[Agent, ...] = ()
+        """The agents of a factored task; empty for other tasks."""
 
     def read_ground_atom(self, node: Node) -> Atom | None:
         """Fast path for a well-typed ground atom; ``None`` for any other node, right or wrong."""

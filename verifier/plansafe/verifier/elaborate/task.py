@@ -13,6 +13,7 @@ from plansafe.verifier.elaborate.conditions import ConditionReader, read_prefere
 from plansafe.verifier.elaborate.context import Context, Place, is_name, is_object_name
 from plansafe.verifier.elaborate.declarations import declare_functions, declare_objects, declare_predicates
 from plansafe.verifier.elaborate.derived import find_derived_predicates, read_axiom, stratify
+from plansafe.verifier.elaborate.factored import is_factored, merge_parts
 from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS, InitialStateReader, read_metric
 from plansafe.verifier.elaborate.sections import (
     DOMAIN_SECTIONS,
@@ -22,7 +23,7 @@ from plansafe.verifier.elaborate.sections import (
     check_requirements,
     split_sections,
 )
-from plansafe.verifier.elaborate.symbols import Scope, Symbols
+from plansafe.verifier.elaborate.symbols import Agent, Scope, Symbols
 from plansafe.verifier.elaborate.types import TypeTable, parse_typed_list
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import Axiom, Formula, Preference, Quantified, Task, Variable
@@ -52,6 +53,12 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
 
     ``None`` if one of them is not a definition; otherwise see ``context.errors``.
     """
+    agents: tuple[Agent, ...] = ()
+    if is_factored(domain_top):
+        merged = merge_parts(context, domain_top, problem_top, elaborate_task)
+        if merged is None:
+            return None
+        domain_top, problem_top, agents = merged
     tops = (domain_top, problem_top)
     domain = split_sections(context, domain_top, "domain", DOMAIN_SECTIONS, REPEATED_SECTIONS, UNSUPPORTED_SECTIONS)
     problem = split_sections(context, problem_top, "problem", PROBLEM_SECTIONS, frozenset(), UNSUPPORTED_SECTIONS)
@@ -67,6 +74,7 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
     symbols = _declare(context, domain, problem)
     strata = _read_actions_and_axioms(symbols, domain.repeated)
     symbols.nameable_objects = float("inf")
+    symbols.agents = agents
     _check_domain_name(context, domain, problem)
     initial = InitialStateReader(symbols, tops)
     if ":init" in problem.single:

@@ -9,7 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.node_places import Places
 from plansafe.grammar.sexpr import parse_source
@@ -265,7 +265,7 @@ def _compile(
     proposed_objects: Container[str] = (),
 ) -> CompiledTask | Rejected:
     context = Context(options.lenient_types)
-    sources = {source.name: source for source in (domain, problem, *specs)}
+    sources = {source.name: source for source in (domain, *domain.parts, problem, *problem.parts, *specs)}
     elaborated = _elaborate(context, domain, problem)
     if elaborated is None:
         return Rejected(_with_expectations(context, sources, domain, problem), sources)
@@ -332,14 +332,26 @@ def _elaborate(context: Context, domain: Source, problem: Source) -> ElaboratedT
     """Elaborate the task; ``None`` if a text cannot be parsed."""
     tops = []
     for source in (domain, problem):
+        part_diagnostics = [d for part in source.parts for d in _check_part(part)]
+        context.diagnostics += part_diagnostics
+        context.errors += len(part_diagnostics)
         top, diagnostics = parse_source(source)
-        context.diagnostics.extend(diagnostics)
-        if top is None:
+        context.diagnostics.extend(() if part_diagnostics else diagnostics)
+        if top is None or part_diagnostics:
             context.errors += max(len(diagnostics), 1)
         else:
             context.places.append(Places(source, top))
             tops.append(top)
     return elaborate_task(context, tops[0], tops[1]) if len(tops) == 2 else None
+
+
+def _check_part(part: Source) -> tuple[Diagnostic, ...]:
+    """Return why a text cannot be joined with others: it does not have exactly one definition."""
+    top, diagnostics = parse_source(part)
+    if diagnostics or top is None or len(top) == 1:
+        return tuple([diagnostic._replace(severity=Severity.ERROR) for diagnostic in diagnostics])
+    label = Label(part.name, Span(0, 0))
+    return (Diagnostic(SC.STRUCTURE, f"{part.name} does not have one definition", (label,)),)
 
 
 def _elaborate_specifications(
@@ -444,7 +456,8 @@ def _with_expectations(
         return tuple(context.diagnostics)
     from plansafe.grammar.expected_syntax import explain_expectation  # noqa: PLC0415 - loads lark
 
-    kinds = {domain.name: "domain", problem.name: "problem"}
+    kinds = {source.name: "domain" for source in (domain, *domain.parts)}
+    kinds |= {source.name: "problem" for source in (problem, *problem.parts)}
     explained: set[str] = set()
     diagnostics = []
     for diagnostic in context.diagnostics:

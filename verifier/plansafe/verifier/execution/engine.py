@@ -58,6 +58,9 @@ class Engine:
         self.task = task
         self.rules = rules
         self.action_predicates = action_predicates
+        self.is_continuous = task.is_continuous
+        self.has_late_literals = any([literal.time > 0 for literal in task.timed_literals])
+        self.has_durative_actions = any([action.end is not None for action in task.actions.values()])
         self.resolver = Resolver(task, lenient_types)
         self.emitter = Emitter(task)
         self.footprints = FootprintFinder(task)

@@ -49,21 +49,19 @@ def resolve_plan(engine: Engine, plan: Source) -> ResolvedPlan:
     if (
         not timed
         and text.ordering is None
-        and (
-            any([t.time > 0 for t in engine.task.timed_literals])
-            and not any([isinstance(s, GroundAction) and s.action.end for s in steps])
-        )
+        and (engine.has_late_literals and not any([isinstance(s, GroundAction) and s.action.end for s in steps]))
     ):
         # Timed literals need times: step i of an untimed plan happens at time i.
         text = text._replace(steps=tuple([step._replace(time=index) for index, step in enumerate(text.steps, 1)]))
         timed = list(text.steps)
-    is_continuous = engine.task.is_continuous
+    is_continuous = engine.is_continuous
     if is_continuous and text.steps and not timed and text.ordering is None:
         help = "write the time of each step: `0.5: (action object ..)`"
         label = Label(plan.name, text.steps[0].span, "this step has no time")
         untimed = Diagnostic(SC.CONTINUOUS_TIME, "a plan in continuous time needs times", (label,), help=help)
         text = text._replace(diagnostics=(*text.diagnostics, untimed))
-    steps = [_check_times(step, resolved) for step, resolved in zip(text.steps, steps, strict=True)]
+    if timed or engine.has_durative_actions:
+        steps = [_check_times(step, resolved) for step, resolved in zip(text.steps, steps, strict=True)]
     if (not timed and not is_continuous) or text.diagnostics or text.ordering is not None:
         return ResolvedPlan(text, tuple(steps), None, tuple([step.span for step in text.steps]), text.ordering)
     indexes_by_time = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)

@@ -58,7 +58,7 @@ def _replay_plain_plan(engine: Engine, plan: Source, deadline: float | None) -> 
     after its failed step can be explained without another replay.
     """
     blocks = split_plain_steps(plan.text)
-    if blocks is None or engine.task.is_continuous or any([literal.time for literal in engine.task.timed_literals]):
+    if blocks is None or engine.is_continuous or engine.has_late_literals:
         return None
     replay = Replay(engine, HALT, deadline=deadline)
     if engine.expects_failures:
@@ -97,7 +97,7 @@ def make_timed_replay(
     observer: Observer | None = None,
 ) -> TimedReplay:
     """Return the replay of one reading of a timed plan, before it runs."""
-    if engine.task.is_continuous:
+    if engine.is_continuous:
         from plansafe.verifier.execution.continuous.replay import (  # noqa: PLC0415 - for continuous tasks alone
             ContinuousReplay,
         )

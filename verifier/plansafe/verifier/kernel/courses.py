@@ -1,8 +1,8 @@
 """How numbers change with time: the courses of fluents, and the moments at which comparisons may change their value.
 
-Between two happenings, events or switches of processes, the course of a fluent is a polynomial in the time of the plan.
-A comparison is constant between the roots of the difference of its sides and of the denominators (Sturm's theorem
-isolates them), so that its values at these moments and at one moment between neighbours are all its values.
+Between two happenings, events or switches of processes, the course of a fluent is an exponential polynomial in the time
+of the plan. A comparison is constant between the zeros of the difference of its sides and of the denominators, so that
+its values at these moments and at one moment between neighbours are all its values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +10,17 @@ from fractions import Fraction
 from functools import cmp_to_key, partial, reduce
 from typing import NamedTuple
 
+from .exponential_polynomials import (
+    CONSTANT_ONE,
+    Course,
+    add,
+    find_roots,
+    is_constant,
+    make_constant,
+    multiply,
+    normalize,
+    scale,
+)
 from .formulas import (
     DURATION_TOLERANCE,
     Arithmetic,
@@ -24,22 +35,22 @@ from .formulas import (
     Quantified,
     ground,
 )
-from .polynomials import Polynomial, Real, add, evaluate_at, integrate, multiply, scale
-from .reader import KernelLimit
-from .real_numbers import enclose, find_roots, sign
+from .polynomials import Real
+from .real_numbers import enclose, sign
 
-CONSTANT_ONE: Polynomial = (Fraction(1),)
+
+class Courses(NamedTuple):
+    """The course of each fluent that has a value, from the moment ``start`` on."""
+
+    start: Real
+    of: Mapping[Fact, Course]
 
 
 class Quotient(NamedTuple):
-    """A quotient of polynomials in the time."""
+    """A quotient of exponential polynomials in the time."""
 
-    over: Polynomial
-    under: Polynomial = CONSTANT_ONE
-
-
-Courses = Mapping[Fact, Polynomial]
-"""The course of each fluent that has a value."""
+    over: Course
+    under: Course = CONSTANT_ONE
 
 
 def combine(operator: str, left: Quotient, right: Quotient) -> Quotient:
@@ -63,33 +74,12 @@ def course_of(expression: Node, binding: Binding, courses: Courses) -> Quotient 
         case DurationTolerance():
             return Quotient(make_constant(binding[DURATION_TOLERANCE]))
         case Fluent(terms):
-            course = courses.get(ground(terms, binding))
+            course = courses.of.get(ground(terms, binding))
             return None if course is None else Quotient(course)
     assert isinstance(expression, Arithmetic)
     operands = [course_of(part, binding, courses) for part in expression.members]
     defined = [operand for operand in operands if operand is not None]
     return reduce(partial(combine, expression.operator), defined) if len(defined) == len(operands) else None
-
-
-def make_constant(value: Real) -> Polynomial:
-    """Return the course of a number that does not change."""
-    return (value,) if value != 0 else ()
-
-
-def continue_course(value: Real, rate: Polynomial, now: Real) -> Polynomial:
-    """Return the course with this rate that has the value now."""
-    change = integrate(rate)
-    return add(change, make_constant(value - evaluate_at(change, now)))
-
-
-def rate_course(expression: Node, binding: Binding, courses: Courses) -> Polynomial:
-    """Return a rate. Raises ``KernelLimit`` if it is undefined or not a polynomial."""
-    quotient = course_of(expression, binding, courses)
-    if quotient is None or not quotient.under:
-        raise KernelLimit("an undefined rate")
-    if len(quotient.under) > 1:
-        raise KernelLimit("a rate that is divided by a changing number")
-    return scale(quotient.over, 1 / quotient.under[0])
 
 
 # The moments at which a comparison may change
@@ -108,19 +98,21 @@ def ground_comparisons(formula: Node, binding: Binding) -> Iterator[tuple[Compar
                 yield from ground_comparisons(part, binding)
 
 
-def change_polynomials(comparison: Compare, binding: Binding, courses: Courses) -> Iterator[Polynomial]:
-    """Yield the polynomials at whose roots the comparison may change."""
+def change_courses(comparison: Compare, binding: Binding, courses: Courses) -> Iterator[Course]:
+    """Yield the functions at whose roots the comparison may change."""
     left, right = (course_of(side, binding, courses) for side in (comparison.left, comparison.right))
     if left is not None and right is not None:
         difference = combine("-", left, right)
-        yield from (p for p in (difference.over, difference.under) if len(p) > 1)
+        yield from (f for f in (difference.over, difference.under) if not is_constant(f))
 
 
-def find_moments(polynomials: Iterable[Polynomial], now: Real, until: Real) -> list[Real]:
-    """Return the roots after now and before another moment, in order, without repetition."""
-    roots = list[Real]()
-    for p in polynomials:
-        roots += [root for root in find_roots(p, now, until) if now < root < until]
+def find_moments(functions: Iterable[Course], now: Real, until: Real, start: Real) -> list[Real]:
+    """Return the zeros after now and before another moment, in order, without repetition."""
+    roots, solved = list[Real](), list[Course]()
+    for f in map(normalize, functions):
+        if f not in solved:
+            solved.append(f)
+            roots += [root for root in find_roots(f, now, until, start) if now < root < until]
     return sort_moments(roots)
 
 

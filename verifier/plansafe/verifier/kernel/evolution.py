@@ -1,25 +1,24 @@
 """Continuous change: processes, continuous effects and events between the happenings of a plan (language.md, 3)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from .courses import (
     Courses,
-    change_polynomials,
+    change_courses,
     choose_between,
-    continue_course,
     find_moments,
     ground_comparisons,
-    make_constant,
-    rate_course,
 )
 from .effects import EffectContext, Footprint, Undefined, combine_assignments, interfere, iterate_effect_changes
 from .evaluation import holds
+from .exponential_polynomials import Course, evaluate_at, is_constant, make_constant
 from .formulas import Binding, Compare, Fact, Flow, Node, Quantified, ground, ground_reads, iterate_bindings, symbol
 from .happenings import Attempt, Execution, bind_durative_step
-from .polynomials import Polynomial, Real, add, evaluate_at, scale
+from .linear_rates import solve_rates
+from .polynomials import Real
 from .reader import KernelLimit, require
 from .rules import Rule
 from .task import Process
@@ -91,7 +90,9 @@ class Evolution(Execution):
     def _pass_while_nothing_switches(self, until: Real) -> bool:
         """Let time pass up to an event, a switch of a process, or the next happening."""
         self.active, courses = self._find_active()
-        for start, end in pairwise([self.now, *find_moments(self._changing(courses), self.now, until), until]):
+        for start, end in pairwise(
+            [self.now, *find_moments(self._changing(courses), self.now, until, courses.start), until]
+        ):
             between = choose_between(start, end)
             state_between = self._state_at(between, courses)
             if self._enabled(self.state) != self.active and self._find_active()[0] != self.active:
@@ -121,8 +122,8 @@ class Evolution(Execution):
         while active not in tried:
             tried.add(active)
             courses = self._courses(active)
-            polynomials = (p for c in self.process_comparisons for p in change_polynomials(*c, courses))
-            moments = find_moments(polynomials, self.now, self.now + 1)
+            functions = (f for c in self.process_comparisons for f in change_courses(*c, courses))
+            moments = find_moments(functions, self.now, self.now + 1, self.now)
             after = choose_between(self.now, moments[0] if moments else self.now + 1)
             enabled = self._enabled(self._state_at(after, courses))
             if enabled == active:
@@ -142,36 +143,38 @@ class Evolution(Execution):
         for flow, binding in flows:
             waiting.setdefault(ground(flow.fluent.terms, binding), []).append((flow, binding))
         numbers = self.state.numbers
-        courses = {fluent: make_constant(value) for fluent, value in numbers.items() if fluent not in waiting}
+        if not waiting.keys() <= numbers.keys():
+            raise KernelLimit("a rate of a number without value")
+        solved = {fluent: make_constant(value) for fluent, value in numbers.items() if fluent not in waiting}
+        courses = Courses(self.now, solved)
         while waiting:
-            ready = [fluent for fluent, parts in waiting.items() if not self._reads_of(parts) & waiting.keys()]
-            if not ready:
-                raise KernelLimit("rates that depend on each other")
-            for fluent in ready:
-                if fluent not in numbers:
-                    raise KernelLimit("a rate of a number without value")
-                rate: Polynomial = ()
-                for flow, binding in waiting.pop(fluent):
-                    rate = add(rate, scale(rate_course(flow.rate, binding, courses), flow.sign))
-                courses[fluent] = continue_course(numbers[fluent], rate, self.now)
+            group = min((self._find_group(fluent, waiting) for fluent in waiting), key=len)
+            solved |= solve_rates({fluent: waiting.pop(fluent) for fluent in group}, numbers, courses)
         return courses
+
+    def _find_group(self, fluent: Fact, waiting: Mapping[Fact, list[tuple[Flow, Binding]]]) -> list[Fact]:
+        """Return the waiting fluents that a rate reads, directly or through other rates, and its own."""
+        group = [fluent]
+        for member in group:
+            group += (self._reads_of(waiting[member]) & waiting.keys()) - {*group}
+        return sorted(group)
 
     def _reads_of(self, parts: list[tuple[Flow, Binding]]) -> set[Fact]:
         return {fact for flow, binding in parts for fact, _ in ground_reads(flow.rate, binding)}
 
-    def _changing(self, courses: Courses) -> Iterator[Polynomial]:
-        """Yield the polynomials at whose roots a comparison may change."""
+    def _changing(self, courses: Courses) -> Iterator[Course]:
+        """Yield the functions at whose zeros a comparison may change."""
         comparisons: list[tuple[Compare, Binding]] = list(self.comparisons)
         for step, _ in self.running_steps.values():
             if step.action is not None and step.action.over_all is not None:
                 comparisons += ground_comparisons(step.action.over_all, bind_durative_step(step))
         for comparison, binding in comparisons:
-            yield from change_polynomials(comparison, binding, courses)
+            yield from change_courses(comparison, binding, courses)
 
     # States between happenings
 
     def _state_at(self, time: Real, courses: Courses) -> State:
-        numbers = {fluent: evaluate_at(course, time) for fluent, course in courses.items()}
+        numbers = {fluent: evaluate_at(course, time, courses.start) for fluent, course in courses.of.items()}
         state = State(self.state.facts, numbers, self.state.work, self.state.literal)
         if self.task.axioms.strata:
             basic = [fact for fact in state.facts if fact[0] not in self.task.axioms.derived]
@@ -184,7 +187,11 @@ class Evolution(Execution):
 
         ``False`` if the reading *halt* ends before, because a condition over all fails.
         """
-        numbers = {fluent: evaluate_at(course, time) for fluent, course in courses.items() if len(course) > 1}
+        numbers = {
+            fluent: evaluate_at(course, time, courses.start)
+            for fluent, course in courses.of.items()
+            if not is_constant(course)
+        }
         before: dict[Fact, Real] = {fluent: self.state.numbers[fluent] for fluent in numbers}
         self.state.numbers.update(numbers)
         change = StateChange([], [], before)

@@ -13,7 +13,7 @@ from .evolution import Evolution
 from .formulas import STEP_PREDICATES, Fact
 from .happenings import Execution, Run, find_unmet_preferences, schedule_events
 from .plan import Step, World, read_steps
-from .reader import KernelLimit, KernelRejects, require
+from .reader import KernelLimit, KernelRejects, read_expressions, require
 from .rule_instances import (
     BoundObjects,
     Finding,
@@ -103,7 +103,7 @@ class Kernel:
         exemptions: Sequence[tuple[Collection[str], Collection[str] | None]] = (),
         kinds: Mapping[str, Collection[str]] = MappingProxyType({}),
     ) -> None:
-        self._task = task = Task(domain, problem, lenient, tolerance, kinds)
+        self._task = task = Task(read_expressions(domain), read_expressions(problem), lenient, tolerance, kinds)
         self._rules = make_constraint_rules(task)
         declared_open, invariants = list[Fact](), []
         for text in safety:

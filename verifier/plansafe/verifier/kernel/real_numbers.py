@@ -7,6 +7,7 @@ the two polynomials has the generator as a root; the sign of any other number fo
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from itertools import count
 from math import lcm
@@ -43,6 +44,7 @@ class Generator:
 
     def __init__(self, polynomial: Polynomial, low: Fraction, high: Fraction) -> None:
         self.order = next(_order)
+        self.atoms = dict[int, Any]()  # its powers in the exponents of transcendental.py
         self.polynomial = polynomial
         self.low, self.high = low, high
         self._is_positive_at_low = evaluate_at(polynomial, low) > 0
@@ -83,32 +85,36 @@ def generators_of(number: Real) -> set[Generator]:
     return {number.generator}.union(*map(generators_of, coefficients))
 
 
-class Algebraic:
-    """A real number that may be irrational: a polynomial in a generator, of a lower degree than the generator's."""
+class Irrational(ABC):
+    """A real number that may be irrational: intervals contain it, and it is known whether it is 0."""
 
     __hash__ = None  # type: ignore[assignment] # two representations may be equal
+    patience = 10
+    """The refinements after which ``sign`` asks whether the number is 0."""
+    atom: Any = None
+    """The number in the exponents of ``transcendental.py``."""
 
-    def __init__(self, generator: Generator, coefficients: Polynomial) -> None:
-        self.generator = generator
-        self.coefficients = coefficients
+    @abstractmethod
+    def enclosure(self) -> Interval:
+        """Return an interval that contains the number."""
 
-    def _operand(self, other: Any) -> tuple[Generator, Polynomial, Polynomial]:
-        """Return the later generator of two numbers, and both as polynomials in it."""
-        if not isinstance(other, Algebraic) or other.generator.order < self.generator.order:
-            return self.generator, self.coefficients, (other,)
-        if other.generator is self.generator:
-            return self.generator, self.coefficients, other.coefficients
-        return other.generator, (self,), other.coefficients
+    @abstractmethod
+    def refine(self) -> None:
+        """Make the next enclosure smaller. Raises ``KernelLimit`` if the number can be refined no further."""
 
-    # Arithmetic
+    @abstractmethod
+    def is_zero(self) -> bool:
+        """Whether the number is 0."""
 
-    def __add__(self, other: Any) -> Real:
-        generator, p, q = self._operand(other)
-        return _make(generator, add(p, q))
+    @abstractmethod
+    def invert(self) -> Real:
+        """Return 1 divided by the number, which is not 0."""
 
-    def __mul__(self, other: Any) -> Real:
-        generator, p, q = self._operand(other)
-        return _make(generator, multiply(p, q))
+    @abstractmethod
+    def __add__(self, other: Any) -> Real: ...
+
+    @abstractmethod
+    def __mul__(self, other: Any) -> Real: ...
 
     def __neg__(self) -> Real:
         return self * -1
@@ -119,22 +125,26 @@ class Algebraic:
     def __rsub__(self, other: Any) -> Real:
         return -self + other
 
-    __radd__ = __add__
-    __rmul__ = __mul__
+    def __radd__(self, other: Any) -> Real:
+        return self + other
 
-    def _invert(self) -> Real:
+    def __rmul__(self, other: Any) -> Real:
+        return self * other
+
+    def _checked_inverse(self) -> Real:
         if sign(self) == 0:
             raise ZeroDivisionError
-        polynomial = self.generator.polynomial  # sign has removed common divisors
-        return _make(self.generator, invert_modulo(divide(self.coefficients, polynomial)[1], polynomial))
+        return self.invert()
 
     def __truediv__(self, other: Any) -> Real:
-        return self * (other._invert() if isinstance(other, Algebraic) else 1 / Fraction(other))
+        return self * (other._checked_inverse() if isinstance(other, Irrational) else 1 / Fraction(other))
 
     def __rtruediv__(self, other: Any) -> Real:
-        return self._invert() * other
+        return self._checked_inverse() * other
 
     def __pow__(self, exponent: int) -> Real:
+        if exponent < 0:
+            return 1 / self**-exponent
         power: Real = Fraction(1)
         for _ in range(index(exponent)):
             power = power * self
@@ -146,7 +156,7 @@ class Algebraic:
     # Order
 
     def __eq__(self, other: object) -> bool:
-        return sign(self - other) == 0 if isinstance(other, Algebraic | Fraction | int) else NotImplemented
+        return sign(self - other) == 0 if isinstance(other, Irrational | Fraction | int) else NotImplemented
 
     def __lt__(self, other: Any) -> bool:
         return sign(self - other) < 0
@@ -161,10 +171,66 @@ class Algebraic:
         return sign(self - other) >= 0
 
     def __repr__(self) -> str:
-        return f"Algebraic({float(self)!r})"
+        return f"{type(self).__name__}({float(self)!r})"
 
     def __float__(self) -> float:
         return float(sum(enclose(self, Fraction(1, 10**20))) / 2)
+
+
+class Algebraic(Irrational):
+    """A polynomial in a generator, of a lower degree than the generator's."""
+
+    def __init__(self, generator: Generator, coefficients: Polynomial) -> None:
+        self.generator = generator
+        self.coefficients = coefficients
+
+    def _operand(self, other: Any) -> tuple[Generator, Polynomial, Polynomial]:
+        """Return the later generator of two numbers, and both as polynomials in it."""
+        if not isinstance(other, Algebraic) or other.generator.order < self.generator.order:
+            return self.generator, self.coefficients, (other,)
+        if other.generator is self.generator:
+            return self.generator, self.coefficients, other.coefficients
+        return other.generator, (self,), other.coefficients
+
+    def __add__(self, other: Any) -> Real:
+        if not isinstance(other, Algebraic | Fraction | int):
+            return NotImplemented
+        generator, p, q = self._operand(other)
+        return _make(generator, add(p, q))
+
+    def __mul__(self, other: Any) -> Real:
+        if not isinstance(other, Algebraic | Fraction | int):
+            return NotImplemented
+        generator, p, q = self._operand(other)
+        return _make(generator, multiply(p, q))
+
+    def invert(self) -> Real:
+        """Return 1 divided by the number; ``sign`` has removed common divisors."""
+        polynomial = self.generator.polynomial
+        return _make(self.generator, invert_modulo(divide(self.coefficients, polynomial)[1], polynomial))
+
+    def is_zero(self) -> bool:
+        """Whether the polynomial and the generator's have a common divisor with the generator as a root."""
+        coefficients = divide(self.coefficients, self.generator.polynomial)[1]
+        if not coefficients:
+            return True
+        divisor = greatest_common_divisor(self.generator.polynomial, coefficients)
+        return len(divisor) > 1 and self.generator.divide_out(divisor)
+
+    def enclosure(self) -> Interval:
+        """Return an interval that contains the number, from the intervals of its generators."""
+        low = high = Fraction(0)
+        for coefficient in reversed(self.coefficients):
+            products = [x * y for x in (low, high) for y in (self.generator.low, self.generator.high)]
+            least, greatest = enclosure(coefficient)
+            low, high = min(products) + least, max(products) + greatest
+        return low, high
+
+    def refine(self) -> None:
+        """Halve the intervals of the generators four times."""
+        for generator in generators_of(self):
+            for _ in range(4):
+                generator.refine()
 
 
 def _make(generator: Generator, coefficients: Polynomial) -> Real:
@@ -181,56 +247,30 @@ def _make(generator: Generator, coefficients: Polynomial) -> Real:
 
 def sign(number: Real) -> int:
     """Return -1, 0 or 1."""
-    if not isinstance(number, Algebraic):
+    if not isinstance(number, Irrational):
         return int(number > 0) - int(number < 0)
-    for _ in range(10):
-        low, high = _enclosure(number)
+    for refinements in count():
+        low, high = number.enclosure()
         if low > 0 or high < 0:
             return 1 if low > 0 else -1
-        _refine(number)
-    if _is_zero(number):
-        return 0
-    while True:
-        low, high = _enclosure(number)
-        if low > 0 or high < 0:
-            return 1 if low > 0 else -1
-        _refine(number)
+        if refinements == number.patience and number.is_zero():
+            return 0
+        number.refine()
+    raise AssertionError
 
 
-def _is_zero(number: Algebraic) -> bool:
-    generator = number.generator
-    coefficients = divide(number.coefficients, generator.polynomial)[1]
-    if not coefficients:
-        return True
-    divisor = greatest_common_divisor(generator.polynomial, coefficients)
-    return len(divisor) > 1 and generator.divide_out(divisor)
-
-
-def _enclosure(number: Real) -> Interval:
-    """Return an interval that contains the number, from the intervals of its generators."""
-    if not isinstance(number, Algebraic):
-        return Fraction(number), Fraction(number)
-    low = high = Fraction(0)
-    for coefficient in reversed(number.coefficients):
-        products = [x * y for x in (low, high) for y in (number.generator.low, number.generator.high)]
-        least, greatest = _enclosure(coefficient)
-        low, high = min(products) + least, max(products) + greatest
-    return low, high
-
-
-def _refine(number: Real) -> None:
-    for generator in generators_of(number):
-        for _ in range(4):
-            generator.refine()
+def enclosure(number: Real) -> Interval:
+    """Return an interval that contains the number."""
+    return number.enclosure() if isinstance(number, Irrational) else (Fraction(number), Fraction(number))
 
 
 def enclose(number: Real, width: Fraction) -> Interval:
     """Return an interval of at most this width that contains the number."""
     while True:
-        low, high = _enclosure(number)
+        low, high = enclosure(number)
         if high - low <= width:
             return low, high
-        _refine(number)
+        number.refine()
 
 
 def find_roots(p: Polynomial, low: Real, high: Real) -> list[Real]:

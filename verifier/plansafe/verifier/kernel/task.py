@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .derived import Axiom, Axioms
-from .dialects import to_plain_pddl
+from .dialects import Text, to_plain_pddl
+from .factored import is_factored, merge_parts
 from .formula_reader import DURATION, FormulaReader
 from .formulas import (
     EMPTY_AND,
@@ -40,7 +41,6 @@ from .reader import (
     Sexp,
     parse_number,
     read_definition,
-    read_expressions,
     read_keywords,
     read_typed_list,
     require,
@@ -100,9 +100,11 @@ class Task:
     """
 
     def __init__(
-        self, domain: str, problem: str, lenient: bool, tolerance: Fraction, kinds: Mapping[str, Collection[str]]
+        self, domain: Text, problem: Text, lenient: bool, tolerance: Fraction, kinds: Mapping[str, Collection[str]]
     ) -> None:
-        domain_text, problem_text = to_plain_pddl(read_expressions(domain), read_expressions(problem))
+        if is_factored(domain):
+            domain, problem = merge_parts(domain, problem, lambda d, p: Task(d, p, lenient, tolerance, {}).vocabulary)
+        domain_text, problem_text = to_plain_pddl(domain, problem)
         domain_sections = read_definition(domain_text, "domain", DOMAIN_SECTIONS, REPEATED_DOMAIN_SECTIONS)
         problem_sections = read_definition(problem_text, "problem", PROBLEM_SECTIONS, "")
         self.tolerance = tolerance

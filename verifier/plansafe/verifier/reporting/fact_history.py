@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.execution.action_effects import SnapEffects
+from plansafe.verifier.execution.action_effects import Conflict, SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.readings import make_timed_replay
 from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Replay
 from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
@@ -148,7 +149,33 @@ class FactHistory:
         if self.outcome.trace is not None and (self._is_complete or self._halt_history is not None):
             trace: list[LetterChanges] = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
             return trace if self._halt_history is None else [*self._halt_history.list_changes(facts), *trace]
+        if self._trace is None and self._is_plain:
+            self._trace = self._run_plain_steps()
         return self._run(only=facts) if self._trace is None else self._trace
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether each letter of the plan is the state after one step that only changes facts and fluents."""
+        outcome, is_timed = self.outcome, self.resolved.timed is not None
+        return outcome.step_of_letter is None and not is_timed and self.engine.axioms is None
+
+    def _run_plain_steps(self) -> list[LetterChanges] | None:
+        """Run the executed steps of a plain plan again; ``None`` if a step must be interpreted or changes are many."""
+        state, compile_step = self.engine.make_initial_state(), self.engine.full_code.compile_step
+        trace: list[LetterChanges] = []
+        count = 0
+        try:
+            for number, step in enumerate(self.resolved.steps[: self.outcome.letters], 1):
+                assert isinstance(step, GroundAction)
+                log: list[StateChange] = []
+                compile_step(step.action)(state.facts, state.fluents, log, *step.objects)
+                trace.append((number, (number,), log))
+                count += len(log)
+                if count > MAX_CHANGES:
+                    return None
+        except (KeyError, ZeroDivisionError, Conflict):
+            return None
+        return trace
 
     def find_fact_changes(self, facts: set[Fact]) -> dict[Fact, FactChanges]:
         """Return when each of the facts changed, computed backwards from the last state."""

@@ -55,7 +55,10 @@ def make_failed_step_finding(
     action_step = context.resolved.steps[step - 1]
     if isinstance(action_step, GroundAction) and isinstance(action_step.action.node, list):
         related.append(_make_condition_label(context, action_step.action, action_step.action.node, failure))
-    cause = _failure_text(failure, context.task.is_continuous)
+        unknown = _explain_unknown_objects(context, action_step)
+        if failure.code == SC.PRECONDITION and unknown is not None:
+            notes, help = [unknown], None
+    cause = _failure_text(failure, context.compiled.engine.is_continuous)
     return Finding(
         failure.code,
         FindingClass.INEXECUTABLE,
@@ -70,6 +73,15 @@ def make_failed_step_finding(
         table=table,
         follows=follows,
     )
+
+
+def _explain_unknown_objects(context: FindingContext, step: GroundAction) -> str | None:
+    """Return the reason why no agent of a factored task can take a step; ``None`` if one can."""
+    agents = context.compiled.symbols.agents
+    name, objects = step.action.name, context.task.names(step.objects)
+    if not agents or any([name in agent.actions and agent.objects.issuperset(objects) for agent in agents]):
+        return None
+    return f"no agent that has `{name}` knows all of these objects"
 
 
 def _failure_text(failure: Failure, is_continuous: bool) -> str:

@@ -122,7 +122,7 @@ class CourseRecorder:
     # -- the end ------------------------------------------------------------------------------------------------------
 
     def finish(self, run: ContinuousReplay, first_fluents: Sequence[str]) -> tuple[FluentCourse, ...]:
-        """Return the courses: those of ``first_fluents``, then those that rules read, then the others."""
+        """Return the courses: first ``first_fluents``, then the fluents that rules read."""
         if not self._points:
             return ()
         try:
@@ -172,12 +172,12 @@ class CourseRecorder:
         """Add the number that a comparison compares a fluent with, if it does not change."""
         task, (left, right, binding, duration, _) = self.engine.task, compared.comparison
         evaluator = Evaluator(task, run.state.facts, run.state.fluents, duration)
-        for side, other in ((left, right), (right, left)):
-            reads = [(read.function, task.code_of(read.arguments, binding)) for read in expression_fluents(other)]
+        for side, opposite in ((left, right), (right, left)):
+            reads = [(read.function, task.code_of(read.arguments, binding)) for read in expression_fluents(opposite)]
             if not isinstance(side, Fluent) or any([fluent in self._points for fluent in reads]):
                 continue
             try:
-                value = evaluator.evaluate(other, binding)
+                value = evaluator.evaluate(opposite, binding)
             except UndefinedNumber:
                 continue
             place = approximate(value)

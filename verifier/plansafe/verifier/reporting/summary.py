@@ -249,6 +249,8 @@ def count_rules(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ..
 
 def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedViolation]) -> tuple[RuleCount, ...]:
     """Count each rule. Only rules whose matches, triggers or status differ from the kept counts are counted again."""
+    if not compiled.rules:
+        return ()
     parts, criteria = compiled.engine.rule_set.parts, compiled.options.criteria
     undecided = {parts[part].rule for part, _ in halt.undecided}
     violations: dict[int, int] = {}

@@ -210,7 +210,7 @@ class _Recorder:
             self.initial = tuple(self._state_texts(run.state))
         log = [*self._interval_log, *(run.trace[-1][2] if run.trace and run.trace[-1][0] == run.letter else ())]
         self._interval_log.clear()
-        if cause is not None and cause.is_interval:  # its numbers are those of some time in it
+        if cause is not None and cause.is_interval:  # numbers have their values at some time in it
             base = len(self.task.predicates)
             self._interval_log += [change for change in log if change[0] >= base]
             log = [change for change in log if change[0] < base]

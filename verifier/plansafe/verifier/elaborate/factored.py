@@ -1,0 +1,453 @@
+"""Factored tasks (MA-PDDL): the parts of several agents, merged on the tree into one domain and one problem.
+
+docs/language.md, section 2, Dialects, defines the result. Each part is elaborated alone first, so that mistakes are
+reported in its own text; the merged lists keep the places of the parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from typing import NamedTuple, Protocol
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.sexpr import Node, format_node
+from plansafe.verifier.elaborate import dialects
+from plansafe.verifier.elaborate.context import Context, Place, is_object_name, is_variable, token_text
+from plansafe.verifier.elaborate.part_arguments import QUANTIFIERS, find_arguments
+from plansafe.verifier.elaborate.symbols import Agent, Symbols
+from plansafe.verifier.elaborate.types import parse_typed_list
+from plansafe.verifier.model.nodes import Predicate, Task, Variable
+
+
+class Elaborated(Protocol):
+    """An elaborated domain and problem."""
+
+    @property
+    def task(self) -> Task:
+        """The task."""
+
+    @property
+    def symbols(self) -> Symbols:
+        """Its names."""
+
+
+Elaborate = Callable[[Context, list[Node], list[Node]], Elaborated | None]
+Tops = tuple[list[Node], list[Node]]
+"""The top-level nodes of a domain and of a problem."""
+
+
+class MergedParts(NamedTuple):
+    """The top-level nodes of the merged domain and problem, and the agents."""
+
+    domain_top: list[Node]
+    problem_top: list[Node]
+    agents: tuple[Agent, ...]
+
+
+_STRUCTURES = (":action", ":durative-action", ":process", ":event")
+
+
+class _Part(NamedTuple):
+    """The domain and problem of one agent: the sections by their heads, and the elaborated task."""
+
+    sections: Mapping[str, list[list[Node]]]
+    elaborated: Elaborated
+    private: Mapping[str, set[str]]
+    """The names that are private, by the head of their section."""
+
+    @property
+    def private_objects(self) -> set[str]:
+        """The private objects and constants."""
+        return self.private[":objects"] | self.private[":constants"]
+
+    def objects_of(self, type_names: tuple[str, ...] | None) -> set[str]:
+        """Return the objects of one of the types."""
+        return _objects_of(self.elaborated, type_names)
+
+
+class _Declared(NamedTuple):
+    """The first declaration of a name in the parts."""
+
+    types: tuple[tuple[str, ...], ...]
+    at: Place
+    parts: list[int]
+    is_private: bool
+
+
+def is_factored(domain_top: list[Node]) -> bool:
+    """Whether a text has several domains, and each requires ``:factored-privacy``."""
+    return len(domain_top) > 1 and all([_is_part(form) for form in domain_top])
+
+
+def _is_part(form: Node) -> bool:
+    sections = form[2:] if isinstance(form, list) and form[:1] == ["define"] else []
+    flags = [s for s in sections if isinstance(s, list) and s[:1] == [":requirements"]]
+    return any([":factored-privacy" in section for section in flags])
+
+
+def merge_parts(
+    context: Context, domain_top: list[Node], problem_top: list[Node], elaborate: Elaborate
+) -> MergedParts | None:
+    """Return the merged domain and problem; ``None`` after an error."""
+    if len(domain_top) != len(problem_top):
+        message = f"a factored task needs a problem for each domain, not {len(problem_top)} for {len(domain_top)}"
+        at = Place(problem_top, len(problem_top) - 1) if problem_top else Place(domain_top, 0)
+        context.error(SC.CONTRADICTORY_PARTS, message, at, "the last problem")
+        return None
+    parts = []
+    for number, (domain, problem) in enumerate(zip(domain_top, problem_top, strict=True)):
+        alone = _share_places(context)
+        tops = (
+            alone.record_origin([domain], Place(domain_top, number)),
+            alone.record_origin([problem], Place(problem_top, number)),
+        )
+        elaborated = elaborate(alone, *tops)
+        if elaborated is None or alone.errors:
+            context.diagnostics += alone.diagnostics
+            context.errors += max(alone.errors, 1)
+        else:
+            parts.append(_make_part(context, tops, elaborated))
+    if len(parts) < len(domain_top):
+        return None
+    merger = _Merger(context, parts)
+    tops = merger.merge({})
+    if context.errors:
+        return None
+    trial = _share_places(context)
+    merged = elaborate(trial, *tops)
+    if merged is None or trial.errors:
+        return MergedParts(*tops, ())  # reported where the result is elaborated
+    merger.refuse_unknown_objects(merged)
+    if context.errors:
+        return None
+    names = [part.elaborated.symbols for part in parts]
+    agents = tuple([Agent(frozenset(symbols.actions), frozenset(symbols.objects)) for symbols in names])
+    return MergedParts(*merger.merge(dict(merger.find_conditions(merged))), agents)
+
+
+def _share_places(context: Context) -> Context:
+    """Return a context with diagnostics of its own."""
+    shared = Context(context.lenient_types)
+    shared.places, shared.origin, shared.replaced = context.places, context.origin, context.replaced
+    return shared
+
+
+def _make_part(context: Context, tops: Tops, elaborated: Elaborated) -> _Part:
+    sections: dict[str, list[list[Node]]] = {}
+    private: dict[str, set[str]] = {head: set() for head in dialects.PRIVATE}
+    for top in tops:
+        for section in top[0][2:] if isinstance(top[0], list) else ():
+            assert isinstance(section, list)
+            head = token_text(section[0])
+            if head in dialects.PRIVATE:
+                for block in [child for child in section if isinstance(child, list) and child[:1] == [":private"]]:
+                    private[head] |= _list_private(head, block)
+                section = dialects.inline_private_blocks(context, Place(section), True, is_reported=False).node
+            sections.setdefault(":constraints" if head == ":constraint" else head, []).append(section)
+    return _Part(sections, elaborated, private)
+
+
+def _list_private(head: str, block: list[Node]) -> set[str]:
+    """Return the names that a block ``(:private ..)`` declares."""
+    if head in (":predicates", ":functions"):
+        return {token_text(declared[0]) for declared in block[1:] if isinstance(declared, list)}
+    return {entry.name for entry in parse_typed_list(Context(), block, 1, is_object_name, "an object")}
+
+
+class _Merger:
+    """Merges parts; reports contradictions to the context."""
+
+    def __init__(self, context: Context, parts: list[_Part]) -> None:
+        self.context = context
+        self.parts = parts
+        self._objects = self._merge_objects()
+        self._predicates = self._merge_declarations("predicate")
+        self._functions = self._merge_declarations("function")
+        self._structures = self._merge_structures()
+        self._axioms = self._merge_axioms()
+        self._metric = self._merge_metric()
+
+    def _contradict(self, message: str, at: Place, first: Place, help: str | None = None) -> None:
+        self.context.error(
+            SC.CONTRADICTORY_PARTS, message, at, "in this part", related=(first, "in another part"), help=help
+        )
+
+    # -- declarations -------------------------------------------------------------------------------------------------
+
+    def _merge_objects(self) -> dict[str, _Declared]:
+        merged: dict[str, _Declared] = {}
+        for number, part in enumerate(self.parts):
+            symbols = part.elaborated.symbols
+            for name, types, at in zip(symbols.objects, symbols.object_types, symbols.object_at, strict=True):
+                names = tuple(sorted([symbols.types.names[t] for t in types]))
+                private = name in part.private_objects
+                first = merged.setdefault(name, _Declared((names,), at, [], private))
+                if first.parts and (private or first.is_private):
+                    message = f"object `{name}` is private to another agent"
+                    self._contradict(message, at, first.at, "give the objects of two agents two names")
+                elif first.types != (names,):
+                    message = f"object `{name}` has types `{' '.join(first.types[0])}` and `{' '.join(names)}`"
+                    self._contradict(message, at, first.at)
+                first.parts.append(number)
+        return merged
+
+    def _merge_declarations(self, kind: str) -> dict[str, _Declared]:
+        """Return the predicates or functions of all parts."""
+        merged: dict[str, _Declared] = {}
+        for number, part in enumerate(self.parts):
+            symbols = part.elaborated.symbols
+            for declared in symbols.predicates if kind == "predicate" else symbols.functions:
+                name, types, at = declared.name, _type_names(part, declared), Place(_as_list(declared.node))
+                private = name in part.private[f":{kind}s"]
+                first = merged.setdefault(name, _Declared(types, at, [], private))
+                if first.is_private != private:
+                    message = f"{kind} `{name}` is private to one agent, and not to another"
+                    self._contradict(message, at, first.at)
+                elif first.types != types and not (private and len(first.types) == len(types)):
+                    self._contradict(f"{kind} `{name}` has other types", at, first.at)
+                elif first.types != types:
+                    both = [tuple(sorted({*names, *more})) for names, more in zip(first.types, types, strict=True)]
+                    merged[name] = first._replace(types=tuple(both))
+                first.parts.append(number)
+        self._separate_private_facts(kind, {name: d for name, d in merged.items() if d.is_private and d.parts[1:]})
+        return merged
+
+    def _separate_private_facts(self, kind: str, shared: Mapping[str, _Declared]) -> None:
+        """Report private predicates and functions whose facts could be the same for two agents."""
+        arities = {name: len(declared.types) for name, declared in shared.items()}
+        heads = (*_STRUCTURES, ":derived", ":init", ":goal", ":constraints", ":metric")
+        arguments = []
+        for part in self.parts if shared else ():
+            sections = [section for head in heads for section in part.sections.get(head, ())]
+            arguments.append(find_arguments(sections, arities, part.objects_of))
+        for name, declared in shared.items():
+            for first, second in combinations(declared.parts, 2):
+                pairs = zip(arguments[first][name], arguments[second][name], strict=True)
+                if all([ours & theirs for ours, theirs in pairs]):
+                    message = f"{kind} `{name}` is private to two agents, whose facts could be the same"
+                    help = "give it a parameter for an object of the agent, with a type of its own; or use two names"
+                    at = [self._declared_at(kind, name, number) for number in (second, first)]
+                    self._contradict(message, at[0], at[1], help)
+                    break
+
+    def _declared_at(self, kind: str, name: str, number: int) -> Place:
+        symbols = self.parts[number].elaborated.symbols
+        if kind == "predicate":
+            return Place(_as_list(symbols.predicates[symbols.predicate_index[name]].node))
+        return Place(_as_list(symbols.functions[symbols.function_index[name]].node))
+
+    def _signature(self, declared: _Declared) -> Place:
+        """Return the declaration of a predicate or function with the types of all parts."""
+        parameters = [(_token(f"?{n}"), _token("-"), _type(names)) for n, names in enumerate(declared.types, 1)]
+        children = [Place(_as_list(declared.at.subtree), 0), *[p for parameter in parameters for p in parameter]]
+        return Place(dialects.generated_list(self.context, children))
+
+    # -- actions, axioms, metric --------------------------------------------------------------------------------------
+
+    def _merge_structures(self) -> dict[tuple[str, str], tuple[list[Node], list[int]]]:
+        """Return the actions, processes and events: by kind and name, the tree and the parts that have it."""
+        merged: dict[tuple[str, str], tuple[list[Node], list[int]]] = {}
+        for number, part in enumerate(self.parts):
+            for head in _STRUCTURES:
+                for section in part.sections.get(head, ()):
+                    first, parts = merged.setdefault((head, token_text(section[1])), (section, []))
+                    if parts and format_node(first) != format_node(section):
+                        message = f"{head[1:]} `{token_text(section[1])}` is not the same in all parts"
+                        self._contradict(message, Place(section, 1), Place(first, 1), "write it in the same way")
+                    parts.append(number)
+        return merged
+
+    def _merge_axioms(self) -> list[list[Node]]:
+        merged: dict[str, list[list[Node]]] = {}
+        for part in self.parts:
+            by_predicate: dict[str, list[list[Node]]] = {}
+            for section in part.sections.get(":derived", ()):
+                by_predicate.setdefault(token_text(_as_list(section[1])[0]), []).append(section)
+            for name, sections in by_predicate.items():
+                first = merged.setdefault(name, sections)
+                if [format_node(section) for section in first] != [format_node(section) for section in sections]:
+                    message = f"derived predicate `{name}` is not the same in all parts"
+                    self._contradict(message, Place(sections[0], 1), Place(first[0], 1), "write it in the same way")
+        return [section for sections in merged.values() for section in sections]
+
+    def _merge_metric(self) -> list[list[Node]]:
+        metrics = [section for part in self.parts for section in part.sections.get(":metric", ())]
+        for metric in metrics:
+            if format_node(metric) != format_node(metrics[0]):
+                self._contradict("the parts have different metrics", Place(metric), Place(metrics[0]))
+        return metrics[:1]
+
+    # -- knowledge ----------------------------------------------------------------------------------------------------
+
+    def refuse_unknown_objects(self, merged: Elaborated) -> None:
+        """Report quantifiers over objects that an agent does not know."""
+        for part in self.parts:
+            heads = (*_STRUCTURES, ":derived", ":goal", ":constraints")
+            for section in [section for head in heads for section in part.sections.get(head, ())]:
+                for variables in _find_quantified(section):
+                    for entry in parse_typed_list(Context(), _as_list(variables.subtree), 0, is_variable, "a variable"):
+                        if _objects_of(merged, entry.types) - part.objects_of(entry.types):
+                            text = "the objects of another agent are among its values"
+                            self.context.report_unsupported(
+                                "quantifiers over objects that an agent does not know", entry.at, text
+                            )
+
+    def find_conditions(self, merged: Elaborated) -> Iterator[tuple[tuple[str, str], Node]]:
+        """Yield for each action the condition that some agent knows its arguments, unless it is always true."""
+        for key, (section, numbers) in self._structures.items():
+            everywhere = [set(merged.task.names(merged.task.domains[v.domain])) for v in _parameters(merged, key)]
+            agents = dialects.split_agent(Context(), section)[0]
+            agent_count = len(parse_typed_list(Context(), [a.subtree for a in agents], 0, is_variable, "a variable"))
+            choices: list[Node] = []
+            for number in numbers:
+                part, conditions = self.parts[number], list[Node]()
+                task = part.elaborated.task
+                for place, variable in enumerate(_parameters(part.elaborated, key)):
+                    values = set(task.names(task.domains[variable.domain]))
+                    if place < agent_count:
+                        values = values & part.private_objects or values
+                    conditions += _require_values(variable.name, values, everywhere[place])
+                choices.append(["and", *conditions])
+            if ["and"] not in choices:
+                yield key, ["or", *choices] if len(choices) > 1 else choices[0]
+
+    # -- the result ---------------------------------------------------------------------------------------------------
+
+    def merge(self, conditions: Mapping[tuple[str, str], Node]) -> Tops:
+        """Return the merged domain and problem; ``conditions`` by kind and name of an action."""
+        first = self.parts[0].elaborated.task
+        domain = [*_head("domain", first.name), self._requirements()]
+        domain.append(self._list(":types", [p for s in self._all(":types") for p in _typed(s)]))
+        domain.append(self._list(":constants", [p for o in self._objects.values() for p in _object(o)]))
+        domain.append(self._list(":predicates", [self._signature(declared) for declared in self._predicates.values()]))
+        functions = [(self._signature(f), _token("-"), _token("number")) for f in self._functions.values()]
+        domain.append(self._list(":functions", [place for places in functions for place in places]))
+        for key, (section, _) in self._structures.items():
+            condition = conditions.get(key)
+            domain.append(Place(section) if condition is None else self._restrict(section, key[0], condition))
+        domain += [Place(section) for section in self._axioms]
+        problem = [*_head("problem", first.problem), self._list(":domain", [_token(first.name)])]
+        problem.append(
+            self._list(":init", _distinct([Place(s, i) for s in self._all(":init") for i in range(1, len(s))]))
+        )
+        for head in (":goal", ":constraints"):
+            bodies = _distinct([Place(section, 1) for section in self._all(head) if len(section) > 1])
+            if bodies:
+                both = self._list("and", bodies)
+                self.context.origin[id(both.node)] = bodies[0]
+                problem.append(self._list(head, bodies if len(bodies) == 1 else [both]))
+        problem += [Place(section) for section in self._metric]
+        make = dialects.generated_list
+        return [make(self.context, domain)], [make(self.context, problem)]
+
+    def _all(self, head: str) -> list[list[Node]]:
+        return [section for part in self.parts for section in part.sections.get(head, ())]
+
+    def _list(self, head: str, children: list[Place]) -> Place:
+        return Place(dialects.generated_list(self.context, [_token(head), *children]))
+
+    def _requirements(self) -> Place:
+        return self._list(
+            ":requirements", _distinct([Place(s, i) for s in self._all(":requirements") for i in range(1, len(s))])
+        )
+
+    def _restrict(self, section: list[Node], head: str, condition: Node) -> Place:
+        """Return an action, process or event with one more condition."""
+        at = Place(section, 1)
+        if head == ":durative-action":
+            condition = ["at", "start", condition]
+        key = ":condition" if head == ":durative-action" else ":precondition"
+        added = Place(self.context.record_origin([self._generate(condition, at)], at), 0)
+        children = [Place(section, child) for child in range(len(section))]
+        if key in section:
+            place = section.index(key) + 1
+            both = self._list("and", [added, children[place]])
+            self.context.origin[id(both.node)] = Place(section, place)
+            children[place] = both
+        else:
+            children += [_token(key), added]
+        return Place(dialects.generated_list(self.context, children))
+
+    def _generate(self, node: Node, at: Place) -> Node:
+        """Return a generated tree whose lists have the place ``at``."""
+        if isinstance(node, str):
+            return node
+        return self.context.record_origin([self._generate(child, at) for child in node], at)
+
+
+def _token(text: str) -> Place:
+    return Place([text], 0)
+
+
+def _head(kind: str, name: str) -> list[Place]:
+    return [_token("define"), Place([[kind, name]], 0)]
+
+
+def _as_list(node: object) -> list[Node]:
+    assert isinstance(node, list)
+    return node
+
+
+def _typed(section: list[Node]) -> list[Place]:
+    return dialects.close_typed_list([Place(section, child) for child in range(1, len(section))])
+
+
+def _object(declared: _Declared) -> list[Place]:
+    return [declared.at, _token("-"), _type(declared.types[0])]
+
+
+def _type(names: tuple[str, ...]) -> Place:
+    return Place([names[0] if len(names) == 1 else ["either", *names]], 0)
+
+
+def _distinct(places: list[Place]) -> list[Place]:
+    """Return nodes without repetitions."""
+    return list({format_node(place.subtree): place for place in reversed(places)}.values())[::-1]
+
+
+def _type_names(part: _Part, declared: Predicate) -> tuple[tuple[str, ...], ...]:
+    names = part.elaborated.symbols.types.names
+    return tuple([tuple(sorted([names[t] for t in types])) for types in declared.types])
+
+
+def _objects_of(elaborated: Elaborated, type_names: tuple[str, ...] | None) -> set[str]:
+    symbols = elaborated.symbols
+    types = symbols.types
+    wanted = (0,) if type_names is None else tuple([types.index[name] for name in type_names if name in types.index])
+    objects = zip(symbols.objects, symbols.object_types, strict=True)
+    return {name for name, own in objects if types.object_fits(own, wanted)}
+
+
+def _parameters(elaborated: Elaborated, key: tuple[str, str]) -> tuple[Variable, ...]:
+    kind, name = key
+    symbols = elaborated.symbols
+    if kind == ":process":
+        return symbols.processes[name].parameters
+    return (symbols.events if kind == ":event" else symbols.actions)[name].parameters
+
+
+def _require_values(variable: str, values: set[str], everywhere: set[str]) -> list[Node]:
+    """Return conditions on a variable with values in ``everywhere``; none if the agent knows all of them."""
+    unknown = everywhere - values
+    if not unknown:
+        return []
+    is_positive = len(values) <= len(unknown)
+    tests: list[Node] = [["=", variable, name] for name in sorted(values & everywhere if is_positive else unknown)]
+    return [["or", *tests]] if is_positive else [["not", test] for test in tests]
+
+
+def _find_quantified(section: list[Node]) -> Iterator[Place]:
+    """Yield the typed lists of quantifiers, ``:vars`` and heads of derived predicates."""
+    stack: list[list[Node]] = [section]
+    if section[0] == ":derived":
+        head = _as_list(section[1])
+        yield Place([head[1:]], 0)
+    while stack:
+        node = stack.pop()
+        for child, part in enumerate(node):
+            if isinstance(part, list):
+                is_quantified = child == 1 and node[0] in QUANTIFIERS
+                if is_quantified or (child and node[child - 1] == ":vars"):
+                    yield Place(node, child)
+                stack.append(part)

@@ -1,0 +1,342 @@
+"""Real numbers with exponentials: e^(3/2), logarithms, and roots of exponential polynomials.
+
+A number is a sum of terms c a^n .. e^(q b + ..): its *atoms* a, b are numbers, and only enclosures of them are known.
+Equal terms are collected. A sum of c e^r with rational exponents is then 0 only if it has no term
+(Lindemann-Weierstrass). Other sums are compared by enclosures. If ``MAX_BITS`` do not separate one from 0, its sign is
+not decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import cache, lru_cache
+from itertools import combinations, count
+from typing import Any, NamedTuple
+
+from .reader import KernelLimit, require
+from .real_numbers import Algebraic, Interval, Irrational, enclose, enclosure, sign
+
+Real = Any
+"""A ``Fraction``, an ``Algebraic`` of ``real_numbers.py``, or a ``Transcendental``."""
+BITS = 32
+MAX_BITS = 1024
+MAX_LEVEL = 7
+MAX_EXPONENT = 20_000
+MAX_TERMS = 500
+TRIAL_DIVISORS = 1000
+_order = count()
+
+
+class Atom:
+    """The only zero of a function between two fractions, at which the function has different signs.
+
+    ``pivot`` and ``replacement``: a term that equals other terms, because the function is 0 here. ``base``: the value
+    of e^atom if it is a fraction or algebraic. ``twin``: the same number, found before.
+    """
+
+    def __init__(self, function: Callable[[Real], Real], low: Fraction, high: Fraction) -> None:
+        self.order = next(_order)
+        self.function = function
+        self.low, self.high = self._first_low, self._first_high = low, high
+        self._values = function(low), function(high)
+        self._sign_at_high = sign(self._values[1])
+        self._level = 0
+        self.pivot: Monomial | None = None
+        self.replacement: Real = None
+        self.base: Real = None
+        self.twin: Atom | None = None
+
+    def enclose(self, bits: int) -> Interval:
+        """Return an interval of width 2^-bits or less."""
+        while (self.high - self.low) * 2**bits > 1:
+            self._refine()
+        return self.low, self.high
+
+    def _refine(self) -> None:
+        """Halve the interval, or take the cell of a grid that the secant hits; after a hit the next grid is finer.
+
+        Source: Abbott, Quadratic interval refinement for real roots, 2014.
+        """
+        cells = 2**2**self._level
+        width = (self.high - self.low) / cells
+        below, above = (sum(enclosure(value)) for value in self._values)
+        hit = cells * below // (below - above) if below != above else 0
+        for cell in range(cells) if cells == 2 else [min(max(hit, 0), cells - 1)]:
+            low = self.low + cell * width
+            values = self.function(low), self.function(low + width)
+            if sign(values[0]) != self._sign_at_high and sign(values[1]) != -self._sign_at_high:
+                self.low, self.high, self._values = low, low + width, values
+                self._level = min(self._level + 1, MAX_LEVEL)
+                return
+        self._level -= 1
+
+    def number(self) -> Real:
+        """Return the number."""
+        return make({Monomial(frozenset({(self, 1)}), frozenset()): Fraction(1)})
+
+    def relate(self) -> None:
+        """Find a term of the atom that the other terms replace."""
+        terms = self.function(self.number()).terms
+        for pivot, factor in terms.items():
+            if self in pivot.atoms() and pivot.as_atom() is None and isinstance(factor, Fraction):
+                remainder = {monomial: c / -factor for monomial, c in terms.items() if monomial != pivot}
+                self.pivot, self.replacement = pivot, make(remainder)
+                return
+
+    def is_same_as(self, other: Atom) -> bool:
+        """Whether the terms show that another atom is the zero of the function."""
+        if max(self.low, other.low) > min(self.high, other.high):
+            return False
+        if not self._first_low <= other.low <= other.high <= self._first_high:
+            return False
+        value = self.function(other.number())
+        return isinstance(value, Fraction) and value == 0
+
+
+ONE_ATOM = Atom(lambda x: x - 1, Fraction(1), Fraction(1))
+"""The number 1, in exponents."""
+
+
+class Monomial(NamedTuple):
+    """A product of powers of atoms, and of e^exponent; the exponent is a sum of multiples of atoms."""
+
+    powers: frozenset[tuple[Atom, int]]
+    exponent: frozenset[tuple[Atom, Fraction]]
+
+    def atoms(self) -> set[Atom]:
+        """Return the atoms."""
+        return {atom for atom, _ in self.powers} | {atom for atom, _ in self.exponent}
+
+    def as_atom(self) -> Atom | None:
+        """Return the atom that equals the product, if there is one."""
+        match [*self.powers]:
+            case [] if not self.exponent:
+                return ONE_ATOM
+            case [(atom, 1)] if not self.exponent:
+                return atom
+        return None
+
+
+EMPTY_PRODUCT = Monomial(frozenset(), frozenset())
+
+
+def _add_multiples(first: Iterable[tuple[Atom, Any]], second: Iterable[tuple[Atom, Any]]) -> frozenset[Any]:
+    """Add sums of multiples of atoms. An atom's twin takes its place."""
+    total = dict[Atom, Any]()
+    for atom, factor in (*first, *second):
+        while atom.twin is not None:
+            atom = atom.twin
+        total[atom] = total.get(atom, 0) + factor
+    return frozenset((atom, factor) for atom, factor in total.items() if factor)
+
+
+def _multiply_monomials(m: Monomial, n: Monomial) -> Monomial:
+    return Monomial(_add_multiples(m.powers, n.powers), _add_multiples(m.exponent, n.exponent))
+
+
+def make(terms: dict[Monomial, Real]) -> Real:
+    """Return the sum of terms: replace pivots, and leave out terms that are 0."""
+    total = dict[Monomial, Real]()
+    for monomial, c in terms.items():
+        replaced, factor = _take_bases(monomial)
+        pivots = [atom for atom in replaced.atoms() if atom.pivot == replaced]
+        for part, part_factor in _terms(pivots[0].replacement if pivots else Fraction(1)).items():
+            key = part if pivots else replaced
+            total[key] = total.get(key, Fraction(0)) + c * factor * part_factor
+    total = {monomial: c for monomial, c in total.items() if c != 0}
+    require(len(total) <= MAX_TERMS, "a number with too many terms", KernelLimit)
+    return Transcendental(total) if total.keys() - {EMPTY_PRODUCT} else total.get(EMPTY_PRODUCT, Fraction(0))
+
+
+def _take_bases(monomial: Monomial) -> tuple[Monomial, Real]:
+    """Move the whole powers of bases out of the exponent."""
+    factor: Real = Fraction(1)
+    if all(atom.base is None and atom.twin is None for atom in monomial.atoms()):
+        return monomial, factor
+    exponent = dict(_add_multiples(monomial.exponent, ()))
+    for atom, multiple in exponent.items():
+        if atom.base is not None:
+            factor = factor * atom.base ** (multiple // 1)
+            exponent[atom] = multiple % 1
+    return Monomial(_add_multiples(monomial.powers, ()), _add_multiples(exponent.items(), ())), factor
+
+
+def _terms(number: Real) -> dict[Monomial, Real]:
+    return number.terms if isinstance(number, Transcendental) else {EMPTY_PRODUCT: number}
+
+
+class Transcendental(Irrational):
+    """A sum of terms. ``make`` makes such numbers."""
+
+    patience = 3
+
+    def __init__(self, terms: dict[Monomial, Real]) -> None:
+        self.terms = terms
+        self._bits = BITS
+
+    def __add__(self, other: Any) -> Real:
+        terms = dict(self.terms)
+        for monomial, c in _terms(other).items():
+            terms[monomial] = terms.get(monomial, Fraction(0)) + c
+        return make(terms)
+
+    def __mul__(self, other: Any) -> Real:
+        terms = dict[Monomial, Real]()
+        for m, c in self.terms.items():
+            for n, d in _terms(other).items():
+                product = _multiply_monomials(m, n)
+                terms[product] = terms.get(product, Fraction(0)) + c * d
+        return make(terms)
+
+    def invert(self) -> Real:
+        """Return 1 divided by the number. Raises ``KernelLimit`` if it has several terms."""
+        ((monomial, c), *more) = self.terms.items()
+        require(not more and not monomial.powers, "a division by a sum of exponentials", KernelLimit)
+        return make({Monomial(EMPTY_PRODUCT.powers, frozenset((a, -q) for a, q in monomial.exponent)): 1 / c})
+
+    def enclosure(self) -> Interval:
+        """Return the sum of the enclosures of the terms."""
+        low = high = Fraction(0)
+        for monomial, c in self.terms.items():
+            least, greatest = self._enclose_term(monomial, c)
+            low, high = low + least, high + greatest
+        return low, high
+
+    def _enclose_term(self, monomial: Monomial, c: Real) -> Interval:
+        term = enclose(c, Fraction(1, 2**self._bits))
+        for atom, power in monomial.powers:
+            for _ in range(power):
+                term = _multiply_intervals(term, atom.enclose(self._bits))
+        least = greatest = Fraction(0)
+        for atom, multiple in monomial.exponent:
+            ends = [multiple * end for end in atom.enclose(self._bits)]
+            least, greatest = least + min(ends), greatest + max(ends)
+        exponential = exponential_bounds(least, self._bits)[0], exponential_bounds(greatest, self._bits)[1]
+        return _multiply_intervals(term, exponential)
+
+    def refine(self) -> None:
+        """Take twice as many bits. Raises ``KernelLimit`` at the limit."""
+        require(self._bits < MAX_BITS, "numbers too close to be compared", KernelLimit)
+        self._bits *= 2
+
+    def is_zero(self) -> bool:
+        """Whether the number is 0 because some of its atoms are the same number."""
+        atoms = sorted({a for monomial in self.terms for a in monomial.atoms()}, key=lambda atom: atom.order)
+        for first, second in combinations(atoms, 2):
+            if second.twin is None and (second.is_same_as(first) or first.is_same_as(second)):
+                second.twin = first
+        simpler = make(self.terms)
+        return simpler == 0 if len(_terms(simpler)) < len(self.terms) else False
+
+
+def _multiply_intervals(left: Interval, right: Interval) -> Interval:
+    products = [x * y for x in left for y in right]
+    return min(products), max(products)
+
+
+@lru_cache(maxsize=10_000)
+def exponential_bounds(x: Fraction, bits: int) -> Interval:
+    """Return numbers below and above e^x, whose quotient differs from 1 by less than 2^-bits.
+
+    The Taylor series at x / 2^halvings, in multiples of 2^-precision, squared as often. Each term has an error below 4
+    units: it is rounded twice, and the error of the term before is halved. The rounding of x adds less than 2 units,
+    and the remaining terms less than 8.
+    """
+    if x < 0:
+        inverse = exponential_bounds(-x, bits)
+        return 1 / inverse[1], 1 / inverse[0]
+    require(x <= MAX_EXPONENT, "an exponential of a number too large", KernelLimit)
+    halvings = (2 * x.numerator // x.denominator).bit_length()
+    precision = bits + 2 * halvings + 24
+    argument = (x.numerator << precision) // (x.denominator << halvings)
+    term = 1 << precision
+    total = n = 0
+    while term:
+        total += term
+        n += 1
+        term = (term * argument >> precision) // n
+    low, high = total, total + 4 * n + 10
+    for _ in range(halvings):
+        low, high = low * low >> precision, (high * high >> precision) + 1
+    return Fraction(low, 1 << precision), Fraction(high, 1 << precision)
+
+
+# Exponentials and logarithms of numbers
+
+
+def exponential(factor: Fraction, time: Real, start: Real) -> Real:
+    """Return e^(factor (time - start))."""
+    difference = [*_as_exponent(time), *((atom, -multiple) for atom, multiple in _as_exponent(start))]
+    return make(
+        {Monomial(EMPTY_PRODUCT.powers, _add_multiples(((a, factor * q) for a, q in difference), ())): Fraction(1)}
+    )
+
+
+def _as_exponent(x: Real) -> frozenset[tuple[Atom, Fraction]]:
+    """Return a number as a sum of multiples of atoms; any other number becomes an atom."""
+    multiples = list[tuple[Atom | None, Real]]()
+    for monomial, c in _terms(x).items():
+        if monomial == EMPTY_PRODUCT and isinstance(c, Algebraic):
+            multiples += _powers_of_generator(c)
+        else:
+            multiples.append((monomial.as_atom(), c))
+    exponent = [(atom, c) for atom, c in multiples if atom is not None and isinstance(c, Fraction)]
+    if len(exponent) == len(multiples):
+        return _add_multiples(exponent, ())
+    if x.atom is None:
+        x.atom = _make_atom(x)
+    return frozenset({(x.atom, Fraction(1))})
+
+
+def _powers_of_generator(x: Algebraic) -> list[tuple[Atom, Real]]:
+    """Return an algebraic number as a sum of multiples of atoms, the powers of its generator."""
+    multiples = [(ONE_ATOM, x.coefficients[0])]
+    for power, c in enumerate(x.coefficients[1:], 1):
+        if power not in x.generator.atoms:
+            power_of_generator = Algebraic(x.generator, (*[Fraction(0)] * power, Fraction(1)))
+            x.generator.atoms[power] = _make_atom(power_of_generator)
+        multiples.append((x.generator.atoms[power], c))
+    return multiples
+
+
+def _make_atom(x: Real) -> Atom:
+    low, high = enclosure(x)
+    return Atom(lambda y: y - x, low - 1, high + 1)
+
+
+def _make_logarithm_atom(base: Real) -> Atom:
+    bound = Fraction(max(enclosure(base)[1], enclosure(1 / base)[1]).__ceil__().bit_length())
+    atom = Atom(lambda x: exponential(Fraction(1), x, Fraction(0)) - base, -bound, bound)
+    atom.base = base
+    return atom
+
+
+_logarithm_of_integer = cache(lambda base: _make_logarithm_atom(Fraction(base)))
+
+
+def logarithm(number: Real) -> Real:
+    """Return the logarithm of a positive number: a fraction times an exponential, or an algebraic number."""
+    if isinstance(number, Algebraic):
+        return _make_logarithm_atom(number).number()
+    ((monomial, c),) = _terms(number).items()
+    multiples = list[tuple[Atom, Fraction]](monomial.exponent)
+    for value, factor in ((c.numerator, 1), (c.denominator, -1)):
+        for divisor in range(2, TRIAL_DIVISORS):
+            while value % divisor == 0 and value > 1:
+                multiples.append((_logarithm_of_integer(divisor), Fraction(factor)))
+                value //= divisor
+        if value > 1:
+            multiples.append((_logarithm_of_integer(value), Fraction(factor)))
+    return make(
+        {
+            EMPTY_PRODUCT if atom is ONE_ATOM else Monomial(frozenset({(atom, 1)}), EMPTY_PRODUCT.exponent): multiple
+            for atom, multiple in _add_multiples(multiples, ())
+        }
+    )
+
+
+def is_fraction_times_exponential(number: Real) -> bool:
+    """Whether the number is a fraction times e^(a sum of multiples of atoms)."""
+    ((monomial, c), *more) = _terms(number).items()
+    return not more and not monomial.powers and isinstance(c, Fraction)
