@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label
 from plansafe.grammar.sexpr import Node
@@ -10,7 +12,7 @@ from plansafe.verifier.execution.outcome import Failure
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.reporting.consequences import MergedFailure
-from plansafe.verifier.reporting.fact_history import Fact, FailureReasons
+from plansafe.verifier.reporting.fact_history import FailureReasons
 from plansafe.verifier.reporting.finding_context import FindingContext, PastFacts
 from plansafe.verifier.reporting.report import Finding, FindingClass
 
@@ -123,34 +125,18 @@ def _explain_missing_fact(context: FindingContext, reasons: FailureReasons, step
         if not isinstance(literal.formula, model.Atom):
             continue
         fact = (literal.formula.predicate, task.code_of(literal.formula.arguments, literal.binding))
-        actions = changing_actions.get((fact[0], literal.required_value), ())
-        for later in range(step + 1, min(len(context.resolved.steps), step + MAX_SEARCHED_STEPS) + 1):
-            later_step = context.resolved.steps[later - 1]
-            if (
-                isinstance(later_step, GroundAction)
-                and later_step.action.name in actions
-                and _sets_fact(task, later_step, fact, literal.required_value)
-            ):
-                effect = f"{'makes' if literal.required_value else 'ends'} `{task.fact_text(*fact)}`"
-                return f"step {later} `{context.step_text(later)}` {effect}: should it come before step {step}?"
+        setters = context.find_setting_steps(fact[0], literal.required_value).get(fact[1], [])
+        place = bisect_right(setters, step)
+        if place < len(setters) and setters[place] <= step + MAX_SEARCHED_STEPS:
+            later = setters[place]
+            effect = f"{'makes' if literal.required_value else 'ends'} `{task.fact_text(*fact)}`"
+            return f"step {later} `{context.step_text(later)}` {effect}: should it come before step {step}?"
     for literal in reasons.literals:
         if isinstance(literal.formula, model.Atom) and literal.required_value and len(reasons.literals) <= 3:
             actions = changing_actions.get((literal.formula.predicate, True), ())
             if actions:
                 return f"actions that can make it true: {', '.join(['`' + action + '`' for action in actions[:5]])}"
     return None
-
-
-def _sets_fact(task: model.Task, step: GroundAction, fact: Fact, value: bool) -> bool:
-    """Whether an unconditional effect of a step sets a fact to this value."""
-    action = step.action
-    for effect in (*action.start.effects, *(action.end.effects if action.end else ())):
-        if effect.variables or effect.condition is not model.TRUE:
-            continue
-        for atom in effect.adds if value else effect.deletes:
-            if atom.predicate == fact[0] and task.code_of(atom.arguments, step.binding) == fact[1]:
-                return True
-    return False
 
 
 def make_unmet_goal_finding(context: FindingContext, reasons: FailureReasons, past: PastFacts) -> Finding:

@@ -325,7 +325,10 @@ class _RecordedReplay(Replay):
 
     def _enter_state(self, number: int) -> None:
         super()._enter_state(number)
-        self._recorder.record_letter(self, ((number, "start"),))
+        if self._recorder.is_complete:
+            self._recorder.record_letter(self, ((number, "start"),))
+        if not self._recorder.is_complete:
+            self.runtime = self.trace = None  # only the failures of later steps are shown
 
 
 class _RecordedTimedReplay(TimedReplay):
