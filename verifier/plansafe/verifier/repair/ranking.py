@@ -167,8 +167,8 @@ class RepairRanking:
 def _compute_distance_to_related(alignment: Alignment, undoing: frozenset[int], common_objects: set[int]) -> int:
     """Return the distance of inserted steps to the nearest kept steps with the same objects, in steps.
 
-    Steps at the places ``undoing`` are left out, because they should be late. ``common_objects``: the objects that all steps
-    have, which relate no two of them.
+    Steps at the places ``undoing`` are left out, because they should be late. ``common_objects``: the objects that all
+    steps have, which relate no two of them.
     """
     objects = [set(step.objects) - common_objects for step in alignment.steps]
     original_places = [place for place, origin in enumerate(alignment.origin) if origin]

@@ -103,8 +103,8 @@ class FactHistory:
     def _run(self, observer: Observer | None = None, selected_facts: set[Fact] | None = None) -> list[LetterChanges]:
         """Run the plan again and return the changes.
 
-        ``selected_facts``: the facts whose changes are returned; ``None`` for all facts. All changes are also kept for later
-        queries if there are at most ``MAX_CHANGES``.
+        ``selected_facts``: the facts whose changes are returned; ``None`` for all facts. All changes are also kept for
+        later queries if there are at most ``MAX_CHANGES``.
         """
         run: Replay
         trace: list[LetterChanges] = []
