@@ -73,7 +73,9 @@ def add_findings(report: Report, assumed: Report, additional: Sequence[Finding],
         findings=tuple(findings),
         rules=_count_with_proposed_kinds(report.rules, assumed.rules, {finding.rule for finding in in_verdict}),
         suppressed=report.suppressed + len(additional) - len(listed_findings),
-        verdict_basis=report.verdict_basis._replace(minor=report.verdict_basis.minor + len(in_verdict) - len(deciding_findings)),
+        verdict_basis=report.verdict_basis._replace(
+            minor=report.verdict_basis.minor + len(in_verdict) - len(deciding_findings)
+        ),
         worlds=worlds,
         certificate=None if deciding_findings else report.certificate,
     )

@@ -56,9 +56,9 @@ class PlanCheck(NamedTuple):
     ``touching_events``: change what instances of a rule read; ``instances``: objects for parameters, by slot. An
     instance belongs to the check of its rule with the most objects that the instance has.
 
-    If the check is only about facts in single states, ``forbidden`` are the conjunctions that must never be true,
-    throughout the run or between the events ``within``. Then the order of ``opposing`` events, which change one fact in
-    opposite ways, says when each fact is true, and few of the other ``pairs`` matter (:mod:`.fact_spans`).
+    If the check is only about facts in single states, ``forbidden_conjunctions`` must never be true, throughout the run
+    or between the events ``within``. Then the order of ``opposing`` events, which change one fact in opposite ways, says
+    when each fact is true, and few of the other ``pairs`` matter (:mod:`.fact_spans`).
     """
 
     kind: CheckKind
@@ -257,7 +257,7 @@ class PlanCheckBuilder:
     def _add_forbidden(
         self, check: PlanCheck, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
     ) -> PlanCheck:
-        """The check with its ``forbidden`` conjunctions, if it is only about facts in single states."""
+        """The check with its ``forbidden_conjunctions``, if it is only about facts in single states."""
         conjunctions = self._find_forbidden(changing, formula, bindings)
         if conjunctions is None:
             return check
@@ -277,7 +277,7 @@ class PlanCheckBuilder:
                 for other in self.clashing[event]
                 if event < other and other in check.events
             ]
-        return check._replace(forbidden=frozenset(conjunctions), opposing=frozenset(opposing))
+        return check._replace(forbidden_conjunctions=frozenset(conjunctions), opposing=frozenset(opposing))
 
     def _find_forbidden(
         self, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
