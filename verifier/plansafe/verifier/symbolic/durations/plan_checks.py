@@ -57,8 +57,8 @@ class PlanCheck(NamedTuple):
     instance belongs to the check of its rule with the most objects that the instance has.
 
     If the check is only about facts in single states, ``forbidden_conjunctions`` must never be true, throughout the run
-    or between the events ``within``. Then the order of ``opposing`` events, which change one fact in opposite ways, says
-    when each fact is true, and few of the other ``pairs`` matter (:mod:`.fact_spans`).
+    or between the events ``within``. Then the order of ``opposing`` events, which change one fact in opposite ways,
+    says when each fact is true, and few of the other ``pairs`` matter (:mod:`.fact_spans`).
     """
 
     kind: CheckKind
