@@ -287,6 +287,7 @@ REJECTED = {
         ("(:types a) (:predicates (:private (p ?x - a))) (:derived (p ?x - a) ())", "(:objects o - a) (:goal ())"),
         ("(:types a) (:predicates (:private (p ?x - a)))", "(:objects o - a) (:goal (p o))"),
     ),
+    "a private predicate without a name": parts(("(:predicates (:private ()))", OBJECTS), ("", OBJECTS)),
     "private numbers": parts(
         ("(:functions (:private (f)))", "(:init (= (f) 0)) (:goal ())"), ("(:functions (:private (f)))", "(:goal ())")
     ),
