@@ -59,7 +59,7 @@ def explore(
     try:
         while queue:
             execution = queue.popleft()
-            outcome = outcome_of(execution)
+            outcome = compute_outcome(execution)
             if outcome not in outcomes:
                 outcomes[outcome] = execution.letter
                 if is_enough(outcomes):
@@ -87,18 +87,22 @@ def _make_node_key(execution: Execution) -> object:
     runtime = execution.runtime
     if runtime is None:
         return execution.state_key()
-    return execution.key(), frozenset([v.part for v in runtime.violations()]), frozenset(runtime.undecided())
+    return (
+        execution.key(),
+        frozenset([v.part for v in runtime.collect_violations()]),
+        frozenset(runtime.collect_undecided()),
+    )
 
 
-def outcome_of(execution: Execution) -> Outcome:
+def compute_outcome(execution: Execution) -> Outcome:
     """The outcome of the trace if it ends here."""
     goal = execution.engine.evaluate_goal(execution.state) is True
-    end = execution.finished_runtime()
+    end = execution.finish_runtime()
     if end is None:
         return Outcome(frozenset(), frozenset(), goal)
     plan = execution.engine.rule_set
-    violated = frozenset([plan.parts[v.part].rule for v in end.violations()])
-    undecided = frozenset([plan.parts[part].rule for part, _ in end.undecided()])
+    violated = frozenset([plan.parts[v.part].rule for v in end.collect_violations()])
+    undecided = frozenset([plan.parts[part].rule for part, _ in end.collect_undecided()])
     return Outcome(violated, violated | undecided, goal)
 
 
@@ -162,10 +166,10 @@ def _make_violation_formula(part: RulePart, objects: dict[int, int]) -> Formula:
         case _:
             after = part.after and part.step is not None
             at_letter = Temporal("next", (negation,)) if after else negation
-            violation_formula = Temporal("sometime", (violation_condition(part, at_letter),))
+            violation_formula = Temporal("sometime", (make_violation_condition(part, at_letter),))
     return substitute(violation_formula, objects)
 
 
-def violation_condition(part: RulePart, negation: Formula) -> Formula:
+def make_violation_condition(part: RulePart, negation: Formula) -> Formula:
     """The step and the guard of a part, and the ``negation`` of its condition."""
     return And((*[condition for condition in (part.step, part.guard) if condition is not None], negation))

@@ -289,7 +289,7 @@ class _Merger:
                     for entry in parse_typed_list(Context(), _as_list(variables.subtree), 0, is_variable, "a variable"):
                         if _objects_of(merged, entry.types) - part.objects_of(entry.types):
                             text = "the objects of another agent are among its values"
-                            self.context.unsupported(
+                            self.context.report_unsupported(
                                 "quantifiers over objects that an agent does not know", entry.at, text
                             )
 

@@ -283,9 +283,9 @@ class IsolatedEvents:
 
     def _compile_lifted(self, action: Action) -> LiftedCode | None:
         quantified = any([isinstance(f, Quantified) for part in action.over_all for f in subformulas(part)])
-        compiler, within = self.run.engine.full_code, self.run.tolerance.exact
-        start = compiler.snap_function(action, False, within)
-        end = None if action.end is None else compiler.snap_function(action, True, within)
+        compiler, exact_tolerance = self.run.engine.full_code, self.run.tolerance.exact
+        start = compiler.compile_snap(action, False, exact_tolerance)
+        end = None if action.end is None else compiler.compile_snap(action, True, exact_tolerance)
         if quantified or start is None or (end is None) != (action.end is None):
             return None
         over_all = (

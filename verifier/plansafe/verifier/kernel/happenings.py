@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
-from .effects import EffectContext, Footprint, Undefined, combine_assignments, effect_changes, interfere
+from .effects import EffectContext, Footprint, Undefined, combine_assignments, interfere, iterate_effect_changes
 from .evaluation import evaluate, holds
 from .formulas import (
     DURATION_TOLERANCE,
@@ -177,7 +177,9 @@ class Execution:
         binding = bind_durative_step(step) if step.action.end else step.binding
         allowed, footprint = holds(phase.condition, binding, self.state), None
         try:
-            changes = list(effect_changes(phase.effect, binding, EffectContext(self.state, before_start, choose)))
+            changes = list(
+                iterate_effect_changes(phase.effect, binding, EffectContext(self.state, before_start, choose))
+            )
             combine_assignments(changes, self.state.numbers)
             footprint = Footprint(changes, self._find_phase_reads(kind, step, phase, binding))
         except Undefined:
@@ -194,7 +196,7 @@ class Execution:
         key = kind, step.terms
         if key not in self._reads or not step.number:
             reads = {fact for part in phase for fact, _ in ground_reads(part, binding)}
-            reads |= {("*", *name) for fact in reads for name in self.task.axioms.dependencies(symbol(fact))}
+            reads |= {("*", *name) for fact in reads for name in self.task.axioms.find_dependencies(symbol(fact))}
             self._reads[key] = frozenset(reads)
         return self._reads[key]
 
@@ -344,10 +346,10 @@ def _find_interfering_pairs(attempts: list[Attempt], earlier: list[Attempt]) -> 
         return
     by_fact = defaultdict[Fact, list[int]](list)
     for position, candidate in enumerate(earlier):
-        for fact in candidate.footprint.touched_facts() if candidate.footprint else ():
+        for fact in candidate.footprint.find_touched_facts() if candidate.footprint else ():
             by_fact[fact].append(position)
     for attempt in attempts:
-        touched = attempt.footprint.touched_facts() if attempt.footprint else ()
+        touched = attempt.footprint.find_touched_facts() if attempt.footprint else ()
         for position in sorted({position for fact in touched for position in by_fact.get(fact, ())}):
             candidate = earlier[position]
             if attempt.footprint and candidate.footprint and interfere(attempt.footprint, candidate.footprint):

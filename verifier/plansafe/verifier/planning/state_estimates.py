@@ -88,7 +88,7 @@ class EstimateCache:
             relaxation = self.relaxation
             assert relaxation is not None
             goal = self._find_goal_propositions(relaxation, execution)  # first: it may add propositions
-            true = relaxation.true_propositions(execution.state, execution.runtime)
+            true = relaxation.list_true_propositions(execution.state, execution.runtime)
             estimate = (estimate_by_landmark_cut if lower_bound else estimate_by_relaxed_plan)(relaxation, true, goal)
             preferred = [relaxation.steps[number] for number in estimate.preferred]
             applicable = [relaxation.steps[number] for number in estimate.applicable]
@@ -121,7 +121,7 @@ class EstimateCache:
         relaxation = self.relaxation
         assert relaxation is not None
         goal = self._find_goal_propositions(relaxation, execution)
-        true = relaxation.true_propositions(execution.state, execution.runtime)
+        true = relaxation.list_true_propositions(execution.state, execution.runtime)
         bound = estimate_by_landmark_cut(relaxation, true, goal, length + 1).distance
         if len(self._length_bounds) >= MAX_CACHED_STATES:
             self._length_bounds.clear()

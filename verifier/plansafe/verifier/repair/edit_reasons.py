@@ -170,12 +170,12 @@ class EditDescriber:
             failure = outcome.failures[0]
             reasons = outcome.unmet_literals.get(failure.step, ())
             texts = [unmet_literal_text(task, reason) for reason in reasons]
-            why = " and ".join(texts[:_MAX_SUPPORTS]) or "its effects cannot be computed"
+            cause = " and ".join(texts[:_MAX_SUPPORTS]) or "its effects cannot be computed"
             if failure.step - 1 == place:
-                return f"it cannot be taken: {why}"
+                return f"it cannot be taken: {cause}"
             if failure.step - 1 < place:
-                return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {why}"
-            return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
+                return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {cause}"
+            return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {cause}"
         for violation in outcome.violations:
             if not self.engine.is_decisive(violation, self.criteria):
                 continue
@@ -194,7 +194,7 @@ class EditDescriber:
 def _is_replaced(alignment: Alignment, origin: int, original: Sequence[GroundAction | IllFormed]) -> bool:
     """Whether an original step (from 1) has another object in a repaired plan."""
     replacement = alignment.replacement
-    return replacement is not None and origin > 0 and replacement.changes(origin, original[origin - 1])
+    return replacement is not None and origin > 0 and replacement.changes_step(origin, original[origin - 1])
 
 
 def _find_original_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -> int:

@@ -113,7 +113,7 @@ def find_named_steps(steps: Steps, names: Sequence[str], text: str) -> list[int]
     groups = _find_verb_groups(text)
     if not groups:
         return []
-    words = {_stem(word) for word in re.findall(r"[a-z]+", text.lower())}
+    words = {_find_stem(word) for word in re.findall(r"[a-z]+", text.lower())}
     candidates = [
         (number, step)
         for number, step in enumerate(steps, 1)
@@ -123,7 +123,7 @@ def find_named_steps(steps: Steps, names: Sequence[str], text: str) -> list[int]
     numbers_with_object = [
         number
         for number, step in candidates
-        if any([_stem(word) in words for o in step.objects if o not in common for word in name_words(names[o])])
+        if any([_find_stem(word) in words for o in step.objects if o not in common for word in name_words(names[o])])
     ]
     if numbers_with_object or not candidates:
         return numbers_with_object
@@ -139,8 +139,8 @@ def _find_verb_groups(text: str) -> set[int]:
     """The groups of verbs of equal purpose (positions in ``_VERBS``) in a text."""
     lower = text.lower()
     joined = [verb + particle for verb, _, particle in _SEPARATED.findall(lower)]
-    stems = {*map(_stem, re.findall(r"[a-z]+", lower)), *map(_stem, joined)}
-    return {group for group, verbs in enumerate(_VERBS) if not stems.isdisjoint(map(_stem, verbs.split()))}
+    stems = {*map(_find_stem, re.findall(r"[a-z]+", lower)), *map(_find_stem, joined)}
+    return {group for group, verbs in enumerate(_VERBS) if not stems.isdisjoint(map(_find_stem, verbs.split()))}
 
 
 def _find_action_groups(action: str) -> set[int]:
@@ -153,7 +153,7 @@ def _find_action_groups(action: str) -> set[int]:
     return {group for group, verbs in enumerate(_VERBS) if not words.isdisjoint(verbs.split())}
 
 
-def _stem(word: str) -> str:
+def _find_stem(word: str) -> str:
     """A word without the common endings of English plurals and verbs."""
     for ending in ("ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:

@@ -59,7 +59,7 @@ class RepairRanking:
         for part, objects in triggered:
             self._triggered.setdefault(part, []).append(objects)
 
-    def sorted(self, alignments: list[Alignment]) -> list[Alignment]:
+    def sort(self, alignments: list[Alignment]) -> list[Alignment]:
         """The repairs in the documented order.
 
         Replacements come first, unless the best other repair only adds steps, and undoes no step of the author.
@@ -79,7 +79,7 @@ class RepairRanking:
         assert replacement is not None
         names = self.engine.task.objects
         is_other_class = name_words(names[replacement.old]) != name_words(names[replacement.new])
-        changed_count = sum([replacement.changes(number, step) for number, step in enumerate(self.steps, 1)])
+        changed_count = sum([replacement.changes_step(number, step) for number, step in enumerate(self.steps, 1)])
         return len(alignment.kinds), is_other_class, -changed_count, self._make_rank_key(alignment)
 
     def _make_rank_key(self, alignment: Alignment) -> _RankKey:
@@ -89,7 +89,7 @@ class RepairRanking:
         changed_facts = 0
         end = self._original_end
         if alignment.replacement is not None:
-            end = self._execute(alignment.replacement.applied(self.steps), FORCE)[1]
+            end = self._execute(alignment.replacement.apply_to(self.steps), FORCE)[1]
         for facts, original in zip(state.facts, end.facts, strict=True):
             if facts != original:
                 changed_facts += len(facts ^ original)
@@ -141,7 +141,7 @@ class RepairRanking:
 
         def observe(_run: Replay, number: int, changes: list[StateChange]) -> None:
             step = steps[number - 1]
-            action_fact = self.engine.action_fact("start", step) if isinstance(step, GroundAction) else None
+            action_fact = self.engine.find_action_fact("start", step) if isinstance(step, GroundAction) else None
             if action_fact is not None:
                 add(*action_fact)
             for index, code, _ in changes:
@@ -173,7 +173,11 @@ def _compute_distance_to_related(alignment: Alignment, undoing: frozenset[int], 
     total = 0
     for place, origin in enumerate(alignment.origin):
         if not origin and place not in undoing:
-            distances = [abs(place - related) for related in original_places if objects[place] & objects[related]]
+            distances = [
+                abs(place - related_place)
+                for related_place in original_places
+                if objects[place] & objects[related_place]
+            ]
             total += min(distances, default=len(objects))
     return total
 

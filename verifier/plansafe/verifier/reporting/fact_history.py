@@ -161,14 +161,14 @@ class FactHistory:
 
     def _run_plain_steps(self) -> list[LetterChanges] | None:
         """Run the executed steps of a plain plan again; ``None`` if a step must be interpreted or changes are many."""
-        state, step_function = self.engine.make_initial_state(), self.engine.full_code.step_function
+        state, compile_step = self.engine.make_initial_state(), self.engine.full_code.compile_step
         trace: list[LetterChanges] = []
         count = 0
         try:
             for number, step in enumerate(self.resolved.steps[: self.outcome.letters], 1):
                 assert isinstance(step, GroundAction)
                 log: list[StateChange] = []
-                step_function(step.action)(state.facts, state.fluents, log, *step.objects)
+                compile_step(step.action)(state.facts, state.fluents, log, *step.objects)
                 trace.append((number, (number,), log))
                 count += len(log)
                 if count > MAX_CHANGES:
@@ -232,7 +232,7 @@ class FactHistory:
             facts = tuple(self._ground_facts(query.formula, query.binding))[:MAX_COLUMNS]
             return FailureReasons((), facts, self.state_text(state))
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        reasons = self.add_facts(tuple(evaluator.unmet_literals(query.formula, query.binding, True)))
+        reasons = self.add_facts(tuple(evaluator.find_unmet_literals(query.formula, query.binding, True)))
         return reasons._replace(state=self.state_text(state))
 
     def add_facts(self, literals: tuple[UnmetLiteral, ...]) -> FailureReasons:
@@ -274,14 +274,14 @@ class FactHistory:
 
     def action_text(self, step: int) -> str:
         """Return a step as ``action object ..``."""
-        return " ".join(self.tokens(step)) if 1 <= step <= len(self.resolved.text.steps) else ""
+        return " ".join(self.get_tokens(step)) if 1 <= step <= len(self.resolved.text.steps) else ""
 
-    def tokens(self, step: int) -> tuple[str, ...]:
+    def get_tokens(self, step: int) -> tuple[str, ...]:
         """Return the tokens of a step by its number."""
         index = step - 1 if self.resolved.timed is None else self.resolved.timed[step - 1].source_index
         return self.resolved.text.steps[index].tokens
 
-    def steps_at(self, letter: int) -> tuple[tuple[int, str], ...]:
+    def find_steps(self, letter: int) -> tuple[tuple[int, str], ...]:
         """Return the steps that led to a letter, each with ``start`` or ``end``; no steps for an unreached letter."""
         outcome = self.outcome
         if not 1 <= letter <= outcome.letters:

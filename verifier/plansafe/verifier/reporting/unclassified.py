@@ -156,7 +156,7 @@ class UnclassifiedCheck:
                 halt = outcomes[0]
                 if halt.limit is not None:
                     return None
-                idle = rule_set.nondecisive_parts(criteria)
+                idle = rule_set.find_nondecisive_parts(criteria)
                 undecided = [(rule_set.parts[part].rule, halt.steps) for part, _ in halt.undecided if part not in idle]
                 violated = [
                     (v.part.rule, v.violation.step)
@@ -180,7 +180,7 @@ class UnclassifiedCheck:
         if self._task_with_kinds is None:
             self._task_with_kinds = self._compiled.with_open_kinds()
         task_with_kinds = self._task_with_kinds
-        possible = self._compiled.kinds.possible_kinds(self._compiled.symbols)
+        possible_kinds = self._compiled.kinds.find_possible_kinds(self._compiled.symbols)
         groups: list[tuple[str, ...]] = [(name,) for name in attempt.classes]
         if attempt.is_combined and len(attempt.classes) > 1:
             groups.append(attempt.classes)
@@ -195,7 +195,7 @@ class UnclassifiedCheck:
             )
             if not parts or not rule.applicable or not task_with_kinds.options.criteria.can_be_decisive(rule):
                 continue
-            kind_sets = _find_kind_sets(rule, task_with_kinds, possible, attempt.is_combined)
+            kind_sets = _find_kind_sets(rule, task_with_kinds, possible_kinds, attempt.is_combined)
             if kind_sets is None:
                 return None
             for group in groups:
@@ -217,12 +217,12 @@ class UnclassifiedCheck:
         if key not in self._widened_domains:
             types = task_with_kinds.symbols.types
             added = [number for name in classes for number in self.classes[name]]
-            self._widened_domains[key] = types.subset(tuple(sorted({*types.domains[domain], *added})))
+            self._widened_domains[key] = types.get_subset_domain(tuple(sorted({*types.domains[domain], *added})))
         return self._widened_domains[key]
 
 
 def _find_kind_sets(
-    rule: Rule, task_with_kinds: CompiledTask, possible: Sequence[str], is_combined: bool
+    rule: Rule, task_with_kinds: CompiledTask, possible_kinds: Sequence[str], is_combined: bool
 ) -> dict[frozenset[int], list[tuple[str, ...]]] | None:
     """Return the sets of a rule's domains that kinds widen, each with the smallest sets of kinds that widen them.
 
@@ -231,7 +231,7 @@ def _find_kind_sets(
     types = task_with_kinds.symbols.types
     types_of_domains = {domain: set(types.domain_types[domain]) for domain in find_domains(rule)}
     single: dict[frozenset[int], list[tuple[str, ...]]] = {}
-    for kind in possible:
+    for kind in possible_kinds:
         kind_types = {types.index[kind_type_name(above)] for above in task_with_kinds.kinds.ancestors_of_kind[kind]}
         affected = frozenset(
             [domain for domain, numbers in types_of_domains.items() if not numbers.isdisjoint(kind_types)]

@@ -17,7 +17,7 @@ from plansafe.verifier.rules.expanded_specs import (
     STEP_FIELDS,
     ExpandedSpecs,
     Vocabulary,
-    step_connective,
+    find_step_connective,
 )
 from plansafe.verifier.rules.mapping import Mapping, WordName, make_unbound_name
 
@@ -71,7 +71,7 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
     missing: dict[WordName, Place] = {}
     optional_names: set[str] = set()
     for vocabulary in expanded.vocabularies:
-        mapping = expanded.mapping(vocabulary.specification)
+        mapping = expanded.find_mapping(vocabulary.specification)
         for section in vocabulary.node[1:]:
             if not isinstance(section, list) or not section:
                 place = Place(vocabulary.node)
@@ -165,7 +165,7 @@ def find_names_in_rule(rule: list[Node]) -> set[WordName]:
         if key == ":parameters":
             names |= find_names_in_types(value)
         elif key in STEP_FIELDS:
-            for step in value[1:] if step_connective(value) == "or" else [value]:
+            for step in value[1:] if find_step_connective(value) == "or" else [value]:
                 names |= _find_names_in_step(step)
         elif key in FORMULA_FIELDS:
             names |= find_names_in_formula(value)

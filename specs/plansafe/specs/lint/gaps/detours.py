@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from plansafe.specs.lint.gaps.patterns import ProposalPatterns
 from plansafe.specs.lint.gaps.proposals import Proposal
-from plansafe.specs.lint.gaps.safe_plans import StepPath, violated_at_end
+from plansafe.specs.lint.gaps.safe_plans import StepPath, find_violated_at_end
 from plansafe.specs.lint.gaps.state_graph import StateGraph, TaskGraph
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
@@ -92,7 +92,7 @@ class DetourSearch:
         self.explored += 1
         try:
             after = state.execution.after(step)
-            violated_if_ended = None if after is None else violated_at_end(after, self.first_proposal)
+            violated_if_ended = None if after is None else find_violated_at_end(after, self.first_proposal)
         except (NumberTooLarge, TooManyInstances):
             return None
         if after is None:
@@ -102,7 +102,7 @@ class DetourSearch:
             return None
         graph = StateGraph(self.task_graph, after.state) if after.changed else state.graph
         path = (*state.path, step)
-        proposals = list(self.patterns.step_near_suspicious(step, state.graph))
+        proposals = list(self.patterns.propose_step_near_suspicious(step, state.graph))
         is_expanded = (bool(after.changed) and self._is_novel(graph)) or is_reference
         if not after.changed and step in state.path:
             proposals += self.patterns.propose_repeated_steps(step)

@@ -149,7 +149,7 @@ class InstanceIndex:
             bindings = self._changed_entries[number][key] = set(self._tables[number].get(key, ()))
         return bindings
 
-    def add_readers(self, predicate: int, code: int, out: set[Binding]) -> bool:
+    def add_readers(self, predicate: int, code: int, readers: set[Binding]) -> bool:
         """Add the registered instances that read the fact to ``out``; return whether there are any."""
         changed_entries, has_readers = self._changed_entries, False
         for key_of, number in self._keys.get(predicate, ()):
@@ -159,7 +159,7 @@ class InstanceIndex:
                 if bindings is None:
                     bindings = self._tables[number].get(key)
                 if bindings:
-                    out |= bindings
+                    readers |= bindings
                     has_readers = True
         return has_readers
 

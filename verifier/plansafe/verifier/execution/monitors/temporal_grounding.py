@@ -78,10 +78,10 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
     flattens = not has_comparison(formula)
 
     def junction(kind: type[And | Or], parts: list[Formula]) -> Formula:
-        flat: list[Formula] = []
+        operands: list[Formula] = []
         for part in parts:
-            flat += part.parts if flattens and isinstance(part, kind) and is_temporal(part) else [part]
-        return kind(merge_state_parts(kind, flat, parameters))
+            operands += part.parts if flattens and isinstance(part, kind) and is_temporal(part) else [part]
+        return kind(merge_state_parts(kind, operands, parameters))
 
     def ground(part: Formula, values: dict[int, int]) -> Formula:
         budget[0] -= 1

@@ -1,6 +1,6 @@
 """The dependencies of literals, and copies of literals with other inputs and numbers.
 
-``Circuit.cone`` ends at a comparison, which is an input of the circuit. The comparison's sum may have literals
+``Circuit.find_cone`` ends at a comparison, which is an input of the circuit. The comparison's sum may have literals
 (indicators, choices) and numbers, so code that fixes or renames these has to follow it.
 """
 

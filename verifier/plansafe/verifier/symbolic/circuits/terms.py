@@ -142,8 +142,10 @@ def compare(circuit: Circuit, operator: str, left: Sum, right: Sum) -> Literal:
     if len(difference.weighted_atoms) == 1 and atom[0] == "indicator":
         literal = atom[1]
         assert isinstance(literal, int)
-        on, off = [compare(circuit, operator, Sum(difference.constant + offset), Sum(0)) for offset in (coefficient, 0)]
-        return circuit.choose(literal, on, off)
+        value_if_true, value_if_false = [
+            compare(circuit, operator, Sum(difference.constant + offset), Sum(0)) for offset in (coefficient, 0)
+        ]
+        return circuit.choose(literal, value_if_true, value_if_false)
     scaled = _divide_by_constant(difference, coefficient)
     if coefficient < 0 and operator in ("<", "<="):  # -s < 0 is not s <= 0
         return circuit.input(Comparison("<=" if operator == "<" else "<", scaled)) ^ 1

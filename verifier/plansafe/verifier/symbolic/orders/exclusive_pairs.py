@@ -32,7 +32,7 @@ def find_implied_literals(timeline: FactTimeline) -> dict[int, list[Literal]]:
         for literal in iterate_bits(precondition):
             excluded |= exclusive.pairs[literal]
         for literal in iterate_bits(excluded & ~exclusive.negate(precondition)):
-            literal_before = timeline.fact_at(exclusive.facts[literal >> 1], step) ^ (literal & 1) ^ 1
+            literal_before = timeline.encode_fact(exclusive.facts[literal >> 1], step) ^ (literal & 1) ^ 1
             if literal_before != TRUE:
                 implied.setdefault(step, []).append(literal_before)
             count += 1

@@ -119,14 +119,16 @@ class OrderAudit:
         self.open_worlds = open_worlds
         self.certain_world = make_certain_world(steps)
         self.solver = solver
-        self.example_worlds: dict[PlanProperty, dict[bool | None, Completion]] = {which: {} for which in PlanProperty}
+        self.example_worlds: dict[PlanProperty, dict[bool | None, Completion]] = {
+            plan_property: {} for plan_property in PlanProperty
+        }
         self.settled_values: dict[PlanProperty, set[bool]] = {which: set() for which in PlanProperty}
         self.limits: dict[str, None] = {}
         self.enumeration_reason = ""
         openings = None if open_worlds is None else open_worlds.openings
         self.encoding = OrderEncoding(engine, steps, order, deadline, criteria, openings, solver)
 
-    def verdict(self) -> WorldsVerdict:
+    def decide_verdict(self) -> WorldsVerdict:
         """Audit the plan and return the verdict. Raises ``SolverMissing`` if a solver is needed and not installed."""
         try:
             if self.open_worlds is None:
@@ -364,7 +366,7 @@ class OrderAudit:
                 raise TooHard("there are too many worlds to judge one by one")
             world, engine, steps = closed_world
             audit = OrderAudit(engine, steps, self.order, self.deadline, self.criteria, None, self.solver)
-            audit.verdict()
+            audit.decide_verdict()
             for plan_property in PlanProperty:
                 for value, example in audit.example_worlds[plan_property].items():
                     self._store_value(plan_property, value, world._replace(order=example.order))

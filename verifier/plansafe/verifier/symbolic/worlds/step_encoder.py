@@ -99,9 +99,9 @@ class StepEncoder:
         slots = tuple([v.slot for v in effect.variables])
         search, free_slots = None, tuple[int, ...]()
         if slots:
-            possible = compiler.possible_certain.make_possible_condition(effect.condition)
-            free_slots = tuple(sorted(compiler.possible_certain.emitter.free_slots(possible) - set(slots)))
-            search = compiler.possible_certain.compile_search(possible, effect.variables, free_slots)
+            possible_condition = compiler.possible_certain.make_possible_condition(effect.condition)
+            free_slots = tuple(sorted(compiler.possible_certain.emitter.free_slots(possible_condition) - set(slots)))
+            search = compiler.possible_certain.compile_search(possible_condition, effect.variables, free_slots)
         return _CompiledEffect(
             slots,
             search,

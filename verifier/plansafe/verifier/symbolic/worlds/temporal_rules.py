@@ -87,7 +87,7 @@ class TemporalRule:
         self._index = InstanceIndex(
             [p for leaf in self.leaves for p in compile_patterns(possible_certain.emitter, leaf, part.parameters)]
         )
-        violation = possible_certain.make_possible_condition(_static_condition(self.formula), False)
+        violation = possible_certain.make_possible_condition(_make_static_condition(self.formula), False)
         self._search_initial = possible_certain.compile_search(violation, part.parameters, ())
         self._step_predicate, self._match = -1, None
         if part.mode == "each":
@@ -160,8 +160,8 @@ class TemporalRule:
                 if key is not None:
                     pattern_keys.add((number, key))
         for number, key in pattern_keys:
-            fixed = dict(zip(self._index.patterns[number].parameters, key, strict=True))
-            choices = [(fixed[i],) if i in fixed else domain for i, domain in enumerate(self._domains)]
+            fixed_binding = dict(zip(self._index.patterns[number].parameters, key, strict=True))
+            choices = [(fixed_binding[i],) if i in fixed_binding else domain for i, domain in enumerate(self._domains)]
             for objects in product(*choices):
                 affected[objects] = None
                 if len(affected) > self.max_instances:
@@ -314,7 +314,7 @@ def find_leaves(formula: Formula) -> list[Formula]:
     return list({id(leaf): leaf for leaf in leaves}.values())
 
 
-def _static_condition(formula: Formula) -> Formula:
+def _make_static_condition(formula: Formula) -> Formula:
     """A condition on S0 that is false if the formula is false in a trace in which its leaves keep their values from S0.
 
     If its operands keep their values, an operator that does not shift has the value of its last operand. A formula
@@ -322,23 +322,23 @@ def _static_condition(formula: Formula) -> Formula:
     """
     match formula:
         case Temporal():
-            return _static_operator(formula)
+            return _make_static_operator(formula)
         case Quantified():
             return formula
         case _:
-            return map_children(formula, _static_condition)
+            return map_children(formula, _make_static_condition)
 
 
-def _static_operator(formula: Temporal) -> Formula:
+def _make_static_operator(formula: Temporal) -> Formula:
     match formula.operator:
         case "always-within":
-            return Or(tuple([_static_condition(operand) for operand in formula.operands]))
+            return Or(tuple([_make_static_condition(operand) for operand in formula.operands]))
         case "next" | "weak-next" | "yesterday" | "weak-yesterday":
             return formula
         case "once" | "historically" | "since" | "until" | "release" | "always" | "sometime":
-            return _static_condition(formula.operands[-1])
+            return _make_static_condition(formula.operands[-1])
         case "at-end" | "within" | "hold-during" | "hold-after":
-            return _static_condition(formula.operands[-1])
+            return _make_static_condition(formula.operands[-1])
         case "sometime-after" | "sometime-before" | "at-most-once":
             raise AssertionError("replaced by `expand_operators`")
         case _:
