@@ -89,24 +89,24 @@ def parse_nodes(source: Source) -> list[Node] | None:
     if ")" in before:
         return None
     top: list[Node] = [*before.split()]
-    current = top
+    open_list = top
     stack: list[list[Node]] = []
     for piece in pieces:
         parts = piece.split(")")
         child: list[Node] = [*parts[0].split()]  # a copy: split leaves room for twelve
-        current.append(child)
+        open_list.append(child)
         if len(parts) == 1:
-            stack.append(current)
-            current = child
+            stack.append(open_list)
+            open_list = child
             continue
         for tail in parts[1:-1]:  # each closes one more list
             if not stack:
                 return None
-            current.extend(tail.split())
-            current = stack.pop()
+            open_list.extend(tail.split())
+            open_list = stack.pop()
         last = parts[-1]
         if last and not last.isspace():
-            current.extend(last.split())
+            open_list.extend(last.split())
     return None if stack else top
 
 
@@ -117,20 +117,20 @@ def _read_quoted(text: str) -> list[Node] | None:
     if '"' in tokens or any([has_invalid_utf8(token) for token in tokens]):
         return None
     top: list[Node] = []
-    current = top
+    open_list = top
     stack: list[list[Node]] = []
     for token in tokens:
         if token == "(":
-            stack.append(current)
+            stack.append(open_list)
             child: list[Node] = []
-            current.append(child)
-            current = child
+            open_list.append(child)
+            open_list = child
         elif token == ")":
             if not stack:
                 return None
-            current = stack.pop()
+            open_list = stack.pop()
         else:
-            current.append(token)
+            open_list.append(token)
     return None if stack else top
 
 

@@ -169,8 +169,8 @@ class _DetectorReader(TableReader):
                 continue
             words = library.predicates if category == "predicate" else library.actions
             if name not in words:
-                listed = ", ".join([word for word in words if not word.startswith("is-")])
-                help = did_you_mean(name, words) or f"one of {listed}"
+                word_list = ", ".join([word for word in words if not word.startswith("is-")])
+                help = did_you_mean(name, words) or f"one of {word_list}"
                 self.report(f"`{library.name}` has no {category} `{name}`", keys, help)
 
     def _read_table(self, data: dict[str, Any], key: str) -> dict[str, Any]:

@@ -119,10 +119,10 @@ class LintProblem:
             if exploration.complete:
                 is_doubtful = any([number in outcome.not_satisfied for outcome in exploration.outcomes])
                 return UNDECIDED if is_doubtful else Decision(False, _state_count_text(exploration))
-            planning = self._plan_violation(parts)
-            if planning.status is PlanningStatus.UNSOLVABLE:
-                return Decision(False, planning.detail)
-            return Decision(True) if planning.status is PlanningStatus.SOLVED else UNDECIDED
+            planning_result = self._plan_violation(parts)
+            if planning_result.status is PlanningStatus.UNSOLVABLE:
+                return Decision(False, planning_result.detail)
+            return Decision(True) if planning_result.status is PlanningStatus.SOLVED else UNDECIDED
 
     def _list_violable_parts(self, number: int) -> list[RulePart]:
         """The parts of a rule that a trace may violate, according to the relaxation."""
@@ -184,10 +184,10 @@ class LintProblem:
             is_proof &= len(instances) <= MAX_TRIED_INSTANCES
             for objects in _choose_spread_instances(instances):
                 seconds = self.budget.limit_seconds(INSTANCE_S)
-                planning = find_violating_plan(self.checker, part, objects, seconds, satisfied)
-                if planning.status is PlanningStatus.SOLVED:
-                    return planning
-                is_proof &= planning.status is PlanningStatus.UNSOLVABLE
+                planning_result = find_violating_plan(self.checker, part, objects, seconds, satisfied)
+                if planning_result.status is PlanningStatus.SOLVED:
+                    return planning_result
+                is_proof &= planning_result.status is PlanningStatus.UNSOLVABLE
         proof = PlanningResult(PlanningStatus.UNSOLVABLE, detail="planners searched everything")
         return proof if is_proof else not_found
 
@@ -216,8 +216,8 @@ class LintProblem:
     def _can_plan(self, numbers: Sequence[int], reach_goal: bool) -> Decision:
         """Whether a planner finds a plan that satisfies these rules."""
         seconds = self.budget.limit_seconds(PLAN_S)
-        planning = find_satisfying_plan(self.checker, frozenset(numbers), reach_goal, seconds)
-        return _BY_STATUS.get(planning.status, UNDECIDED)
+        planning_result = find_satisfying_plan(self.checker, frozenset(numbers), reach_goal, seconds)
+        return _BY_STATUS.get(planning_result.status, UNDECIDED)
 
     def _find_always_violated(self) -> frozenset[int]:
         """The rules that every trace violates because of the initial state."""

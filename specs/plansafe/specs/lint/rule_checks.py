@@ -51,9 +51,9 @@ class RuleCheck:
             self.run.add(
                 SC.IDLE_PART, Severity.WARNING, message, [linted_rule], reason, help="leave it out", label_text="here"
             )
-        missing = find_missing_hazard_fields(rule)
-        if missing:
-            message = f"rule `{rule.name}` has no {' and '.join([f'`{field}`' for field in missing])}"
+        missing_fields = find_missing_hazard_fields(rule)
+        if missing_fields:
+            message = f"rule `{rule.name}` has no {' and '.join([f'`{field}`' for field in missing_fields])}"
             reason = "reports cannot show the kind of harm, and gaps by hazard are not detected"
             self.run.add(
                 SC.IDLE_PART, Severity.NOTE, message, [linted_rule], reason, help="name them", label_text="here"

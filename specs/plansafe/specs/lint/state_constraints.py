@@ -135,16 +135,18 @@ class StateConstraints:
         assert grounder.action is not None
         before = grounder.encode_atom(0, predicate, elements)
         parameters = grounder.action.binding()
-        added: list[Literal] = []
-        deleted: list[Literal] = []
+        adding_literals: list[Literal] = []
+        deleting_literals: list[Literal] = []
         atoms: list[tuple[bool, Effect, Atom]] = []
         for effect in grounder.action.action.start.effects:
             for adds, effect_atoms in ((True, effect.adds), (False, effect.deletes)):
                 for atom in effect_atoms:
                     if atom.predicate == predicate:
-                        (added if adds else deleted).append(self._may_reach(effect, atom, elements, parameters))
+                        (adding_literals if adds else deleting_literals).append(
+                            self._may_reach(effect, atom, elements, parameters)
+                        )
                         atoms.append((adds, effect, atom))
-        may_add, may_delete = circuit.disjunction(added), circuit.disjunction(deleted)
+        may_add, may_delete = circuit.disjunction(adding_literals), circuit.disjunction(deleting_literals)
         yield circuit.disjunction([fact ^ 1, before, may_add])
         yield circuit.disjunction([fact, before ^ 1, may_delete])
         for adds, effect, atom in atoms:

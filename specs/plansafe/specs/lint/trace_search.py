@@ -100,9 +100,9 @@ def compute_outcome(execution: Execution) -> Outcome:
     end = execution.finish_runtime()
     if end is None:
         return Outcome(frozenset(), frozenset(), goal)
-    plan = execution.engine.rule_set
-    violated = frozenset([plan.parts[v.part].rule for v in end.collect_violations()])
-    undecided = frozenset([plan.parts[part].rule for part, _ in end.collect_undecided()])
+    rule_set = execution.engine.rule_set
+    violated = frozenset([rule_set.parts[v.part].rule for v in end.collect_violations()])
+    undecided = frozenset([rule_set.parts[part].rule for part, _ in end.collect_undecided()])
     return Outcome(violated, violated | undecided, goal)
 
 
@@ -148,11 +148,11 @@ def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], secon
     variant = Checker.from_compiled(compiled._replace(options=checker.options._replace(replay="never")))
     if variant.engine.limit is not None:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=variant.engine.limit.message)
-    planning = make_default_planners().solve(PlanningQuery(variant, rules=bool(rules), time_limit_s=seconds))
-    if planning.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
+    result = make_default_planners().solve(PlanningQuery(variant, rules=bool(rules), time_limit_s=seconds))
+    if result.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
         # Steps may be taken with objects that planners do not try.
-        return planning._replace(status=PlanningStatus.NOT_FOUND)
-    return planning
+        return result._replace(status=PlanningStatus.NOT_FOUND)
+    return result
 
 
 def _make_violation_formula(part: RulePart, objects: dict[int, int]) -> Formula:

@@ -329,10 +329,10 @@ def _has_static_part(task: Task, formula: Formula) -> bool:
 
 def _combine_values(values: Iterable[bool | None], deciding: bool) -> bool | None:
     """Return the value of a conjunction (``deciding`` is false) or disjunction (true); ``None``: unknown."""
-    combined: bool | None = not deciding
+    combined_value: bool | None = not deciding
     for value in values:
         if value is deciding:
             return deciding
         if value is None:
-            combined = None
-    return combined
+            combined_value = None
+    return combined_value

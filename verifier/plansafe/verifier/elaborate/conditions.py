@@ -324,9 +324,11 @@ class ConditionReader(TermReader):
                 else types.variable_meets(actual_types, declared_type)
             )
             if not (fits or node[child] in implicit):
-                actual, expected = [with_article(f"`{types.format_types(t)}`") for t in (actual_types, declared_type)]
-                message = f"`{node[child]}` is {actual}, but action `{action.name}` takes {expected} here"
-                context.report_type_error(message, Place(node, child), actual)
+                actual_text, expected_text = [
+                    with_article(f"`{types.format_types(t)}`") for t in (actual_types, declared_type)
+                ]
+                message = f"`{node[child]}` is {actual_text}, but action `{action.name}` takes {expected_text} here"
+                context.report_type_error(message, Place(node, child), actual_text)
             arguments.append(argument)
         atom = Atom(predicate, tuple(arguments))
         return Quantified(False, tuple(unnamed), atom) if unnamed else atom

@@ -227,8 +227,8 @@ class _Merger:
                 if all([ours & theirs for ours, theirs in pairs]):
                     message = f"{kind} `{name}` is private to two agents, whose facts could be the same"
                     help = "give it a parameter for an object of the agent, with a type of its own; or use two names"
-                    at = [self._declared_at(kind, name, number) for number in (second, first)]
-                    self._contradict(message, at[0], at[1], help)
+                    places = [self._declared_at(kind, name, number) for number in (second, first)]
+                    self._contradict(message, places[0], places[1], help)
                     break
 
     def _declared_at(self, kind: str, name: str, number: int) -> Place:

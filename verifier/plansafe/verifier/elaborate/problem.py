@@ -104,9 +104,9 @@ class InitialStateReader(GroundLiterals):
         elif self._statements.is_statement(fact):
             self._statements.read(fact)
         else:
-            asserted = self.read_fact(at)
-            if asserted is not None:
-                self.facts[asserted[0]].add(asserted[1])
+            asserted_fact = self.read_fact(at)
+            if asserted_fact is not None:
+                self.facts[asserted_fact[0]].add(asserted_fact[1])
 
     def _is_unread(self, fact: list[Node]) -> bool:
         """Whether this gives a value to an undeclared function that both texts name nowhere else."""

@@ -110,14 +110,16 @@ class TermReader:
                 if argument >= 0
                 else types.variable_fits(actual_types, declared_type)
             ):
-                actual, expected = [with_article(f"`{types.format_types(t)}`") for t in (actual_types, declared_type)]
+                actual_text, expected_text = [
+                    with_article(f"`{types.format_types(t)}`") for t in (actual_types, declared_type)
+                ]
                 related = (
-                    (Place(declared.node), f"argument {child} is {expected}")
+                    (Place(declared.node), f"argument {child} is {expected_text}")
                     if isinstance(declared.node, list)
                     else None
                 )
-                message = f"`{node[child]}` is {actual}, but {name} takes {expected} here"
-                self.context.report_type_error(message, Place(node, child), actual, related=related)
+                message = f"`{node[child]}` is {actual_text}, but {name} takes {expected_text} here"
+                self.context.report_type_error(message, Place(node, child), actual_text, related=related)
         return tuple(arguments)
 
     def is_term(self, node: Node) -> bool:

@@ -322,7 +322,7 @@ def _merge_blocks(lines: list[str]) -> list[str]:
             blocks[-1].append(line)
         else:
             blocks.append([line])
-    merged: list[list[str]] = []
+    merged_blocks: list[list[str]] = []
     for block in blocks:
         is_mergeable = block[0].startswith("if ") and not any(["U.append" in line for line in block])
         if is_mergeable and block[0] in block_by_condition:
@@ -330,8 +330,8 @@ def _merge_blocks(lines: list[str]) -> list[str]:
             continue
         if is_mergeable:
             block_by_condition[block[0]] = block
-        merged.append(block)
-    return [line for block in merged for line in block]
+        merged_blocks.append(block)
+    return [line for block in merged_blocks for line in block]
 
 
 def _holds(holds: Callable[..., bool], state: State, objects: tuple[int, ...]) -> bool:

@@ -107,8 +107,8 @@ def find_caused_since(
     if isinstance(new, InvariantMonitor) and new.final:
         return []
     old_bindings = set() if old is None else _find_caused_bindings(old)
-    caused = [BrokenInstance(new.part, binding) for binding in _find_caused_bindings(new) - old_bindings]
-    return caused + _find_undecided_since(old, new)
+    caused_instances = [BrokenInstance(new.part, binding) for binding in _find_caused_bindings(new) - old_bindings]
+    return caused_instances + _find_undecided_since(old, new)
 
 
 def _find_caused_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[int, ...]]:

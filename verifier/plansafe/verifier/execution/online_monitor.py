@@ -176,18 +176,18 @@ class Monitor:
         ``(not (p a))``, ``(= (f) 3)``). With ``complete``, facts of the observed predicates that are not listed are
         false. Raises :class:`ObservationError`; then nothing has changed.
         """
-        observed = self._parse(facts)
+        observed_values = self._parse(facts)
         state = self.simulation.state
         predicate_count = len(state.facts)
         if complete:
-            for predicate in {index for index, _ in observed if index < predicate_count}:
+            for predicate in {index for index, _ in observed_values if index < predicate_count}:
                 for code in state.facts[predicate]:
-                    observed.setdefault((predicate, code), False)
+                    observed_values.setdefault((predicate, code), False)
         log: list[StateChange] = []
         unexpected: list[str] = []
         missing: list[str] = []
         numbers: list[tuple[str, str, str]] = []
-        for (index, code), value in observed.items():
+        for (index, code), value in observed_values.items():
             if index >= predicate_count:
                 before = state.fluents[index - predicate_count].get(code)
                 if before != value:
@@ -281,7 +281,7 @@ class Monitor:
         return tuple(broken)
 
     def _parse(self, facts: Mapping[str, bool | Number] | Iterable[str]) -> dict[tuple[int, int], bool | Number]:
-        observed: dict[tuple[int, int], bool | Number] = {}
+        observed_values: dict[tuple[int, int], bool | Number] = {}
         literals: list[tuple[str, bool | Number | None]] = (
             list(facts.items()) if isinstance(facts, Mapping) else [(text, None) for text in facts]
         )
@@ -303,8 +303,8 @@ class Monitor:
             if is_number == isinstance(value, bool):
                 message = f"`{text}` takes {'a number' if is_number else 'true or false'}"
                 raise _find_observation_error(SC.TYPE_MISMATCH, message)
-            observed[key] = value
-        return observed
+            observed_values[key] = value
+        return observed_values
 
     def _make_fact_key(self, node: Node, text: str) -> tuple[int, int]:
         """The predicate (or function, numbered after the predicates) and code of an observed fact."""

@@ -73,8 +73,8 @@ def _declare_supertypes(section: Section) -> Section:
     items = list(split_glued_hyphens(section[1:]))
     supertypes = [t for before, kind in pairwise(items) if before == "-" for t in type_alternatives(kind)]
     declared = {item for before, item in zip(["", *items], items, strict=False) if before != "-"}
-    missing = [t for t in dict.fromkeys(supertypes) if t not in declared and t != "object"]
-    return ":types", *(part for type_name in missing for part in (type_name, "-", "object")), *items
+    undeclared_types = [t for t in dict.fromkeys(supertypes) if t not in declared and t != "object"]
+    return ":types", *(part for type_name in undeclared_types for part in (type_name, "-", "object")), *items
 
 
 def _unwrap_private(section: Section, factored: bool) -> Section:

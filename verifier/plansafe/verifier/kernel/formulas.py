@@ -430,12 +430,12 @@ def _combine(alternatives: list[Supports], needs_all: bool, formula: Node) -> Su
     """Combine the supports of all parts: every part is needed, or one of them is enough."""
     if not needs_all:
         return tuple([support for supports in alternatives for support in supports])
-    combined: Supports = (Support(),)
+    combined_supports: Supports = (Support(),)
     for supports in alternatives:
-        combined = tuple([_unite(left, right) for left in combined for right in supports])
-        if len(combined) > MAX_SUPPORTS:
+        combined_supports = tuple([_unite(left, right) for left in combined_supports for right in supports])
+        if len(combined_supports) > MAX_SUPPORTS:
             return (_make_empty_support(formula),)
-    return combined
+    return combined_supports
 
 
 def _unite(left: Support, right: Support) -> Support:

@@ -147,13 +147,15 @@ class Execution:
             self._attempt(kind, step) for kind, step in events if step.action and step.number not in self.dropped_steps
         ]
         mutex = self._find_interfering(time, attempts)
-        failing = mutex | {attempt.step.number for attempt in attempts if not attempt.allowed}
-        self.failed_steps |= failing
-        if halt and (failing or any(step.action is None for _, step in events)):
+        failing_steps = mutex | {attempt.step.number for attempt in attempts if not attempt.allowed}
+        self.failed_steps |= failing_steps
+        if halt and (failing_steps or any(step.action is None for _, step in events)):
             return False
-        executed, numbers = self._select_executed(attempts, failing, mutex)
+        executed, numbers = self._select_executed(attempts, failing_steps, mutex)
         change = self._change_state(_compute_changes(executed), numbers)
-        self.dropped_steps |= {s.number for _, s in events} & failing - {attempt.step.number for attempt in executed}
+        self.dropped_steps |= {s.number for _, s in events} & failing_steps - {
+            attempt.step.number for attempt in executed
+        }
         self._update_running(executed)
         broken = self._find_broken_over_all(executed, change)
         self.failed_steps |= broken
@@ -226,14 +228,14 @@ class Execution:
     # The effects of a happening are united
 
     def _select_executed(
-        self, attempts: list[Attempt], failing: set[int], mutex: set[int]
+        self, attempts: list[Attempt], failing_steps: set[int], mutex: set[int]
     ) -> tuple[list[Attempt], dict[Fact, Fraction]]:
         """Return the executed attempts, and the numbers after them; *force* omits steps whose effects clash."""
         force = self.reading == "force"
         executed = [
             attempt
             for attempt in attempts
-            if attempt.footprint is not None and (force or attempt.step.number not in failing)
+            if attempt.footprint is not None and (force or attempt.step.number not in failing_steps)
         ]
         try:
             return executed, combine_assignments(_compute_changes(executed), self.state.numbers)

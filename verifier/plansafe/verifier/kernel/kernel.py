@@ -186,10 +186,10 @@ class Kernel:
     ) -> _Safety:
         """Decide whether the plan is safe from the findings of the reading *halt*."""
         blames = {finding.blame for finding in findings if "halt" in finding.readings and self._can_decide(finding)}
-        certain = blames & {"introduced", "worsened"} if self._only_introduced else blames
-        blame_known = not (self._only_introduced and not certain and None in blames)
+        certain_blames = blames & {"introduced", "worsened"} if self._only_introduced else blames
+        blame_known = not (self._only_introduced and not certain_blames and None in blames)
         unknown = has_ill_formed or not blame_known or any(rule in self._deciding_rules for rule, _ in undecided)
-        if certain:
+        if certain_blames:
             return _Safety(False, blame_known)
         return _Safety(None if unknown else True, blame_known)
 

@@ -152,9 +152,9 @@ def _evaluate_instance(name: str, part: Part, binding: Binding, trace: Trace, ma
     values = evaluate(part.formula, binding, trace)
     builder = _FindingBuilder(name, objects, part.formula, binding, trace)
     if part.kind is PartKind.MATCH:
-        matched = [(find_value(values, letter), step) for letter, step in matched_steps]
-        findings = [Finding(name, objects, step) for value, step in matched if value == 0]
-        return Instance(name, objects, min([value for value, _ in matched], default=2), findings)
+        matched_values = [(find_value(values, letter), step) for letter, step in matched_steps]
+        findings = [Finding(name, objects, step) for value, step in matched_values if value == 0]
+        return Instance(name, objects, min([value for value, _ in matched_values], default=2), findings)
     if part.kind is PartKind.OCCURRENCE:
         false = [(first, end) for first, end, value in iterate_constant_stretches(values, 0, trace.last) if value == 0]
         findings = [builder.make_finding(first, end, first == 0) for first, end in false]

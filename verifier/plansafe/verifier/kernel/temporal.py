@@ -26,8 +26,8 @@ def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Sig
 
 def _shift(signal: Signal, letters: int, outside_value: int, last: int) -> Signal:
     """Move the values one letter later (1) or earlier (-1); ``outside_value``: the value beyond the trace."""
-    moved = [(max(letter + letters, 0), value) for letter, value in signal if letter + letters <= last]
-    return normalize([(0, outside_value), *moved] if letters > 0 else [*moved, (last, outside_value)])
+    moved_values = [(max(letter + letters, 0), value) for letter, value in signal if letter + letters <= last]
+    return normalize([(0, outside_value), *moved_values] if letters > 0 else [*moved_values, (last, outside_value)])
 
 
 SHIFTS = {"yesterday": (1, 0), "weak-yesterday": (1, 2), "next": (-1, 0), "weak-next": (-1, 2)}

@@ -118,25 +118,25 @@ class Evaluator:
 
     def _evaluate_junction(self, formula: And | Or, binding: Binding) -> bool | None:
         deciding = isinstance(formula, Or)
-        combined: bool | None = not deciding
+        combined_value: bool | None = not deciding
         for part in formula.parts:
             value = self.holds(part, binding)
             if value is deciding:
                 return deciding
             if value is None:
-                combined = None
-        return combined
+                combined_value = None
+        return combined_value
 
     def _evaluate_quantified(self, formula: Quantified, binding: Binding) -> bool | None:
         deciding = not formula.universal
-        combined: bool | None = not deciding
+        combined_value: bool | None = not deciding
         for objects in self.find_candidate_objects(formula, binding):
             value = self.holds(formula.body, {**binding, **bind(formula.variables, objects)})
             if value is deciding:
                 return deciding
             if value is None:
-                combined = None
-        return combined
+                combined_value = None
+        return combined_value
 
     def find_candidate_objects(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
         """The objects for the variables for which the body may have the deciding value, or be undefined.

@@ -247,7 +247,7 @@ def _specialize(draft: TaskDraft, effect: Effect, action: Action | None) -> list
     """An effect for letters with one action: its action facts become equations, other action facts are false."""
     domains = _map_slots_to_domains((*effect.variables, *(action.parameters if action else ())))
     condition = _replace_action_facts(draft, effect.condition, action, domains)
-    specialized = []
+    specialized_effects = []
     for conjunctive in draft.make_effects(effect.variables, condition, effect.adds, effect.deletes):
         slots = {v.slot for v in conjunctive.variables}
         terms = _solve_equations(
@@ -258,8 +258,8 @@ def _specialize(draft: TaskDraft, effect: Effect, action: Action | None) -> list
             variables = tuple([v for v in conjunctive.variables if v.slot not in terms])
             adds = tuple([substitute_in_atom(atom, terms) for atom in conjunctive.adds])
             deletes = tuple([substitute_in_atom(atom, terms) for atom in conjunctive.deletes])
-            specialized.append(Effect(variables, condition, adds, deletes, ()))
-    return specialized
+            specialized_effects.append(Effect(variables, condition, adds, deletes, ()))
+    return specialized_effects
 
 
 def _map_slots_to_domains(variables: Iterable[Variable]) -> dict[int, int]:

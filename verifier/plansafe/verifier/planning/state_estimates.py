@@ -70,11 +70,13 @@ class EstimateCache:
         )
         return start.engine is self.origin.engine and violated_now <= violated_at_origin
 
-    def ground(self, lifted: LiftedRelaxation, check_time: Callable[[], None]) -> DeleteRelaxation | None:
+    def ground(self, lifted_relaxation: LiftedRelaxation, check_time: Callable[[], None]) -> DeleteRelaxation | None:
         """Ground the relaxation; ``None`` if it is too large. Raises :class:`LimitReached` when time runs out."""
         if self.relaxation is None and not self._is_too_large:
             try:
-                self.relaxation = DeleteRelaxation(lifted, self.origin.state, self.origin.runtime, check_time)
+                self.relaxation = DeleteRelaxation(
+                    lifted_relaxation, self.origin.state, self.origin.runtime, check_time
+                )
             except LimitReached as limit:
                 if limit.kind is LimitKind.TIME:
                     raise

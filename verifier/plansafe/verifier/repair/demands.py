@@ -195,9 +195,9 @@ class DemandFinder:
         if evaluator.holds(formula, binding) is truth:
             return None
         if all_needed:
-            failing = find_bindings_with_value(evaluator, formula.variables, formula.body, not truth, binding)
+            failing_bindings = find_bindings_with_value(evaluator, formula.variables, formula.body, not truth, binding)
             return (
-                self._find_for_parts(evaluator, ((formula.body, inner) for inner in failing), truth, True)
+                self._find_for_parts(evaluator, ((formula.body, inner) for inner in failing_bindings), truth, True)
                 or frozenset()
             )
         return self._find_for_some_instance(evaluator, list(formula.variables), [(formula.body, truth)], binding)

@@ -128,8 +128,8 @@ class EditDescriber:
         """The problem that a moved step causes at its original place; else its purpose at the new one."""
         steps = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
         origin = (*alignment.origin[:place], *alignment.origin[place + 1 :])
-        moved = frozenset([position - (position > place) for position in alignment.moved if position != place])
-        original_place = _find_original_place(origin, moved, alignment.origin[place])
+        moved_places = frozenset([position - (position > place) for position in alignment.moved if position != place])
+        original_place = _find_original_place(origin, moved_places, alignment.origin[place])
         steps.insert(original_place, alignment.steps[place])
         problem = self._find_problem(steps, original_place)
         return f"at its old position {problem}" if problem else self._describe_purpose(alignment, place)

@@ -86,14 +86,14 @@ class GroundEffects:
         self._conditional: dict[tuple[int | None, ObjectPattern], tuple[ConditionalEffect, ...]] = {}
         self._possible_values: dict[tuple[int, ObjectPattern], set[bool | None]] = {}
         self.action_fact = action_fact
-        certain: dict[StateVariable, bool] = {}
+        certain_facts: dict[StateVariable, bool] = {}
         for added in (False, True):  # a fact that is deleted and added is true
             for effect in step.action.start.effects:
                 if effect.condition is TRUE:
                     for binding in task.bindings(effect.variables, step.binding):
                         for atom in effect.adds if added else effect.deletes:
-                            certain[atom.predicate, task.code_of(atom.arguments, binding)] = added
-        self.certain_facts = certain
+                            certain_facts[atom.predicate, task.code_of(atom.arguments, binding)] = added
+        self.certain_facts = certain_facts
 
     def find_conditional_effects(
         self, subject: int | None = None, pattern: ObjectPattern = None

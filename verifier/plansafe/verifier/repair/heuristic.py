@@ -208,8 +208,10 @@ class FaultHeuristic:
                 return False
         if deferred and fault.literals:
             for number in deferred:
-                moved = self.task.step_effects[number - 1]
-                if moved is None or any([self.task.may_meet(moved, literal.demand) for literal in fault.literals]):
+                moved_effects = self.task.step_effects[number - 1]
+                if moved_effects is None or any(
+                    [self.task.may_meet(moved_effects, literal.demand) for literal in fault.literals]
+                ):
                     return False
         return True
 

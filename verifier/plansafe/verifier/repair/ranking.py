@@ -54,7 +54,7 @@ class RepairRanking:
         self.steps = steps
         self.texts = texts
         self._readers = self._find_readers()
-        triggered, self._original_end = self._execute(list(steps), FORCE)
+        triggered, self._original_end_state = self._execute(list(steps), FORCE)
         self._triggered: dict[int, list[frozenset[tuple[int, int]]]] = {}
         for part, objects in triggered:
             self._triggered.setdefault(part, []).append(objects)
@@ -87,7 +87,7 @@ class RepairRanking:
         triggered, state = self._execute(alignment.steps, HALT, log)
         triggers_new = any([not any([old <= new for old in self._triggered.get(part, ())]) for part, new in triggered])
         changed_facts = 0
-        end = self._original_end
+        end = self._original_end_state
         if alignment.replacement is not None:
             end = self._execute(alignment.replacement.apply_to(self.steps), FORCE)[1]
         for facts, original in zip(state.facts, end.facts, strict=True):
@@ -102,9 +102,11 @@ class RepairRanking:
         text = " ".join([step_text(step, self.engine.task.objects) for step in alignment.steps])
         undoing, distance = frozenset[int](), 0
         if self.has_purpose:
-            common = set.intersection(*[set(step.objects) for step in alignment.steps]) if alignment.steps else set()
-            undoing = _find_places_that_undo(alignment, log, common)
-            distance = _compute_distance_to_related(alignment, undoing, common)
+            common_objects = (
+                set.intersection(*[set(step.objects) for step in alignment.steps]) if alignment.steps else set()
+            )
+            undoing = _find_places_that_undo(alignment, log, common_objects)
+            distance = _compute_distance_to_related(alignment, undoing, common_objects)
         typing_distance = self._compute_typing_distance(alignment)
         return _RankKey(
             triggers_new, typing_distance, len(undoing), changed_facts, kinds, distance, insertion_places, text
@@ -162,13 +164,13 @@ class RepairRanking:
         return readers
 
 
-def _compute_distance_to_related(alignment: Alignment, undoing: frozenset[int], common: set[int]) -> int:
+def _compute_distance_to_related(alignment: Alignment, undoing: frozenset[int], common_objects: set[int]) -> int:
     """Return the distance of inserted steps to the nearest kept steps with the same objects, in steps.
 
-    Steps at the places ``undoing`` are left out, because they should be late. ``common``: the objects that all steps
-    have, which relate no two of them.
+    Steps at the places ``undoing`` are left out, because they should be late. ``common_objects``: the objects that all
+    steps have, which relate no two of them.
     """
-    objects = [set(step.objects) - common for step in alignment.steps]
+    objects = [set(step.objects) - common_objects for step in alignment.steps]
     original_places = [place for place, origin in enumerate(alignment.origin) if origin]
     total = 0
     for place, origin in enumerate(alignment.origin):
@@ -182,17 +184,19 @@ def _compute_distance_to_related(alignment: Alignment, undoing: frozenset[int], 
     return total
 
 
-def _find_places_that_undo(alignment: Alignment, log: list[list[StateChange]], common: set[int]) -> frozenset[int]:
+def _find_places_that_undo(
+    alignment: Alignment, log: list[list[StateChange]], common_objects: set[int]
+) -> frozenset[int]:
     """Find the places of new steps that undo everything that the last kept step with the same objects achieved.
 
     Then the kept step is useless: a tap that is closed at once gave no water. ``log``: the changes by each step.
-    ``common``: the objects that all steps have.
+    ``common_objects``: the objects that all steps have.
     """
     added = [{(index, code) for index, code, value in changes if value is True} for changes in log]
     deleted = [{(index, code) for index, code, value in changes if value is False} for changes in log]
     undoing: set[int] = set()
     for place, step in enumerate(alignment.steps[: len(log)]):
-        objects = set(step.objects) - common
+        objects = set(step.objects) - common_objects
         if alignment.origin[place] or not objects:
             continue
         for earlier in reversed(range(place)):

@@ -59,16 +59,16 @@ def enumerate_replacements(
         if isinstance(step, GroundAction):
             objects = set(step.objects) - agents
             fixed |= objects if len(objects) == 1 else set()
-    listed: set[tuple[int, int]] = set()
+    listed_pairs: set[tuple[int, int]] = set()
     for use, names in same_use:
         members = sorted([codes[name] for name in names if name in codes])
         for old in members:
             if old in fixed or old in agents or old not in numbers:
                 continue
             for new in members:
-                if new in numbers or (old, new) in listed:
+                if new in numbers or (old, new) in listed_pairs:
                     continue
-                listed.add((old, new))
+                listed_pairs.add((old, new))
                 for first in numbers[old]:
                     replacement = Replacement(old, new, first, use)
                     if _is_possible(task, steps, replacement, fixed_steps):

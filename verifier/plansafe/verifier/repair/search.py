@@ -247,12 +247,12 @@ class RepairSearch:
         self.expanded_count += 1
         node.is_expanded = True
         for number in sorted(node.deferred):
-            moved = self.task.steps[number - 1]
-            assert isinstance(moved, GroundAction)
+            moved_step = self.task.steps[number - 1]
+            assert isinstance(moved_step, GroundAction)
             deferred = node.deferred - {number}
-            place = Transition(EdgeKind.PLACE, number, moved, 0, node.position, deferred, node.borrowed)
+            place = Transition(EdgeKind.PLACE, number, moved_step, 0, node.position, deferred, node.borrowed)
             if not self.execute(node, place):
-                demand = partial(self.offers.demand_precondition, node, moved, 0)
+                demand = partial(self.offers.demand_precondition, node, moved_step, 0)
                 self.agenda.add_flaw(node, ("unplaced", number), demand)
         if node.position == self.task.length:
             if not node.deferred:

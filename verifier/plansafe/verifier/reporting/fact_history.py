@@ -100,11 +100,11 @@ class FactHistory:
 
     # -- runs ---------------------------------------------------------------------------------------------------------
 
-    def _run(self, observer: Observer | None = None, only: set[Fact] | None = None) -> list[LetterChanges]:
+    def _run(self, observer: Observer | None = None, selected_facts: set[Fact] | None = None) -> list[LetterChanges]:
         """Run the plan again and return the changes.
 
-        ``only``: the facts whose changes are returned; ``None`` for all facts. All changes are also kept for later
-        queries if there are at most ``MAX_CHANGES``.
+        ``selected_facts``: the facts whose changes are returned; ``None`` for all facts. All changes are also kept for
+        later queries if there are at most ``MAX_CHANGES``.
         """
         run: Replay
         trace: list[LetterChanges] = []
@@ -123,9 +123,13 @@ class FactHistory:
                     log, interval_log[:] = [*interval_log, *log], []
                 changes_by_steps = _group_by_steps(log, run.effects, len(self.task.predicates))
             for steps in sorted(changes_by_steps):
-                changes = [change for change in changes_by_steps[steps] if only is None or change[:2] in only]
+                changes = [
+                    change
+                    for change in changes_by_steps[steps]
+                    if selected_facts is None or change[:2] in selected_facts
+                ]
                 count += len(changes)
-                if changes and (count <= MAX_CHANGES or only is not None):
+                if changes and (count <= MAX_CHANGES or selected_facts is not None):
                     trace.append((run.letter, steps, changes))
             if observer is not None:
                 observer(run, step, log)
@@ -140,7 +144,7 @@ class FactHistory:
             run = Replay(self.engine, reading, observer=observe)
             observe(run, 0, [])
             run.run_steps(self.resolved.steps)
-        if only is None and count <= MAX_CHANGES:
+        if selected_facts is None and count <= MAX_CHANGES:
             self._trace = trace
         return trace
 
@@ -151,7 +155,7 @@ class FactHistory:
             return trace if self._halt_history is None else [*self._halt_history.list_changes(facts), *trace]
         if self._trace is None and self._is_plain:
             self._trace = self._run_plain_steps()
-        return self._run(only=facts) if self._trace is None else self._trace
+        return self._run(selected_facts=facts) if self._trace is None else self._trace
 
     @property
     def _is_plain(self) -> bool:

@@ -74,8 +74,8 @@ def write_exempt_findings(executed: ExecutedPlan, violations: list[MergedViolati
     """Return the findings for exempt violations by step, at most ``max_findings``."""
     consequences = Consequences(executed.outcomes, _merge_failures(executed.outcomes), violations)
     by_step = sorted(violations, key=lambda merged: (merged.violation.step, merged.rule.name, merged.binding))
-    listed = by_step[: executed.compiled.options.max_findings]
-    findings = _write_findings(FindingContext(executed, consequences), [], listed)
+    listed_violations = by_step[: executed.compiled.options.max_findings]
+    findings = _write_findings(FindingContext(executed, consequences), [], listed_violations)
     return tuple([finding for finding in findings if finding.rule is not None])
 
 

@@ -129,11 +129,11 @@ class UnclassifiedCheck:
                 while len(self._cache) >= _MAX_CACHED:
                     del self._cache[next(iter(self._cache))]
                 self._cache[attempt] = self._copy_rules(attempt)
-            copied = self._cache[attempt]
-            violated = None if copied is None else self._find_violated_copies(copied, plan, deadline)
-            if copied is None or violated is None:
+            copied_rules = self._cache[attempt]
+            violated = None if copied_rules is None else self._find_violated_copies(copied_rules, plan, deadline)
+            if copied_rules is None or violated is None:
                 return None
-            by_class = _group_by_class(copied, violated)
+            by_class = _group_by_class(copied_rules, violated)
             if by_class:
                 break
         return {
@@ -142,13 +142,13 @@ class UnclassifiedCheck:
         }
 
     def _find_violated_copies(
-        self, copied: CopiedRules, plan: Source, deadline: float | None
+        self, copied_rules: CopiedRules, plan: Source, deadline: float | None
     ) -> list[tuple[int, int]] | None:
         """Return the numbers of the copies that the plan violates or may violate, each with the step.
 
         ``None`` if a limit was reached.
         """
-        compiled = copied.compiled
+        compiled = copied_rules.compiled
         criteria, rule_set = compiled.options.criteria, compiled.engine.rule_set
         if not (compiled.is_open or self._compiled.is_open):
             outcomes = replay_plan(compiled, plan, deadline).outcomes
@@ -252,13 +252,15 @@ def _find_kind_sets(
     return sets
 
 
-def _group_by_class(copied: CopiedRules, violated: Sequence[tuple[int, int]]) -> dict[str, list[PossibleViolation]]:
+def _group_by_class(
+    copied_rules: CopiedRules, violated: Sequence[tuple[int, int]]
+) -> dict[str, list[PossibleViolation]]:
     """Return the possible violations of each class; smaller sets of kinds and of classes replace larger ones."""
     by_class: dict[str, list[PossibleViolation]] = {}
     violated_by_one_class: set[str] = set()
     for number, step in violated:
-        group, kind_sets = copied.copies[number]
-        rule = copied.compiled.rules[number]
+        group, kind_sets = copied_rules.copies[number]
+        rule = copied_rules.compiled.rules[number]
         if len(group) == 1:
             violated_by_one_class.add(rule.name)
         elif rule.name in violated_by_one_class:
@@ -342,8 +344,10 @@ def _warn_about_class(unclassified: UnclassifiedClass, plan: Source, steps: Sequ
     first = next((step for step in steps if not {*step.tokens}.isdisjoint(objects)), None)
     labels = () if first is None else (Label(plan.name, first.span, "used here"),)
     worst, *less_severe = unclassified.possible_violations
-    listed = "" if objects == (name,) else f" ({', '.join(objects[:_MAX_SHOWN])})"
-    message = f"`{name}`{listed} has no known kind: {_describe_condition(worst)}, the plan violates rule `{worst.rule}`"
+    object_list = "" if objects == (name,) else f" ({', '.join(objects[:_MAX_SHOWN])})"
+    message = (
+        f"`{name}`{object_list} has no known kind: {_describe_condition(worst)}, the plan violates rule `{worst.rule}`"
+    )
     notes = [
         f"{_describe_condition(violation)}: rule `{violation.rule}`" for violation in less_severe[: _MAX_SHOWN - 1]
     ]

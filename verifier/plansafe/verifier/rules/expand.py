@@ -177,7 +177,7 @@ class SpecExpander:
     def _join_extensions(self, forms: list[list[Node]]) -> list[list[list[Node]]]:
         """Return each mapping that extends no other, followed by the mappings that extend it."""
         by_name = {_mapping_name(form): form for form in reversed(forms)}
-        joined: dict[int, list[list[Node]]] = {}
+        joined_forms: dict[int, list[list[Node]]] = {}
         for form in forms:
             extended_form, chain = form, [form]
             while (at := _find_extended(extended_form)) is not None:
@@ -192,9 +192,9 @@ class SpecExpander:
                 extended_form = extended
                 chain.append(extended_form)
             else:
-                group = joined.setdefault(id(extended_form), [extended_form])
+                group = joined_forms.setdefault(id(extended_form), [extended_form])
                 group += [] if form is extended_form else [form]
-        return list(joined.values())
+        return list(joined_forms.values())
 
     def _read_mapping(self, forms: list[list[Node]]) -> None:
         """Read a mapping with the mappings that extend it."""

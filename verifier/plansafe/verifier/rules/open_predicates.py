@@ -68,20 +68,22 @@ def elaborate_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | 
         parameters = tuple(conditions.bind_variables(fields[":parameters"]))
     formula: Formula = TRUE
     atoms: list[Atom] = []
-    counted: list[Variable] = []
+    counted_variables: list[Variable] = []
     for kind in kinds:
         if kind == ":holds":
             formula = conditions.read_formula(fields[kind])
         else:
-            _read_counted_atoms(conditions, fields[kind], atoms, counted)
+            _read_counted_atoms(conditions, fields[kind], atoms, counted_variables)
     if context.errors > errors:
         return None
     return WorldInvariant(
-        token_text(node[1]), parameters, kinds[0][1:], formula, tuple(atoms), tuple(counted), Place(node)
+        token_text(node[1]), parameters, kinds[0][1:], formula, tuple(atoms), tuple(counted_variables), Place(node)
     )
 
 
-def _read_counted_atoms(conditions: ConditionReader, at: Place, atoms: list[Atom], counted: list[Variable]) -> None:
+def _read_counted_atoms(
+    conditions: ConditionReader, at: Place, atoms: list[Atom], counted_variables: list[Variable]
+) -> None:
     """Add the atoms of a counting invariant; variables that are not parameters are bound in each atom separately."""
     context, symbols, scope = conditions.context, conditions.symbols, conditions.scope
     nodes = at.subtree
@@ -97,7 +99,7 @@ def _read_counted_atoms(conditions: ConditionReader, at: Place, atoms: list[Atom
             context.error(SC.STRUCTURE, "expected a fact to count", place, "expected `(predicate ?x ..)`", help=help)
             return
         mark, errors = scope.mark(), context.errors
-        counted += _bind_free_variables(symbols, scope, node)
+        counted_variables += _bind_free_variables(symbols, scope, node)
         formula = conditions.read_formula(place)
         scope.restore(mark)
         if isinstance(formula, Atom) and token_text(node[0]) in symbols.predicate_index:  # not `(and (p))`

@@ -84,7 +84,7 @@ class RuleElaborator:
         check_mappings(self.symbols, expanded)
         if self.context.errors > errors:
             return  # each rule that uses the entry would report the same error
-        missing = find_missing_words(self.symbols, expanded)
+        missing_words = find_missing_words(self.symbols, expanded)
         optional_words: dict[int, set[WordName]] = {}
         """By identity of a mapping: the missing words that the rules of its specifications need not have."""
         declared_missing: dict[str, int] = {}
@@ -94,13 +94,13 @@ class RuleElaborator:
             words = optional_words.get(id(mapping))
             if words is None:
                 words = optional_words[id(mapping)] = (
-                    find_optional_words(self.context, expanded, mapping) & missing.keys()
+                    find_optional_words(self.context, expanded, mapping) & missing_words.keys()
                 )
             if words:
                 rule = remove_words(self.context, rule, words)
                 expanded.rules[number] = rule  # the kernel must read the rule that is checked
             names = find_names_in_rule(rule.node)
-            missing_in_rule = sorted(names & missing.keys())
+            missing_in_rule = sorted(names & missing_words.keys())
             inapplicability: _Inapplicability | None = None
             if missing_in_rule:
                 inapplicability = _Inapplicability(
@@ -134,8 +134,8 @@ class RuleElaborator:
                 reason = "according to the mapping, this domain lacks the names that they need"
                 message = f"{rules} not applicable: {reason}"
                 self.context.note(SC.RULE_NOT_APPLICABLE, message, applied_mapping.at, "this mapping")
-        self._add_open_predicates(expanded.openings, missing)
-        self._add_invariants(expanded.invariants, missing)
+        self._add_open_predicates(expanded.openings, missing_words)
+        self._add_invariants(expanded.invariants, missing_words)
 
     def _find_inapplicability(self, rule: PlainRule, mapping: Mapping) -> _Inapplicability | None:
         """Return why a mapped rule is not applicable although no word is missing; ``None`` if it is applicable."""
@@ -161,37 +161,40 @@ class RuleElaborator:
         del context.diagnostics[diagnostics:]
         return False
 
-    def _add_not_applicable(self, plain: PlainRule, inapplicability: _Inapplicability) -> None:
-        name, kind, at = token_text(plain.node[1]), _find_rule_kind(plain.node), Place(plain.node)
-        hazard, targets = next(iter(field_words(plain.node, ":hazard")), None), field_words(plain.node, ":target")
-        rule = Rule(name, kind, (), (), (), at, plain.source, hazard=hazard, targets=targets)
+    def _add_not_applicable(self, plain_rule: PlainRule, inapplicability: _Inapplicability) -> None:
+        name, kind, at = token_text(plain_rule.node[1]), _find_rule_kind(plain_rule.node), Place(plain_rule.node)
+        hazard, targets = (
+            next(iter(field_words(plain_rule.node, ":hazard")), None),
+            field_words(plain_rule.node, ":target"),
+        )
+        rule = Rule(name, kind, (), (), (), at, plain_rule.source, hazard=hazard, targets=targets)
         missing_names, exclusion_reason = inapplicability
         self.rules.append(
             rule._replace(applicable=False, missing_names=missing_names, exclusion_reason=exclusion_reason)
         )
 
-    def _add_open_predicates(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, Place]) -> None:
+    def _add_open_predicates(self, openings: tuple[OpenDeclaration, ...], missing_words: dict[WordName, Place]) -> None:
         opened: dict[object, model.OpenPredicate] = {}
         for opening in openings:
             names = find_names_in_types(opening.typed) | find_names_in_formula(opening.atom)
             effect = f"`{opening.typed[0]}` is not open"
-            if not warn_if_missing(self.context, names, missing, effect, Place(opening.typed)):
+            if not warn_if_missing(self.context, names, missing_words, effect, Place(opening.typed)):
                 predicate = elaborate_open_predicate(self.symbols, opening)
                 if predicate is not None:
                     opened.setdefault(predicate[:3], predicate)
         self.openings += opened.values()
 
-    def _add_invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, Place]) -> None:
-        for plain in invariants:
-            effect, at = f"invariant `{token_text(plain.node[1])}` is ignored", Place(plain.node, 1)
-            if not warn_if_missing(self.context, find_names_in_rule(plain.node), missing, effect, at):
-                invariant = elaborate_invariant(self.symbols, plain.node)
+    def _add_invariants(self, invariants: tuple[PlainRule, ...], missing_words: dict[WordName, Place]) -> None:
+        for plain_rule in invariants:
+            effect, at = f"invariant `{token_text(plain_rule.node[1])}` is ignored", Place(plain_rule.node, 1)
+            if not warn_if_missing(self.context, find_names_in_rule(plain_rule.node), missing_words, effect, at):
+                invariant = elaborate_invariant(self.symbols, plain_rule.node)
                 if invariant is not None:
                     self.invariants.append(invariant)
 
-    def _elaborate_rule(self, plain: PlainRule) -> None:
+    def _elaborate_rule(self, plain_rule: PlainRule) -> None:
         """Add a rule, or report its mistakes."""
-        context, node = self.context, plain.node
+        context, node = self.context, plain_rule.node
         kind = token_text(node[0])
         fields = read_fields(context, node, 2, FIELDS[kind], with_article(f"{kind[1:]} rule"))
         scope = Scope()
@@ -232,7 +235,7 @@ class RuleElaborator:
             parameters,
             patterns,
             Place(node),
-            plain.source,
+            plain_rule.source,
             False,
             *metadata,
         )

@@ -128,8 +128,8 @@ class DetourSearch:
         A fact of S0 that is false counts as a fact.
         """
         true_facts = set(graph.changing_facts)
-        negated = [("not", fact) for fact in self.task_graph.initial_facts if fact not in true_facts]
-        facts: list[object] = [*graph.changing_facts, *negated]
+        false_facts = [("not", fact) for fact in self.task_graph.initial_facts if fact not in true_facts]
+        facts: list[object] = [*graph.changing_facts, *false_facts]
         pair_count = len(self._fact_pairs)
         self._fact_pairs.update([(first, second) for i, first in enumerate(facts) for second in facts[i:]])
         return len(self._fact_pairs) > pair_count

@@ -132,10 +132,10 @@ class GapRanking:
         if paths or seconds <= 0:
             return min(paths, key=len, default=None)
         query = PlanningQuery(self.compile([proposal])[0], time_limit_s=seconds)
-        planning = ForwardSearch(MAX_STATES_FROM_DETOUR).solve(query)
-        if planning.status is not PlanningStatus.SOLVED:
+        result = ForwardSearch(MAX_STATES_FROM_DETOUR).solve(query)
+        if result.status is not PlanningStatus.SOLVED:
             return None
-        path = with_actions_of(self.plans.engine, planning.steps)
+        path = with_actions_of(self.plans.engine, result.steps)
         self._add_to_pool(path)
         return path
 

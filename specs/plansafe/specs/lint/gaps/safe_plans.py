@@ -93,8 +93,8 @@ class SafePlans:
         if seconds <= 0.01:
             return None
         search = self._search_from_detour if prefix else self._search_from_start
-        planning = search.solve(PlanningQuery(self.checker, prefix, shortest=shortest, time_limit_s=seconds))
-        return (*prefix, *planning.steps) if planning.status is PlanningStatus.SOLVED else None
+        result = search.solve(PlanningQuery(self.checker, prefix, shortest=shortest, time_limit_s=seconds))
+        return (*prefix, *result.steps) if result.status is PlanningStatus.SOLVED else None
 
     def find_with_planners(self, limit_s: float) -> StepPath | None:
         """Find a safe plan to the goal by the installed planners."""
@@ -103,8 +103,8 @@ class SafePlans:
         seconds = min(limit_s, self.deadline - monotonic())
         if seconds <= 0.1:
             return None
-        planning = make_default_planners().solve(PlanningQuery(self.checker, time_limit_s=seconds))
-        return tuple(planning.steps) if planning.status is PlanningStatus.SOLVED else None
+        result = make_default_planners().solve(PlanningQuery(self.checker, time_limit_s=seconds))
+        return tuple(result.steps) if result.status is PlanningStatus.SOLVED else None
 
     def shorten(self, path: StepPath, is_kept: Callable[[StepPath], bool]) -> StepPath:
         """Remove steps from a path, up to three at a time, while ``is_kept`` is true. Quadratic in its length."""

@@ -70,7 +70,7 @@ class SuspicionWeights:
 
     def _find_fact_suspicions(self, read_symbols: set[int], dangerous: set[int]) -> list[Suspicion]:
         actions = self.task.actions.values()
-        common = _find_common_words(
+        common_words = _find_common_words(
             [{atom.predicate for atom in _collect_precondition_atoms(action)} for action in actions]
         )
         ending_actions = [action for action in actions if not any([effect.adds for effect in list_effects(action)])]
@@ -79,7 +79,7 @@ class SuspicionWeights:
         }
         return [
             NO_SUSPICION
-            if predicate in common
+            if predicate in common_words
             else self._make_fact_suspicion(predicate, read_symbols, dangerous, ended)
             for predicate in range(len(self.task.static))
         ]

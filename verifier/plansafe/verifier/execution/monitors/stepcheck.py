@@ -44,8 +44,8 @@ class StepCheck:
         self.after = after
         self.body = body
         guard = TRUE if guard is None else guard
-        failing = And((step, guard)) if after else And((step, guard, Not(body)))
-        self._finds = compile_matches(emitter, failing, parameters, self.predicate)
+        violation_condition = And((step, guard)) if after else And((step, guard, Not(body)))
+        self._finds = compile_matches(emitter, violation_condition, parameters, self.predicate)
         self._guard = ConditionEvaluator(emitter, guard, parameters)
         self.holds = ConditionEvaluator(emitter, body, parameters)
         self._due_bindings: list[Binding] = []

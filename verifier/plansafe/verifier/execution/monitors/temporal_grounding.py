@@ -116,12 +116,14 @@ def merge_state_parts(
     stay separate, because a change of them would make all bindings differ.
     """
     slots = {v.slot for v in parameters}
-    plain = [part for part in parts if not is_temporal(part) and free_slots(part) & slots]
-    merged = kind(tuple(plain))
-    if len(plain) < 2 or not any([binds_all_parameters(merged, value, parameters) for value in (True, False)]):
+    state_parts = [part for part in parts if not is_temporal(part) and free_slots(part) & slots]
+    merged_part = kind(tuple(state_parts))
+    if len(state_parts) < 2 or not any(
+        [binds_all_parameters(merged_part, value, parameters) for value in (True, False)]
+    ):
         return tuple(parts)
-    merged_ids = {id(part) for part in plain}
-    return (merged, *[part for part in parts if id(part) not in merged_ids])
+    merged_ids = {id(part) for part in state_parts}
+    return (merged_part, *[part for part in parts if id(part) not in merged_ids])
 
 
 def split_by_parameters(formula: Formula, parameters: tuple[Variable, ...]) -> tuple[Formula, ...]:

@@ -37,9 +37,13 @@ class Instance:
 
     def copy(self) -> Instance:
         """Return an independent copy."""
-        copied = Instance(self.state, self.bits)
-        copied.violated_at_start, copied.ceased, copied.violated = self.violated_at_start, self.ceased, self.violated
-        return copied
+        instance = Instance(self.state, self.bits)
+        instance.violated_at_start, instance.ceased, instance.violated = (
+            self.violated_at_start,
+            self.ceased,
+            self.violated,
+        )
+        return instance
 
 
 class InitialViolation(NamedTuple):

@@ -255,10 +255,10 @@ class _Relaxation:
 
 def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[tuple[list[Literal], Origins]]:
     """Cliques that cover all edges, each with the origins of its edges. Greedy: not the fewest."""
-    covered: set[tuple[Literal, Literal]] = set()
+    covered_pairs: set[tuple[Literal, Literal]] = set()
     for node in sorted(edges):
         for adjacent in sorted(edges[node]):
-            if adjacent < node or (node, adjacent) in covered:
+            if adjacent < node or (node, adjacent) in covered_pairs:
                 continue
             members, origins = [node, adjacent], edges[node][adjacent]
             common = edges[node].keys() & edges[adjacent].keys()
@@ -268,7 +268,9 @@ def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[t
                 members.append(neighbour)
                 common &= edges[neighbour].keys()
             members.sort()
-            covered.update([(first, second) for position, second in enumerate(members) for first in members[:position]])
+            covered_pairs.update(
+                [(first, second) for position, second in enumerate(members) for first in members[:position]]
+            )
             yield members, origins
 
 

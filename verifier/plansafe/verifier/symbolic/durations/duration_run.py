@@ -279,14 +279,14 @@ class DurationRun(TimedReplay):
         if not self.failed:
             return
         self.trail.set_topic(("stop",))
-        failing = self.failed[0]
+        failed_event = self.failed[0]
         for event in self.present:
             if event in self.failed:
                 continue
             if self.present[event].kind == END and event not in self.happened and event - 1 not in self.happened:
                 continue  # it comes after its start, which has not happened either
-            if not self._is_before(event, failing) and event in self.failed_over_all:
-                self._is_before(failing, event)
+            if not self._is_before(event, failed_event) and event in self.failed_over_all:
+                self._is_before(failed_event, event)
 
     def _is_before(self, first: int, second: int) -> bool:
         """Whether one event happens before another in this world; also records the constraint that decides it."""

@@ -75,17 +75,17 @@ def _join_forms(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conju
 
     Inconsistent conjunctions are left out. If there are few conjunctions, those that imply another are also left out.
     """
-    joined: set[Conjunction] = {frozenset()} if all_parts else set()
+    conjunctions: set[Conjunction] = {frozenset()} if all_parts else set()
     for part in parts:
         if all_parts:
-            joined = {union for left in joined for right in part if is_consistent(union := left | right)}
+            conjunctions = {union for left in conjunctions for right in part if is_consistent(union := left | right)}
         else:
-            joined |= part
-        if len(joined) > MAX_CONJUNCTIONS:
+            conjunctions |= part
+        if len(conjunctions) > MAX_CONJUNCTIONS:
             raise NoDisjunctiveForm
-    if len(joined) >= 100:
-        return joined
-    return {conjunction for conjunction in joined if not any([weaker < conjunction for weaker in joined])}
+    if len(conjunctions) >= 100:
+        return conjunctions
+    return {conjunction for conjunction in conjunctions if not any([weaker < conjunction for weaker in conjunctions])}
 
 
 def is_consistent(conjunction: Conjunction) -> bool:

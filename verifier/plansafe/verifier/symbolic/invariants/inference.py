@@ -141,10 +141,10 @@ class _Search:
                         yield atom
 
     def _is_supported(self, atoms: GroupAtoms) -> bool:
-        counted = [atom for atom in atoms if COUNTED in atom.arguments]
-        if not counted:
+        counting_atoms = [atom for atom in atoms if COUNTED in atom.arguments]
+        if not counting_atoms:
             return len(atoms) > 1
-        added = [bool(self.proofs.list_changes(atom.predicate, True)) for atom in counted]
+        added = [bool(self.proofs.list_changes(atom.predicate, True)) for atom in counting_atoms]
         return any(added) if _count_parameters(atoms) else all(added)
 
     def _is_divisible(self, atoms: GroupAtoms) -> bool:

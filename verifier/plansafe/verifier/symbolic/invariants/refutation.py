@@ -71,17 +71,17 @@ class PartialState:
 
     def copy(self) -> PartialState:
         """An independent copy."""
-        copied = PartialState(self.domains, self.rivals)
-        copied.law = self.law
-        copied.closed = self.closed
-        copied._unequal_pairs = list(self._unequal_pairs)
-        copied._parents = dict(self._parents)
-        copied._variable_domains = dict(self._variable_domains)
-        copied._true_atoms = {predicate: list(rows) for predicate, rows in self._true_atoms.items()}
-        copied._false_atoms = {predicate: list(rows) for predicate, rows in self._false_atoms.items()}
-        copied._denials = list(self._denials)
-        copied._splits = list(self._splits)
-        return copied
+        state = PartialState(self.domains, self.rivals)
+        state.law = self.law
+        state.closed = self.closed
+        state._unequal_pairs = list(self._unequal_pairs)
+        state._parents = dict(self._parents)
+        state._variable_domains = dict(self._variable_domains)
+        state._true_atoms = {predicate: list(rows) for predicate, rows in self._true_atoms.items()}
+        state._false_atoms = {predicate: list(rows) for predicate, rows in self._false_atoms.items()}
+        state._denials = list(self._denials)
+        state._splits = list(self._splits)
+        return state
 
     # -- adding knowledge ---------------------------------------------------------------------------------------------
 

@@ -126,7 +126,7 @@ def enumerate_orders(
             if report_verdict(_end_verdict(execution, True), taken_order):
                 return
             continue
-        failing = 0
+        failing_step = 0
         for number in iterate_bits(order.all_steps & ~taken_steps):
             if order.before[number] & ~taken_steps:
                 continue
@@ -139,7 +139,7 @@ def enumerate_orders(
                     return
                 continue
             if successor is None:
-                failing = failing or number
+                failing_step = failing_step or number
                 continue
             node = (taken_steps | 1 << number, successor.key())
             if node in visited_nodes:
@@ -148,7 +148,7 @@ def enumerate_orders(
             if len(visited_nodes) > MAX_NODES:
                 raise TooHard(f"the orders reach more than {MAX_NODES} different states")
             stack.append((taken_steps | 1 << number, (*taken_order, number), successor))
-        if failing and report_verdict(_end_verdict(execution, False), (*taken_order, failing)):
+        if failing_step and report_verdict(_end_verdict(execution, False), (*taken_order, failing_step)):
             return
 
 

@@ -122,17 +122,21 @@ class FactTimeline(Timeline):
     def _encode_last_write(self, fact: Fact, time_point: TimePoint) -> Literal:
         circuit, order = self.circuit, self.order
         writers, writes = self.find_writers(fact), self.find_writes(fact)
-        certain = (writers.making | writers.breaking) & order.steps_certainly_before(time_point)
-        possible = (writers.possibly_making | writers.possibly_breaking) & order.steps_possibly_before(time_point)
+        certain_writers = (writers.making | writers.breaking) & order.steps_certainly_before(time_point)
+        possible_writers = (writers.possibly_making | writers.possibly_breaking) & order.steps_possibly_before(
+            time_point
+        )
         # A step that is necessarily overwritten before the time point does not matter.
-        live = [step for step in iterate_bits(possible) if not certain & order.after[step]]
-        breaking = [(step, self.fires_at(writes[step].breaks, step)) for step in live if writes[step].breaks != FALSE]
+        live_writers = [step for step in iterate_bits(possible_writers) if not certain_writers & order.after[step]]
+        breaking = [
+            (step, self.fires_at(writes[step].breaks, step)) for step in live_writers if writes[step].breaks != FALSE
+        ]
         cases = []
         initial = self.template.initial_facts[fact]
-        if initial != FALSE and not certain:
+        if initial != FALSE and not certain_writers:
             persists = [circuit.both(self.is_before(step, time_point), fires) ^ 1 for step, fires in breaking]
             cases.append(circuit.conjunction([initial, *persists]))
-        for step in live:
+        for step in live_writers:
             makes = writes[step].makes
             if makes == FALSE:
                 continue
@@ -247,9 +251,9 @@ class FactTimeline(Timeline):
             if children is None:
                 nodes[node] = self._encode_input(node, time_point)
                 continue
-            missing = [child >> 1 for child in children if child >> 1 not in nodes]
-            if missing:
-                stack += missing
+            missing_nodes = [child >> 1 for child in children if child >> 1 not in nodes]
+            if missing_nodes:
+                stack += missing_nodes
                 continue
             nodes[node] = circuit.conjunction([nodes[child >> 1] ^ (child & 1) for child in children])
         return nodes[literal >> 1] ^ (literal & 1)

@@ -142,20 +142,20 @@ class Numbers:
         fluent, time_point = self._variables[number]
         variable = terms.variable(self._variable_function, number)
         writers = self.find_writers(fluent)
-        certain = writers & order.steps_certainly_before(time_point)
+        certain_writers = writers & order.steps_certainly_before(time_point)
         # A step that is necessarily overwritten before the time point does not matter.
-        live = [
+        live_writers = [
             step
             for step in iterate_bits(writers & order.steps_possibly_before(time_point))
-            if not certain & order.after[step]
+            if not certain_writers & order.after[step]
         ]
-        is_before = {step: timeline.is_before(step, time_point) for step in live}
+        is_before = {step: timeline.is_before(step, time_point) for step in live_writers}
         cases = []
-        if not certain:
+        if not certain_writers:
             no_writer_before = circuit.conjunction([literal ^ 1 for literal in is_before.values()])
             cases.append((no_writer_before, template.values[fluent]))
-        for step in live:
-            is_last = [timeline.is_between(step, later, time_point) ^ 1 for later in live if later != step]
+        for step in live_writers:
+            is_last = [timeline.is_between(step, later, time_point) ^ 1 for later in live_writers if later != step]
             value = self.sum_at(template.steps[step].numbers[fluent], step)
             cases.append((circuit.conjunction([is_before[step], *is_last]), value))
         timeline.check_limits()

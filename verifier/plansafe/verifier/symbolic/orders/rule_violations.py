@@ -72,9 +72,9 @@ class RuleEncoding:
             prepared = self._prepare(part)
             literals: dict[tuple[Literal, ...], Literal] = {}  # instances with the same leaves are violated together
             for binding in self._iterate_bindings(part, all_bindings=is_preference):
-                slots = bind(part.parameters, binding)
-                leaves = {id(leaf): self._encode_leaf(leaf, slots) for leaf in prepared.leaves}
-                step = FALSE if part.step is None else self._encode_leaf(part.step, slots)
+                object_of_slot = bind(part.parameters, binding)
+                leaves = {id(leaf): self._encode_leaf(leaf, object_of_slot) for leaf in prepared.leaves}
+                step = FALSE if part.step is None else self._encode_leaf(part.step, object_of_slot)
                 if is_preference:
                     continue  # preferences matter only if they cannot be decided
                 key = (*leaves.values(), step)
@@ -96,10 +96,13 @@ class RuleEncoding:
         leaves = tuple({id(leaf): leaf for formula in (body, guard) for leaf in _iterate_leaves(formula)}.values())
         return _PreparedPart(part, body, guard, leaves, ignores_repetition(body) and ignores_repetition(guard))
 
-    def _encode_leaf(self, formula: Formula, slots: dict[int, int]) -> Literal:
+    def _encode_leaf(self, formula: Formula, object_of_slot: dict[int, int]) -> Literal:
         compiler, state = self.template.compiler, self.template.state
-        literal = compiler.compile_true(formula)(state, dict(slots))
-        if compiler.reads_numbers(formula) and compiler.compile_false(formula)(state, dict(slots)) != literal ^ 1:
+        literal = compiler.compile_true(formula)(state, dict(object_of_slot))
+        if (
+            compiler.reads_numbers(formula)
+            and compiler.compile_false(formula)(state, dict(object_of_slot)) != literal ^ 1
+        ):
             raise TooHard("a rule reads a number that may be undefined")
         return literal
 

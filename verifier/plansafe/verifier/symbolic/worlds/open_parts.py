@@ -88,8 +88,8 @@ class OpenParts:
                 )
                 if not self._read_inputs:
                     return
-                differs = [2 * node + inputs.get(node, False) for node, _ in self._read_inputs]
-                solver.require(self.circuit.disjunction(differs))
+                differences = [2 * node + inputs.get(node, False) for node, _ in self._read_inputs]
+                solver.require(self.circuit.disjunction(differences))
         finally:
             solver.close()
 

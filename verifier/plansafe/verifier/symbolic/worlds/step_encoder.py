@@ -125,9 +125,9 @@ class StepEncoder:
         value = self.compiler.compile_number(assignment.value)
         return _CompiledAssignment(assignment.operator, assignment.function, code, value)
 
-    def encode_step(self, state: SymbolicState, ground: GroundAction, step: int) -> tuple[Literal, StateChanges]:
+    def encode_step(self, state: SymbolicState, ground_action: GroundAction, step: int) -> tuple[Literal, StateChanges]:
         """The worlds in which a step can be executed in a state, and the changes there. The state is not changed."""
-        executable, effects = self.encode_snap(state, ground.action.start, ground.binding, step)
+        executable, effects = self.encode_snap(state, ground_action.action.start, ground_action.binding, step)
         if executable == FALSE:
             return FALSE, StateChanges([], [])
         changes, failures = self.combine_effects(state, [effects])
