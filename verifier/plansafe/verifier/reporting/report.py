@@ -283,8 +283,14 @@ class Report(NamedTuple):
     def rests_on_proposals(self) -> bool:
         """Whether the plan is UNSAFE only if objects have kinds that nobody has confirmed."""
         criteria = self.verdict_basis.criteria
-        deciding = [finding for finding in self.findings if "halt" in finding.readings and finding.decides(criteria)]
-        return self.headline is Headline.UNSAFE and bool(deciding) and all([finding.proposals for finding in deciding])
+        deciding_findings = [
+            finding for finding in self.findings if "halt" in finding.readings and finding.decides(criteria)
+        ]
+        return (
+            self.headline is Headline.UNSAFE
+            and bool(deciding_findings)
+            and all([finding.proposals for finding in deciding_findings])
+        )
 
     @property
     def rules_checked(self) -> int:
@@ -348,9 +354,9 @@ def cap_at_unknown(report: Report, reasons: tuple[Diagnostic, ...], *, safety_al
     if report.headline not in (Headline.SAFE, Headline.VALID):
         return report
     if not safety_alone:
-        report = report._replace(executable=_without_claim(report.executable), goal=_without_claim(report.goal))
-    return report._replace(headline=Headline.UNKNOWN, safe=_without_claim(report.safe), certificate=None)
+        report = report._replace(executable=_withdraw_claim(report.executable), goal=_withdraw_claim(report.goal))
+    return report._replace(headline=Headline.UNKNOWN, safe=_withdraw_claim(report.safe), certificate=None)
 
 
-def _without_claim(worlds: Worlds) -> Worlds:
+def _withdraw_claim(worlds: Worlds) -> Worlds:
     return Worlds.UNKNOWN if worlds is Worlds.ALL else worlds
