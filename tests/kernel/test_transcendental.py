@@ -81,11 +81,16 @@ def test_exponentials_of_algebraic_numbers() -> None:
 
 
 def test_numbers_that_cannot_be_told_apart() -> None:
-    two = logarithm(Fraction(2))
-    other = find_roots(course(e1=[1], e0=[-2, 1]), ZERO, Fraction(2), ZERO)[0]  # e^t + t = 2
-    assert two != other and power(other) + other == 2
+    (root,) = roots_of_polynomial((Fraction(-2), ZERO, Fraction(1)), ZERO, Fraction(2))
     with pytest.raises(KernelLimit, match="too close"):
-        sign(exponential(Fraction(2), other, ZERO) - (2 - other) ** 2)
+        sign(logarithm(Fraction(2)) - 2 * logarithm(root))
+
+
+def test_relations_of_a_zero() -> None:
+    (root,) = find_roots(course(e1=[1], e0=[-2, 1]), ZERO, Fraction(2), ZERO)  # e^t + t = 2
+    assert root != logarithm(Fraction(2)) and power(root) + root == 2
+    assert exponential(Fraction(2), root, ZERO) == (2 - root) ** 2
+    assert exponential(Fraction(2), root, ZERO) + root * root * 2 > (2 - root) ** 2
 
 
 def test_one_zero_found_twice() -> None:

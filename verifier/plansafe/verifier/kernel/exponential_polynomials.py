@@ -18,7 +18,7 @@ from .polynomials import multiply as multiply_polynomials
 from .polynomials import scale as scale_polynomial
 from .real_numbers import enclose, enclosure, sign
 from .real_numbers import find_roots as find_roots_of_polynomial
-from .transcendental import Atom, Transcendental, exponential, is_fraction_times_exponential, logarithm
+from .transcendental import Atom, Transcendental, exponential, is_fraction_times_exponential, logarithm, simplify
 
 Course = Mapping[Fraction, Polynomial]
 """The polynomials other than 0, by their exponents. A polynomial has the exponent 0 alone."""
@@ -84,7 +84,7 @@ def evaluate_at(f: Course, time: Real, start: Real) -> Real:
     for exponent, p in f.items():
         factor = exponential(exponent, time, start) if exponent else Fraction(1)
         value = value + evaluate_polynomial(p, time) * factor
-    return value
+    return simplify(value)
 
 
 def solve_linear_equation(factor: Fraction, forcing: Course, value: Real, start: Real) -> Course:
@@ -166,5 +166,7 @@ def _root_between(function: Callable[[Real], Real], low: Real, high: Real, sign_
     candidate = atom.enclose(RATIONAL_BITS)[0].limit_denominator(SIMPLE_DENOMINATOR)
     if atom.low <= candidate <= atom.high and function(candidate) == 0:
         return candidate
-    atom.relate()
-    return atom.number()
+    root = atom.number()
+    value = function(root)
+    atom.relation = value if isinstance(value, Transcendental) else None
+    return root
