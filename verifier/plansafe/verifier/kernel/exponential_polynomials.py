@@ -16,9 +16,18 @@ from .polynomials import evaluate_at as evaluate_polynomial
 from .polynomials import integrate as integrate_polynomial
 from .polynomials import multiply as multiply_polynomials
 from .polynomials import scale as scale_polynomial
+from .reader import KernelLimit, require
 from .real_numbers import enclose, enclosure, sign
 from .real_numbers import find_roots as find_roots_of_polynomial
-from .transcendental import Atom, Transcendental, exponential, is_fraction_times_exponential, logarithm, simplify
+from .transcendental import (
+    Atom,
+    Transcendental,
+    atoms_of,
+    exponential,
+    is_fraction_times_exponential,
+    logarithm,
+    simplify,
+)
 
 Course = Mapping[Fraction, Polynomial]
 """The polynomials other than 0, by their exponents. A polynomial has the exponent 0 alone."""
@@ -26,6 +35,8 @@ ZERO = Fraction(0)
 CONSTANT_ONE: Course = {ZERO: (Fraction(1),)}
 MAX_POWER = 12
 """Of e^(q t) in a polynomial whose zeros are computed as algebraic numbers."""
+MAX_DEPTH = 20
+"""Of a zero whose function has earlier zeros: each needs more bits than the zeros that depend on it."""
 RATIONAL_BITS = 48
 SIMPLE_DENOMINATOR = 10**6
 """A zero is compared with a simple fraction that has the same first bits."""
@@ -163,10 +174,11 @@ def _root_between(function: Callable[[Real], Real], low: Real, high: Real, sign_
         if before < after and sign(function(before)) == -sign_at_high and sign(function(after)) == sign_at_high:
             break
     atom = Atom(function, before, after)
-    candidate = atom.enclose(RATIONAL_BITS)[0].limit_denominator(SIMPLE_DENOMINATOR)
-    if atom.low <= candidate <= atom.high and function(candidate) == 0:
-        return candidate
     root = atom.number()
     value = function(root)
-    atom.relation = value if isinstance(value, Transcendental) else None
-    return root
+    if isinstance(value, Transcendental):
+        atom.relation = value
+        atom.depth = 1 + max(earlier.depth for earlier in atoms_of(value))
+        require(atom.depth <= MAX_DEPTH, "a moment that depends on too many earlier moments", KernelLimit)
+    candidate = atom.enclose(RATIONAL_BITS)[0].limit_denominator(SIMPLE_DENOMINATOR)
+    return candidate if atom.low <= candidate <= atom.high and function(candidate) == 0 else root

@@ -33,8 +33,9 @@ _order = count()
 class Atom:
     """The only zero of a function between two fractions, at which the function has different signs.
 
-    ``relation``: the value of the function here, as a sum of terms that equals 0. ``base``: the value
-    of e^atom if it is a fraction or algebraic. ``twin``: the same number, found before.
+    ``relation``: the value of the function here, as a sum of terms that equals 0. ``base``: the value of e^atom if it
+    is a fraction or algebraic. ``twin``: the same number, found before. ``depth``: the length of the chain of zeros
+    from which the number follows.
     """
 
     def __init__(self, function: Callable[[Real], Real], low: Fraction, high: Fraction) -> None:
@@ -47,6 +48,7 @@ class Atom:
         self.relation: Transcendental | None = None
         self.base: Real = None
         self.twin: Atom | None = None
+        self.depth = 0
 
     def enclose(self, bits: int) -> Interval:
         """Return an interval of width 2^-bits or less."""
@@ -65,6 +67,9 @@ class Atom:
         for cell in range(cells) if cells == 2 else [min(max(hit, 0), cells - 1)]:
             low = self.low + cell * width
             values = self.function(low), self.function(low + width)
+            for value in values:
+                if isinstance(value, Transcendental):
+                    value.bits = max(BITS, ceil(1 / width).bit_length() + BITS // 2)
             if sign(values[0]) != self._sign_at_high and sign(values[1]) != -self._sign_at_high:
                 self.low, self.high, self._values = low, low + width, values
                 self._level = min(self._level + 1, MAX_LEVEL)
@@ -160,7 +165,7 @@ class Transcendental(Irrational):
 
     def __init__(self, terms: dict[Monomial, Real]) -> None:
         self.terms = terms
-        self._bits = BITS
+        self.bits = BITS
 
     def __add__(self, other: Any) -> Real:
         terms = dict(self.terms)
@@ -191,21 +196,21 @@ class Transcendental(Irrational):
         return low, high
 
     def _enclose_term(self, monomial: Monomial, c: Real) -> Interval:
-        term = enclose(c, Fraction(1, 2**self._bits))
+        term = enclose(c, Fraction(1, 2**self.bits))
         for atom, power in monomial.powers:
             for _ in range(power):
-                term = _multiply_intervals(term, atom.enclose(self._bits))
+                term = _multiply_intervals(term, atom.enclose(self.bits))
         least = greatest = Fraction(0)
         for atom, multiple in monomial.exponent:
-            ends = [multiple * end for end in atom.enclose(self._bits)]
+            ends = [multiple * end for end in atom.enclose(self.bits)]
             least, greatest = least + min(ends), greatest + max(ends)
-        exponential = exponential_bounds(least, self._bits)[0], exponential_bounds(greatest, self._bits)[1]
+        exponential = exponential_bounds(least, self.bits)[0], exponential_bounds(greatest, self.bits)[1]
         return _multiply_intervals(term, exponential)
 
     def refine(self) -> None:
         """Take more bits. Raises ``KernelLimit`` at the limit."""
-        require(self._bits < MAX_BITS, "numbers too close to be compared", KernelLimit)
-        self._bits += BITS
+        require(self.bits < MAX_BITS, "numbers too close to be compared", KernelLimit)
+        self.bits += BITS
 
     def is_zero(self) -> bool:
         """Whether the terms show that the number is 0, after equal atoms have been found."""
@@ -275,8 +280,9 @@ def exponential_bounds(x: Fraction, bits: int) -> Interval:
     and the remaining terms less than 8.
     """
     if x < 0:
-        inverse = exponential_bounds(-x, bits)
-        return 1 / inverse[1], 1 / inverse[0]
+        least, greatest = exponential_bounds(-x, bits + 4)
+        scale = 2 ** (ceil(greatest).bit_length() + bits + 4)
+        return Fraction(scale // greatest, scale), Fraction(ceil(scale / least), scale)
     require(x <= MAX_EXPONENT, "an exponential of a number too large", KernelLimit)
     halvings = (2 * x.numerator // x.denominator).bit_length()
     precision = bits + 2 * halvings + 24
