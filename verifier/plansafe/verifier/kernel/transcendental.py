@@ -86,7 +86,7 @@ class Atom:
             return False
         if not self._first_low <= other.low <= other.high <= self._first_high:
             return False
-        return not isinstance(divide_by_relations(self.function(other.number())), Irrational)
+        return is_multiple_of_relations(self.function(other.number()))
 
 
 ONE_ATOM = Atom(lambda x: x - 1, Fraction(1), Fraction(1))
@@ -217,7 +217,7 @@ class Transcendental(Irrational):
         for second, first in combinations(atoms_of(self), 2):
             if second.twin is None and (second.is_same_as(first) or first.is_same_as(second)):
                 second.twin = first
-        return not isinstance(divide_by_relations(make(self.terms)), Irrational)
+        return is_multiple_of_relations(make(self.terms))
 
 
 def atoms_of(number: Transcendental) -> list[Atom]:
@@ -236,18 +236,15 @@ def simplify(number: Real) -> Real:
     return number
 
 
-def divide_by_relations(number: Real) -> Real:
-    """Subtract multiples of relations, the highest term first; a multiple of one relation leaves 0."""
+def is_multiple_of_relations(number: Real) -> bool:
+    """Whether 0 is left when multiples of relations are subtracted, so that the highest terms cancel."""
     for _ in range(MAX_DIVISIONS):
         if not isinstance(number, Transcendental):
-            return number
-        for atom in atoms_of(number):
-            if atom.relation is not None and (shorter := _divide(number, atom.relation)) is not None:
-                number = shorter
-                break
-        else:
-            return number
-    return number
+            break
+        relations = [atom.relation for atom in atoms_of(number) if atom.relation is not None]
+        remainders = (_divide(number, relation) for relation in relations)
+        number = next((remainder for remainder in remainders if remainder is not None), None)
+    return isinstance(number, Fraction) and number == 0
 
 
 def _divide(number: Transcendental, relation: Transcendental) -> Real:
