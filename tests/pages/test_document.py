@@ -101,3 +101,12 @@ def test_a_verdict_stays_where_what_comes_behind_it_takes_too_long(monkeypatch: 
     assert [one.result.report.headline for one in found] == [Headline.UNSAFE, Headline.SAFE]
     assert [one.detail["report"]["headline"] for one in found] == ["UNSAFE", "SAFE"]
     assert all("time limit has passed" in one.detail["steps_note"] for one in found)
+
+
+def test_a_long_plan_has_no_repair(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = str(ROOT / "examples" / "dinner" / "stove-left-alone.plan")
+    monkeypatch.setattr(report_view, "MOST_EXPLAINED", 2)
+    (view,) = audit_page.audit_plans([plan], Settings())
+    assert view.detail["repair"]["outcome"]["message"].endswith("the plan has more than 2 steps.")
+    assert "graph" not in view.detail and "more than 2 steps" in view.detail["graph_note"]
+    assert view.detail["timelines"][0]["whole"]

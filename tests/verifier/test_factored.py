@@ -240,6 +240,7 @@ def test_findings_point_into_the_parts() -> None:
     unknown, goal = judge(checker, "(greet x y)").findings
     places = [(label.source, checker.sources[label.source].slice(label.span)) for label in unknown.related]
     assert places == [("domain-0", "greet")]
+    assert unknown.notes == ("no agent that has `greet` knows all of these objects",)
     assert [(label.source, checker.sources[label.source].slice(label.span)) for label in goal.related] == [
         ("problem-0", "()")
     ]
@@ -273,7 +274,24 @@ REJECTED = {
         ("(:predicates (:private (p)))", OBJECTS), ("(:predicates (:private (p)))", OBJECTS)
     ),
     "private facts about public objects": parts(
-        ("(:predicates (:private (p ?o - object)))", OBJECTS), ("(:predicates (:private (p ?o - object)))", OBJECTS)
+        ("(:predicates (:private (p ?o - object)))", "(:objects o - object) (:init (p o)) (:goal ())"),
+        (
+            (
+                "(:predicates (:private (p ?o - object)))"
+                "(:action x :parameters (?x - object) :effect (forall (?y - object) (when (= ?x ?y) (p ?y))))"
+            ),
+            OBJECTS,
+        ),
+    ),
+    "private derived facts": parts(
+        ("(:types a) (:predicates (:private (p ?x - a))) (:derived (p ?x - a) ())", "(:objects o - a) (:goal ())"),
+        ("(:types a) (:predicates (:private (p ?x - a)))", "(:objects o - a) (:goal (p o))"),
+    ),
+    "private numbers": parts(
+        ("(:functions (:private (f)))", "(:init (= (f) 0)) (:goal ())"), ("(:functions (:private (f)))", "(:goal ())")
+    ),
+    "private predicates with other numbers of parameters": parts(
+        ("(:predicates (:private (p ?o - object)))", OBJECTS), ("(:predicates (:private (p ?o ?x - object)))", OBJECTS)
     ),
     "two metrics": parts(
         ("", "(:goal ()) (:metric minimize (total-time))"), ("", "(:goal ()) (:metric maximize (total-time))")
@@ -308,6 +326,31 @@ def test_contradictory_parts_are_rejected(texts: tuple[str, str]) -> None:
     assert not Checker(*map(Source, ("d", "p"), texts)).ok
     with pytest.raises(KernelRejects):
         Kernel(*texts)
+
+
+def test_private_facts_are_separate_if_no_two_agents_name_an_object_in_common() -> None:
+    """The agents are public objects, as unified-planning writes them; each action is about its own agent."""
+    head = (
+        "(:types agent place - object crane truck - agent) (:predicates (held ?p - place) (:private (free ?a - {0})))"
+    )
+    actions = (
+        (
+            "(:action lift :parameters (?c - crane ?p - place) :precondition (free ?c)"
+            " :effect (and (not (free ?c)) (held ?p)))"
+        ),
+        (
+            "(:action carry :parameters (?t - truck ?p - place) :precondition (and (free ?t) (held ?p))"
+            " :effect (and (not (free ?t)) (not (held ?p))))"
+        ),
+    )
+    problem = "(:objects c - crane t - truck yard - place) (:init (free {0})) (:goal (not (held yard)))"
+    plans = ("(lift c yard) (carry t yard)", "(lift c yard)", "(lift t yard)", "(carry t yard)")
+    for types in (("agent", "agent"), ("crane", "truck")):
+        texts = parts(
+            (head.format(types[0]) + actions[0], problem.format("c")),
+            (head.format(types[1]) + actions[1], problem.format("t")),
+        )
+        assert headlines(texts, *plans) == ["VALID", "INVALID", "INVALID", "INVALID"]
 
 
 def test_names_of_other_kinds_are_not_private() -> None:

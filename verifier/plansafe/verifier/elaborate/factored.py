@@ -6,14 +6,16 @@ reported in its own text; the merged lists keep the places of the parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
 from typing import NamedTuple, Protocol
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.context import Context, Place, is_object_name, is_variable, token_text
-from plansafe.verifier.elaborate.symbols import Symbols
+from plansafe.verifier.elaborate.part_arguments import QUANTIFIERS, find_arguments
+from plansafe.verifier.elaborate.symbols import Agent, Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.model.nodes import Predicate, Task, Variable
 
@@ -33,8 +35,17 @@ class Elaborated(Protocol):
 Elaborate = Callable[[Context, list[Node], list[Node]], Elaborated | None]
 Tops = tuple[list[Node], list[Node]]
 """The top-level nodes of a domain and of a problem."""
+
+
+class MergedParts(NamedTuple):
+    """The top-level nodes of the merged domain and problem, and the agents."""
+
+    domain_top: list[Node]
+    problem_top: list[Node]
+    agents: tuple[Agent, ...]
+
+
 _STRUCTURES = (":action", ":durative-action", ":process", ":event")
-_QUANTIFIERS = ("forall", "exists")
 
 
 class _Part(NamedTuple):
@@ -75,7 +86,9 @@ def _is_part(form: Node) -> bool:
     return any([":factored-privacy" in section for section in flags])
 
 
-def merge_parts(context: Context, domain_top: list[Node], problem_top: list[Node], elaborate: Elaborate) -> Tops | None:
+def merge_parts(
+    context: Context, domain_top: list[Node], problem_top: list[Node], elaborate: Elaborate
+) -> MergedParts | None:
     """Return the merged domain and problem; ``None`` after an error."""
     if len(domain_top) != len(problem_top):
         message = f"a factored task needs a problem for each domain, not {len(problem_top)} for {len(domain_top)}"
@@ -104,9 +117,13 @@ def merge_parts(context: Context, domain_top: list[Node], problem_top: list[Node
     trial = _share_places(context)
     merged = elaborate(trial, *tops)
     if merged is None or trial.errors:
-        return tops  # reported where the result is elaborated
+        return MergedParts(*tops, ())  # reported where the result is elaborated
     merger.refuse_unknown_objects(merged)
-    return None if context.errors else merger.merge(dict(merger.find_conditions(merged)))
+    if context.errors:
+        return None
+    names = [part.elaborated.symbols for part in parts]
+    agents = tuple([Agent(frozenset(symbols.actions), frozenset(symbols.objects)) for symbols in names])
+    return MergedParts(*merger.merge(dict(merger.find_conditions(merged))), agents)
 
 
 def _share_places(context: Context) -> Context:
@@ -184,22 +201,47 @@ class _Merger:
                 name, types, at = declared.name, _type_names(part, declared), Place(_as_list(declared.node))
                 private = name in part.private[f":{kind}s"]
                 first = merged.setdefault(name, _Declared(types, at, [], private))
-                if first.types != types:
-                    self._contradict(f"{kind} `{name}` has other types", at, first.at)
-                elif first.parts and first.is_private != private:
+                if first.is_private != private:
                     message = f"{kind} `{name}` is private to one agent, and not to another"
                     self._contradict(message, at, first.at)
-                elif first.parts and private and any([self._may_share(types, n, number) for n in first.parts]):
-                    message = f"{kind} `{name}` is private to two agents, whose facts would be the same"
-                    help = "give it a parameter of a type whose objects are private, or two names"
-                    self._contradict(message, at, first.at, help)
+                elif first.types != types and not (private and len(first.types) == len(types)):
+                    self._contradict(f"{kind} `{name}` has other types", at, first.at)
+                elif first.types != types:
+                    both = [tuple(sorted({*names, *more})) for names, more in zip(first.types, types, strict=True)]
+                    merged[name] = first._replace(types=tuple(both))
                 first.parts.append(number)
+        self._separate_private_facts(kind, {name: d for name, d in merged.items() if d.is_private and d.parts[1:]})
         return merged
 
-    def _may_share(self, types: Iterable[tuple[str, ...]], first: int, second: int) -> bool:
-        """Whether two agents know objects for each parameter in common."""
-        known = [(self.parts[first].objects_of(names), self.parts[second].objects_of(names)) for names in types]
-        return all([ours & theirs for ours, theirs in known])
+    def _separate_private_facts(self, kind: str, shared: Mapping[str, _Declared]) -> None:
+        """Report private predicates and functions whose facts could be the same for two agents."""
+        arities = {name: len(declared.types) for name, declared in shared.items()}
+        heads = (*_STRUCTURES, ":derived", ":init", ":goal", ":constraints", ":metric")
+        arguments = []
+        for part in self.parts if shared else ():
+            sections = [section for head in heads for section in part.sections.get(head, ())]
+            arguments.append(find_arguments(sections, arities, part.objects_of))
+        for name, declared in shared.items():
+            for first, second in combinations(declared.parts, 2):
+                pairs = zip(arguments[first][name], arguments[second][name], strict=True)
+                if all([ours & theirs for ours, theirs in pairs]):
+                    message = f"{kind} `{name}` is private to two agents, whose facts could be the same"
+                    help = "give it a parameter for an object of the agent, with a type of its own; or use two names"
+                    places = [self._declared_at(kind, name, number) for number in (second, first)]
+                    self._contradict(message, places[0], places[1], help)
+                    break
+
+    def _declared_at(self, kind: str, name: str, number: int) -> Place:
+        symbols = self.parts[number].elaborated.symbols
+        if kind == "predicate":
+            return Place(_as_list(symbols.predicates[symbols.predicate_index[name]].node))
+        return Place(_as_list(symbols.functions[symbols.function_index[name]].node))
+
+    def _signature(self, declared: _Declared) -> Place:
+        """Return the declaration of a predicate or function with the types of all parts."""
+        parameters = [(_token(f"?{n}"), _token("-"), _type(names)) for n, names in enumerate(declared.types, 1)]
+        children = [Place(_as_list(declared.at.subtree), 0), *[p for parameter in parameters for p in parameter]]
+        return Place(dialects.generated_list(self.context, children))
 
     # -- actions, axioms, metric --------------------------------------------------------------------------------------
 
@@ -247,7 +289,7 @@ class _Merger:
                     for entry in parse_typed_list(Context(), _as_list(variables.subtree), 0, is_variable, "a variable"):
                         if _objects_of(merged, entry.types) - part.objects_of(entry.types):
                             text = "the objects of another agent are among its values"
-                            self.context.unsupported(
+                            self.context.report_unsupported(
                                 "quantifiers over objects that an agent does not know", entry.at, text
                             )
 
@@ -278,8 +320,8 @@ class _Merger:
         domain = [*_head("domain", first.name), self._requirements()]
         domain.append(self._list(":types", [p for s in self._all(":types") for p in _typed(s)]))
         domain.append(self._list(":constants", [p for o in self._objects.values() for p in _object(o)]))
-        domain.append(self._list(":predicates", [declared.at for declared in self._predicates.values()]))
-        functions = [(declared.at, _token("-"), _token("number")) for declared in self._functions.values()]
+        domain.append(self._list(":predicates", [self._signature(declared) for declared in self._predicates.values()]))
+        functions = [(self._signature(f), _token("-"), _token("number")) for f in self._functions.values()]
         domain.append(self._list(":functions", [place for places in functions for place in places]))
         for key, (section, _) in self._structures.items():
             condition = conditions.get(key)
@@ -352,8 +394,11 @@ def _typed(section: list[Node]) -> list[Place]:
 
 
 def _object(declared: _Declared) -> list[Place]:
-    (names,) = declared.types
-    return [declared.at, _token("-"), Place([names[0] if len(names) == 1 else ["either", *names]], 0)]
+    return [declared.at, _token("-"), _type(declared.types[0])]
+
+
+def _type(names: tuple[str, ...]) -> Place:
+    return Place([names[0] if len(names) == 1 else ["either", *names]], 0)
 
 
 def _distinct(places: list[Place]) -> list[Place]:
@@ -402,7 +447,7 @@ def _find_quantified(section: list[Node]) -> Iterator[Place]:
         node = stack.pop()
         for child, part in enumerate(node):
             if isinstance(part, list):
-                is_quantified = child == 1 and node[0] in _QUANTIFIERS
+                is_quantified = child == 1 and node[0] in QUANTIFIERS
                 if is_quantified or (child and node[child - 1] == ":vars"):
                     yield Place(node, child)
                 stack.append(part)

@@ -1,10 +1,11 @@
 """Merge the parts of a factored task into one domain and one problem (docs/language.md, section 2, Dialects)."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations
 
-from .dialects import Section, Text, sections_of, to_plain_pddl
+from .dialects import Section, Text, list_sections, to_plain_pddl
 from .reader import OBJECT, VARIABLE, Sexp, read_typed_list, require
-from .vocabulary import Vocabulary
+from .vocabulary import Params, Vocabulary
 
 ReadTask = Callable[[Text, Text], Vocabulary]
 """Checks a plain domain and problem, and returns their names."""
@@ -18,7 +19,7 @@ def is_factored(domain: Text) -> bool:
 
 
 def _requires_privacy(domain: Text) -> bool:
-    return any(s[0] == ":requirements" and ":factored-privacy" in s for s in sections_of(domain))
+    return any(s[0] == ":requirements" and ":factored-privacy" in s for s in list_sections(domain))
 
 
 def merge_parts(domains: Text, problems: Text, read_task: ReadTask) -> tuple[Text, Text]:
@@ -26,13 +27,11 @@ def merge_parts(domains: Text, problems: Text, read_task: ReadTask) -> tuple[Tex
     require(len(domains) == len(problems), "not a problem for each domain")
     parts = [_Part((d,), (p,), read_task) for d, p in zip(domains, problems, strict=True)]
     objects = _merge_objects(parts)
-    for kind in (":predicates", ":functions"):
-        _check_declarations(parts, kind)
     types = [item for part in parts for item in _end_list(part.items(":types"))]
     domain: list[Sexp] = ["define", ("domain", "merged")]
     domain += [(":types", *types), (":constants", *objects)]
     for kind in (":predicates", ":functions"):
-        domain.append((kind, *{head[0]: head for part in parts for head in part.heads(kind)}.values()))
+        domain.append((kind, *_merge_declarations(parts, kind)))
     problem: list[Sexp] = ["define", ("problem", "merged")]
     problem.append((":init", *_distinct(fact for part in parts for fact in part.init)))
     for kind in (":goal", ":constraints"):
@@ -52,18 +51,18 @@ class _Part:
 
     def __init__(self, domain: Text, problem: Text, read_task: ReadTask) -> None:
         self.private: dict[str, set[str]] = {":objects": set(), ":predicates": set(), ":functions": set()}
-        for section in sections_of(domain) + sections_of(problem):
+        for section in list_sections(domain) + list_sections(problem):
             for block in section:
                 if isinstance(block, tuple) and block[:1] == (":private",):
                     if section[0] in (":predicates", ":functions"):
                         self.private[section[0]] |= {item[0] for item in block[1:] if isinstance(item, tuple)}
                     else:
                         self.private[":objects"] |= {name for name, _ in read_typed_list(block[1:], OBJECT)}
-        self.agents = {s[:2]: _count_agents(s) for s in sections_of(domain) if s[0] in STRUCTURES}
+        self.agents = {s[:2]: _count_agents(s) for s in list_sections(domain) if s[0] in STRUCTURES}
         plain = to_plain_pddl(domain, problem)
-        self.sections: list[Section] = sections_of(plain[0]) + sections_of(plain[1])
+        self.sections: list[Section] = list_sections(plain[0]) + list_sections(plain[1])
         self.names = read_task(*plain)
-        self.init = [fact for section in sections_of(problem) if section[0] == ":init" for fact in section[1:]]
+        self.init = [fact for section in list_sections(problem) if section[0] == ":init" for fact in section[1:]]
 
     def items(self, kind: str) -> list[Sexp]:
         """Return the contents of all sections of a kind."""
@@ -72,6 +71,33 @@ class _Part:
     def heads(self, kind: str) -> list[Sexp]:
         """Return the declarations of predicates or functions."""
         return [item for item in self.items(kind) if isinstance(item, tuple)]
+
+    def list_arguments(self, name: str, count: int) -> list[set[str]]:
+        """Return the objects that each argument of a predicate or function may be, by the types of the variables."""
+        arguments = [set[str]() for _ in range(count)]
+
+        def visit(expr: Sexp, scope: Params) -> None:
+            if not isinstance(expr, tuple):
+                return
+            if expr[:1] in (("forall",), ("exists",)) and len(expr) > 1:
+                scope = scope | self.names.read_parameters(expr[1])
+            if len(expr) == count + 1 and expr[0] == name:
+                for values, term in zip(arguments, expr[1:], strict=True):
+                    if isinstance(term, str):
+                        values |= {*self.names.find_domains({term: scope[term]})[0][1]} if term in scope else {term}
+            for part in expr:
+                visit(part, scope)
+
+        for section in self.sections:
+            if section[0] in STRUCTURES:
+                fields = dict(zip(section[2::2], section[3::2], strict=True))
+                visit(section, self.names.read_parameters(fields.get(":parameters", ())))
+            elif section[0] == ":derived":
+                params = self.names.read_parameters(section[1][1:])
+                visit(((section[1][0], *params), section[2]), params)
+            elif section[0] not in (":predicates", ":functions"):
+                visit(section, {})
+        return arguments
 
     def require_known(self, everything: Vocabulary) -> None:
         """Raise if a quantifier ranges over objects that the agent does not know."""
@@ -86,7 +112,7 @@ class _Part:
 
 def _domains(names: Vocabulary, variables: Sexp) -> list[set[str]]:
     """Return the objects that each variable of a typed list ranges over."""
-    return [set(objects) for _, objects in names.domains(names.read_parameters(variables))]
+    return [set(objects) for _, objects in names.find_domains(names.read_parameters(variables))]
 
 
 def _quantified(expr: Sexp) -> Iterator[Sexp]:
@@ -135,20 +161,26 @@ def _merge_objects(parts: list[_Part]) -> list[Sexp]:
     return [i for name, types in merged.items() for i in (name, "-", ("either", *types))]
 
 
-def _check_declarations(parts: list[_Part], kind: str) -> None:
-    """Raise if a predicate or function differs between parts, or two agents could share a private fact."""
-    first: dict[str, list[tuple[_Part, list[set[str]]]]] = {}
+def _merge_declarations(parts: list[_Part], kind: str) -> list[Sexp]:
+    """Return the predicates or functions. Raises if parts differ, or two agents could have the same private fact."""
+    declared: dict[str, list[tuple[_Part, list[set[str]]]]] = {}
     for part in parts:
         for name, *params in part.heads(kind):
-            typed = read_typed_list(tuple(params), VARIABLE)
-            types = [{*alternatives} for _, alternatives in typed]
-            for earlier, declared in first.setdefault(name, []):
-                is_private = name in part.private[kind]
-                require(declared == types and (name in earlier.private[kind]) == is_private, "another declaration")
-                domains = zip(_domains(earlier.names, tuple(params)), _domains(part.names, tuple(params)), strict=True)
-                shares = all(ours & theirs for ours, theirs in domains)
-                require(not (is_private and shares), "private facts of two agents")
-            first[name].append((part, types))
+            types = [{*alternatives} for _, alternatives in read_typed_list(tuple(params), VARIABLE)]
+            declared.setdefault(name, []).append((part, types))
+    merged = []
+    for name, owners in declared.items():
+        first = owners[0][1]
+        private = [name in part.private[kind] for part, _ in owners]
+        require(all(private) or not any(private), "private in one part alone")
+        require(all(len(types) == len(first) if any(private) else types == first for _, types in owners), "other types")
+        arguments = [part.list_arguments(name, len(types)) for part, types in owners if any(private)]
+        for ours, theirs in combinations(arguments, 2):
+            require(not all(a & b for a, b in zip(ours, theirs, strict=True)), "private facts of two agents")
+        unions = [set[str]().union(*alternatives) for alternatives in zip(*(types for _, types in owners), strict=True)]
+        params = [item for i, types in enumerate(unions) for item in (f"?{i}", "-", ("either", *sorted(types)))]
+        merged.append((name, *params))
+    return merged
 
 
 def _merge_axioms(parts: list[_Part]) -> list[Section]:
@@ -179,7 +211,7 @@ def _merge_structures(parts: list[_Part], kind: str, everything: Vocabulary) -> 
         choices = []
         for part, _ in owned:
             values = [{*part.names.objects}] * len(variables)
-            domains = [part.names.domains({v: types})[0][1] for v, types in variables.items()]
+            domains = [part.names.find_domains({v: types})[0][1] for v, types in variables.items()]
             for place in range(part.agents[kind, name]):
                 values[place] = {*domains[place]} & part.private[":objects"] or values[place]
             tests = zip(variables, values, strict=True)

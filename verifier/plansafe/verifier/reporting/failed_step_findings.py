@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label
 from plansafe.grammar.sexpr import Node
@@ -10,7 +12,7 @@ from plansafe.verifier.execution.outcome import Failure
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.reporting.consequences import MergedFailure
-from plansafe.verifier.reporting.fact_history import Fact, FailureReasons
+from plansafe.verifier.reporting.fact_history import FailureReasons
 from plansafe.verifier.reporting.finding_context import FindingContext, PastFacts
 from plansafe.verifier.reporting.report import Finding, FindingClass
 
@@ -33,7 +35,7 @@ def make_failed_step_finding(
             step,
             readings=readings,
             source=context.plan.name,
-            span=context.token_span(step, ill_formed.token),
+            span=context.find_token_span(step, ill_formed.token),
             help=ill_formed.help,
             follows=follows,
         )
@@ -43,7 +45,7 @@ def make_failed_step_finding(
     table = None
     if reasons is not None and failure.code in (SC.PRECONDITION, SC.OVER_ALL):
         notes = context.explain_literals(reasons.literals)
-        help = _missing_fact_help(context, reasons, step)
+        help = _explain_missing_fact(context, reasons, step)
         if readings[0] == "halt":
             # A condition over all fails after the happening before which the plan stops, and which *skip* executes.
             letter = context.outcomes["halt"].letters + 1
@@ -54,7 +56,10 @@ def make_failed_step_finding(
         related += context.label_step(failure.interfering_step, "happens at the same time")
     action_step = context.resolved.steps[step - 1]
     if isinstance(action_step, GroundAction) and isinstance(action_step.action.node, list):
-        related.append(_condition_label(context, action_step.action, action_step.action.node, failure))
+        related.append(_make_condition_label(context, action_step.action, action_step.action.node, failure))
+        unknown = _explain_unknown_objects(context, action_step)
+        if failure.code == SC.PRECONDITION and unknown is not None:
+            notes, help = [unknown], None
     cause = _failure_text(failure, context.compiled.engine.is_continuous)
     return Finding(
         failure.code,
@@ -63,13 +68,22 @@ def make_failed_step_finding(
         step,
         readings=readings,
         source=context.plan.name,
-        span=context.span(step),
+        span=context.find_step_span(step),
         related=tuple(related),
         notes=tuple(notes),
         help=help,
         table=table,
         follows=follows,
     )
+
+
+def _explain_unknown_objects(context: FindingContext, step: GroundAction) -> str | None:
+    """Return the reason why no agent of a factored task can take a step; ``None`` if one can."""
+    agents = context.compiled.symbols.agents
+    name, objects = step.action.name, context.task.names(step.objects)
+    if not agents or any([name in agent.actions and agent.objects.issuperset(objects) for agent in agents]):
+        return None
+    return f"no agent that has `{name}` knows all of these objects"
 
 
 def _failure_text(failure: Failure, is_continuous: bool) -> str:
@@ -90,7 +104,7 @@ def _failure_text(failure: Failure, is_continuous: bool) -> str:
             return failure.detail
 
 
-def _condition_label(context: FindingContext, action: model.Action, node: list[Node], failure: Failure) -> Label:
+def _make_condition_label(context: FindingContext, action: model.Action, node: list[Node], failure: Failure) -> Label:
     """Return a label at the field of an action that failed."""
     fields = {
         SC.PRECONDITION: (":precondition", ":condition"),
@@ -104,41 +118,25 @@ def _condition_label(context: FindingContext, action: model.Action, node: list[N
     return context.compiled.context.label(Place(node, 1), f"`{action.name}` is declared here", False)
 
 
-def _missing_fact_help(context: FindingContext, reasons: FailureReasons, step: int) -> str | None:
+def _explain_missing_fact(context: FindingContext, reasons: FailureReasons, step: int) -> str | None:
     """Return a later step that makes a missing fact true, otherwise the actions that can do so."""
     task, changing_actions = context.task, context.compiled.engine.changing_actions
     for literal in reasons.literals:
         if not isinstance(literal.formula, model.Atom):
             continue
         fact = (literal.formula.predicate, task.code_of(literal.formula.arguments, literal.binding))
-        actions = changing_actions.get((fact[0], literal.required_value), ())
-        for later in range(step + 1, min(len(context.resolved.steps), step + MAX_SEARCHED_STEPS) + 1):
-            later_step = context.resolved.steps[later - 1]
-            if (
-                isinstance(later_step, GroundAction)
-                and later_step.action.name in actions
-                and _sets_fact(task, later_step, fact, literal.required_value)
-            ):
-                effect = f"{'makes' if literal.required_value else 'ends'} `{task.fact_text(*fact)}`"
-                return f"step {later} `{context.step_text(later)}` {effect}: should it come before step {step}?"
+        setters = context.find_setting_steps(fact[0], literal.required_value).get(fact[1], [])
+        place = bisect_right(setters, step)
+        if place < len(setters) and setters[place] <= step + MAX_SEARCHED_STEPS:
+            later = setters[place]
+            effect = f"{'makes' if literal.required_value else 'ends'} `{task.fact_text(*fact)}`"
+            return f"step {later} `{context.step_text(later)}` {effect}: should it come before step {step}?"
     for literal in reasons.literals:
         if isinstance(literal.formula, model.Atom) and literal.required_value and len(reasons.literals) <= 3:
             actions = changing_actions.get((literal.formula.predicate, True), ())
             if actions:
                 return f"actions that can make it true: {', '.join(['`' + action + '`' for action in actions[:5]])}"
     return None
-
-
-def _sets_fact(task: model.Task, step: GroundAction, fact: Fact, value: bool) -> bool:
-    """Whether an unconditional effect of a step sets a fact to this value."""
-    action = step.action
-    for effect in (*action.start.effects, *(action.end.effects if action.end else ())):
-        if effect.variables or effect.condition is not model.TRUE:
-            continue
-        for atom in effect.adds if value else effect.deletes:
-            if atom.predicate == fact[0] and task.code_of(atom.arguments, step.binding) == fact[1]:
-                return True
-    return False
 
 
 def make_unmet_goal_finding(context: FindingContext, reasons: FailureReasons, past: PastFacts) -> Finding:
@@ -163,7 +161,7 @@ def make_unmet_goal_finding(context: FindingContext, reasons: FailureReasons, pa
         min(last, letter),
         at_end=True,
         source=context.plan.name,
-        span=None if halt.failures else context.span(last),
+        span=None if halt.failures else context.find_step_span(last),
         related=tuple(related),
         notes=tuple(notes),
         table=table,

@@ -7,8 +7,9 @@ import re
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.verifier.execution.plan_steps import resolve_plan
 from plansafe.verifier.execution.replay import HALT
+from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import UnmetLiteral
-from plansafe.verifier.model.nodes import Atom
+from plansafe.verifier.model.nodes import TRUE, Action, Atom
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.reporting.consequences import Consequences, ExecutedPlan
 from plansafe.verifier.reporting.fact_history import Fact, FactChanges, FactHistory, FailureReasons
@@ -26,18 +27,37 @@ class FindingContext:
         self.resolved = resolved or resolve_plan(self.compiled.engine, self.plan)
         self.outcomes = {outcome.reading: outcome for outcome in outcomes}
         self.consequences = consequences
+        self._setters: dict[tuple[int, bool], dict[int, list[int]]] = {}
         halt_history = FactHistory(self.compiled, self.resolved, outcomes[0])
         self.histories = {HALT: halt_history}
         for outcome in outcomes[1:]:
             self.histories[outcome.reading] = FactHistory(self.compiled, self.resolved, outcome, halt_history)
 
-    def span(self, step: int) -> Span | None:
+    def find_setting_steps(self, predicate: int, value: bool) -> dict[int, list[int]]:
+        """Return the steps with an unconditional effect that gives facts of a predicate a value, by the fact's code."""
+        steps_by_code = self._setters.get((predicate, value))
+        if steps_by_code is None:
+            steps_by_code = self._setters[predicate, value] = {}
+            atoms_by_action: dict[int, list[Atom]] = {}
+            for number, step in enumerate(self.resolved.steps, 1):
+                if not isinstance(step, GroundAction):
+                    continue
+                atoms = atoms_by_action.get(id(step.action))
+                if atoms is None:
+                    atoms = atoms_by_action[id(step.action)] = _unconditional_atoms(step.action, predicate, value)
+                if atoms:
+                    binding = step.binding
+                    for code in {self.task.code_of(atom.arguments, binding) for atom in atoms}:
+                        steps_by_code.setdefault(code, []).append(number)
+        return steps_by_code
+
+    def find_step_span(self, step: int) -> Span | None:
         """Return the place of a step in the plan."""
         return self.resolved.spans[step - 1] if 1 <= step <= len(self.resolved.spans) else None
 
-    def token_span(self, step: int, token: int) -> Span | None:
+    def find_token_span(self, step: int, token: int) -> Span | None:
         """Return the place of a token of a step, counted from 0; the place of the step if there is no such token."""
-        span = self.span(step)
+        span = self.find_step_span(step)
         if span is None:
             return None
         for number, match in enumerate(_TOKEN.finditer(self.plan.slice(span))):
@@ -47,7 +67,7 @@ class FindingContext:
 
     def label_step(self, step: int, text: str) -> list[Label]:
         """Return a secondary label at a step; no label if the step has no place."""
-        span = self.span(step)
+        span = self.find_step_span(step)
         return [] if span is None else [Label(self.plan.name, span, text, False)]
 
     def step_text(self, step: int) -> str:
@@ -89,3 +109,11 @@ class FindingContext:
         if self.resolved.timed is None:
             return f"before step {halt.failures[0].step}"
         return f"after time {float(halt.end):g}" if halt.letters else "before the first happening"
+
+
+def _unconditional_atoms(action: Action, predicate: int, value: bool) -> list[Atom]:
+    """Return the atoms of a predicate that an action makes true (or false) without a condition."""
+    effects = [*action.start.effects, *(action.end.effects if action.end else ())]
+    unconditional = [effect for effect in effects if not effect.variables and effect.condition is TRUE]
+    atoms = [atom for effect in unconditional for atom in (effect.adds if value else effect.deletes)]
+    return [atom for atom in atoms if atom.predicate == predicate]

@@ -36,8 +36,8 @@ MOST_WORLDS = 6
 MOST_REPAIRS = 6
 MOST_CLASSES = 50
 """Maximum number of error classes with a text."""
-MOST_DRAWN = 2_000
-"""Maximum number of steps of a plan with a causal graph."""
+MOST_EXPLAINED = 2_000
+"""Maximum number of steps of a plan with a causal graph, causes and a repair."""
 MOST_STATE = 20_000
 """Maximum number of facts and numbers of the initial state on the page."""
 MOST_COURSES = 6
@@ -241,7 +241,8 @@ def _explanation(
     """Return the causal graph and, for an unsafe plan, the error classes, root causes and repairs."""
     explanation: dict[str, Any] = {}
     examination = Examined(result)
-    if result.exit_code and search_s and read.timed is None:
+    is_short = len(read.steps) <= MOST_EXPLAINED
+    if result.exit_code and search_s and read.timed is None and is_short:
         options = RepairOptions(time_limit_s=search_s, max_work=BOUNDED_WORK, max_repairs=MOST_REPAIRS)
         examination = examined(session, prepared, ExaminationOptions(options, where=True, causes=True))
     if examination.repair is not None and examination.repair.status is not RepairStatus.ALREADY_SAFE:
@@ -255,7 +256,8 @@ def _explanation(
             "outcome": None if examination.outcome is None else _outcome(examination),
         }
     elif result.exit_code == 1 and read.timed is None:
-        outcome: dict[str, Any] = {"message": "The repair search did not run.", "notes": [], "help": None}
+        reason = "" if is_short else f": the plan has more than {MOST_EXPLAINED:,} steps"
+        outcome: dict[str, Any] = {"message": f"The repair search did not run{reason}.", "notes": [], "help": None}
         explanation["repair"] = {"repairs": [], "outcome": outcome}
     return {**explanation, **_graph(prepared, read, examination)}
 
@@ -289,8 +291,8 @@ def _graph(prepared: Prepared, read: ResolvedPlan, examination: Examined) -> dic
     from plansafe.verifier.diagnose.model import Diagnosis  # noqa: PLC0415
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
-    if len(read.steps) > MOST_DRAWN:
-        return {"graph_note": f"The plan has more than {MOST_DRAWN:,} steps, so its causal graph is not drawn."}
+    if len(read.steps) > MOST_EXPLAINED:
+        return {"graph_note": f"The plan has more than {MOST_EXPLAINED:,} steps, so its causal graph is not drawn."}
     try:
         structure = find_causal_structure(prepared.checker, read.steps)
     except NotCovered as reason:

@@ -2,13 +2,15 @@
 const PLOT_HEIGHT = 150;
 const MOST_DOTS = 200;
 const MOST_VALUES = 500;
+const MOST_STEPS = 300;
 
-// What happens at moments: steps, events, and what goes wrong.
+// What happens at moments: steps (of plans that are not too long), events, and what goes wrong.
 function timeMarks({ line, rows }) {
   const marks = [];
+  const stepsShown = line.steps.length <= MOST_STEPS;
   for (const row of rows) {
     if (!row.moment) continue;
-    if (row.moment.steps.length) marks.push({ kind: "step", at: row.moment.at, row, words: `${row.title}: ${row.what}` });
+    if (row.moment.steps.length) stepsShown && marks.push({ kind: "step", at: row.moment.at, row, words: `${row.title}: ${row.what}` });
     else if (row.moment.cause?.event) marks.push({ kind: "event", at: row.moment.at, row, words: row.title });
   }
   const letters = new Map(line.moments.map((moment) => [moment.letter, moment]));
@@ -74,7 +76,7 @@ function fluentPlot(view, course, marks) {
     if (mark.kind === "violation") svg.append(s("rect", { class: `broken${concerns(mark) ? "" : " faded"}`, x: x(mark.at) - 5, y: top - 5, width: 10, height: 10, transform: `rotate(45 ${x(mark.at)} ${top})`, on: go }, s("title", null, mark.words)));
   }
   const bounds = course.bounds.map((bound) => `${bound.text}: ${boundWords(bound)}`).join("; ");
-  return h("figure", null, scrolling(course.fluent, svg), h("figcaption", null, h("span", { class: "code" }, course.fluent), bounds ? `, compared with ${bounds}` : null));
+  return h("figure", null, scrolling(course.fluent, svg), bounds ? h("figcaption", null, h("span", { class: "code" }, course.fluent), `, compared with ${bounds}`) : null);
 }
 
 // The exact values, for readers who do not see the curves.

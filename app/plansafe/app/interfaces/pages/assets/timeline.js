@@ -17,7 +17,7 @@ function timelineRows(line) {
   const first = Math.min(...line.mishaps.map((one) => one.step), Infinity);
   const lost = line.steps.map((step, place) => place + 1).filter((step) => !happened.has(step));
   const miss = (step) => rows.push({ letter: null, moment: null, step, title: `step ${step}`, what: line.steps[step - 1].text,
-    no: String(step), mishaps: mishaps.get(step) || [], behind: !timed && step > first, missing: true });
+    no: timed ? line.steps[step - 1].time : String(step), mishaps: mishaps.get(step) || [], behind: !timed && step > first, missing: true });
   let before = 0; // in continuous time, the step before a letter that no step led to
   const begins = new Set(line.tracks.flatMap((track) => track.looks.filter((look) => look.state === "breaks").map((look) => look.first)));
   for (const moment of line.moments) {
