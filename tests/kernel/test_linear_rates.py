@@ -275,6 +275,6 @@ def test_a_chain_of_moments_without_closed_form() -> None:
         if value >= 4:
             value, events = 1.0, events + 1
         value, time = integrate(lambda v: [v[1] - v[0], 1.0], [value, time], 1e-3)
-    assert value_at(trace.number(("#", "z")), trace.last) == events
+    assert find_value(trace.read_number(("#", "z")), trace.last) == events
     with pytest.raises(KernelLimit, match="too many earlier"):
         trace_of(body, "20: (go)", "(= (x) 1) (= (y) 0) (= (z) 0)")

@@ -22,10 +22,10 @@ from .real_numbers import find_roots as find_roots_of_polynomial
 from .transcendental import (
     Atom,
     Transcendental,
-    atoms_of,
-    exponential,
+    collect_atoms,
     is_fraction_times_exponential,
-    logarithm,
+    make_exponential,
+    make_logarithm,
     simplify,
 )
 
@@ -93,7 +93,7 @@ def evaluate_at(f: Course, time: Real, start: Real) -> Real:
     """Return the value at a time."""
     value: Real = ZERO
     for exponent, p in f.items():
-        factor = exponential(exponent, time, start) if exponent else Fraction(1)
+        factor = make_exponential(exponent, time, start) if exponent else Fraction(1)
         value = value + evaluate_polynomial(p, time) * factor
     return simplify(value)
 
@@ -150,14 +150,14 @@ def _solve_for_exponential(f: Course, high: Real, start: Real) -> list[Real] | N
     powers = {int((exponent - least) / q): c for exponent, (c,) in f.items()}
     degree = max(powers)
     if degree <= MAX_POWER and all(isinstance(c, Fraction) for c in powers.values()):
-        bound = enclosure(exponential(q, high, start))[1]
+        bound = enclosure(make_exponential(q, high, start))[1]
         values = find_roots_of_polynomial(tuple(powers.get(i, ZERO) for i in range(degree + 1)), ZERO, bound)
     elif degree == 1 and all(map(is_fraction_times_exponential, powers.values())):
         quotient = -powers[0] / powers[1]
         values = [quotient] if quotient > 0 else []
     else:
         return None
-    return [start + logarithm(value) / q for value in values]
+    return [start + make_logarithm(value) / q for value in values]
 
 
 def _greatest_common_divisor(a: Fraction, b: Fraction) -> Fraction:
@@ -178,7 +178,7 @@ def _root_between(function: Callable[[Real], Real], low: Real, high: Real, sign_
     value = function(root)
     if isinstance(value, Transcendental):
         atom.relation = value
-        atom.depth = 1 + max(earlier.depth for earlier in atoms_of(value))
+        atom.depth = 1 + max(earlier.depth for earlier in collect_atoms(value))
         require(atom.depth <= MAX_DEPTH, "a moment that depends on too many earlier moments", KernelLimit)
     candidate = atom.enclose(RATIONAL_BITS)[0].limit_denominator(SIMPLE_DENOMINATOR)
     return candidate if atom.low <= candidate <= atom.high and function(candidate) == 0 else root

@@ -204,7 +204,7 @@ class Transcendental(Irrational):
         for atom, multiple in monomial.exponent:
             ends = [multiple * end for end in atom.enclose(self.bits)]
             least, greatest = least + min(ends), greatest + max(ends)
-        exponential = exponential_bounds(least, self.bits)[0], exponential_bounds(greatest, self.bits)[1]
+        exponential = enclose_exponential(least, self.bits)[0], enclose_exponential(greatest, self.bits)[1]
         return _multiply_intervals(term, exponential)
 
     def refine(self) -> None:
@@ -214,13 +214,13 @@ class Transcendental(Irrational):
 
     def is_zero(self) -> bool:
         """Whether the terms show that the number is 0, after equal atoms have been found."""
-        for second, first in combinations(atoms_of(self), 2):
+        for second, first in combinations(collect_atoms(self), 2):
             if second.twin is None and (second.is_same_as(first) or first.is_same_as(second)):
                 second.twin = first
         return is_multiple_of_relations(make(self.terms))
 
 
-def atoms_of(number: Transcendental) -> list[Atom]:
+def collect_atoms(number: Transcendental) -> list[Atom]:
     """Return the atoms of a number, the latest first."""
     atoms = {atom for monomial in number.terms for atom in monomial.atoms()}
     return sorted(atoms, key=lambda atom: -atom.order)
@@ -228,7 +228,7 @@ def atoms_of(number: Transcendental) -> list[Atom]:
 
 def simplify(number: Real) -> Real:
     """Subtract multiples of relations if fewer terms are left: a number that reaches a bound becomes the bound."""
-    for atom in atoms_of(number) if isinstance(number, Transcendental) else ():
+    for atom in collect_atoms(number) if isinstance(number, Transcendental) else ():
         if atom.relation is not None and isinstance(number, Transcendental):
             monomial, c = next(iter(atom.relation.terms.items()))
             shorter = number - atom.relation * (number.terms.get(monomial, Fraction(0)) / c)
@@ -241,7 +241,7 @@ def is_multiple_of_relations(number: Real) -> bool:
     for _ in range(MAX_DIVISIONS):
         if not isinstance(number, Transcendental):
             break
-        relations = [atom.relation for atom in atoms_of(number) if atom.relation is not None]
+        relations = [atom.relation for atom in collect_atoms(number) if atom.relation is not None]
         remainders = (_divide(number, relation) for relation in relations)
         number = next((remainder for remainder in remainders if remainder is not None), None)
     return isinstance(number, Fraction) and number == 0
@@ -249,7 +249,7 @@ def is_multiple_of_relations(number: Real) -> bool:
 
 def _divide(number: Transcendental, relation: Transcendental) -> Real:
     """Subtract the multiple of a relation with the same highest term; ``None`` if there is none."""
-    atoms = atoms_of(number + relation)
+    atoms = collect_atoms(number + relation)
 
     def rank(monomial: Monomial) -> list[tuple[Fraction, int]]:
         exponent, powers = dict(monomial.exponent), dict(monomial.powers)
@@ -269,7 +269,7 @@ def _multiply_intervals(left: Interval, right: Interval) -> Interval:
 
 
 @lru_cache(maxsize=10_000)
-def exponential_bounds(x: Fraction, bits: int) -> Interval:
+def enclose_exponential(x: Fraction, bits: int) -> Interval:
     """Return numbers below and above e^x, whose quotient differs from 1 by less than 2^-bits.
 
     The Taylor series at x / 2^halvings, in multiples of 2^-precision, squared as often. Each term has an error below 4
@@ -277,7 +277,7 @@ def exponential_bounds(x: Fraction, bits: int) -> Interval:
     and the remaining terms less than 8.
     """
     if x < 0:
-        least, greatest = exponential_bounds(-x, bits + 4)
+        least, greatest = enclose_exponential(-x, bits + 4)
         scale = 2 ** (ceil(greatest).bit_length() + bits + 4)
         return Fraction(scale // greatest, scale), Fraction(ceil(scale / least), scale)
     require(x <= MAX_EXPONENT, "an exponential of a number too large", KernelLimit)
@@ -299,7 +299,7 @@ def exponential_bounds(x: Fraction, bits: int) -> Interval:
 # Exponentials and logarithms of numbers
 
 
-def exponential(factor: Fraction, time: Real, start: Real) -> Real:
+def make_exponential(factor: Fraction, time: Real, start: Real) -> Real:
     """Return e^(factor (time - start))."""
     difference = [*_as_exponent(time), *((atom, -multiple) for atom, multiple in _as_exponent(start))]
     return make(
@@ -341,7 +341,7 @@ def _make_atom(x: Real) -> Atom:
 
 def _make_logarithm_atom(base: Real) -> Atom:
     bound = Fraction(ceil(max(enclosure(base)[1], enclosure(1 / base)[1])).bit_length())
-    atom = Atom(lambda x: exponential(Fraction(1), x, Fraction(0)) - base, -bound, bound)
+    atom = Atom(lambda x: make_exponential(Fraction(1), x, Fraction(0)) - base, -bound, bound)
     atom.base = base
     return atom
 
@@ -349,7 +349,7 @@ def _make_logarithm_atom(base: Real) -> Atom:
 _logarithm_of_integer = cache(lambda base: _make_logarithm_atom(Fraction(base)))
 
 
-def logarithm(number: Real) -> Real:
+def make_logarithm(number: Real) -> Real:
     """Return the logarithm of a positive number: a fraction times an exponential, or an algebraic number."""
     if isinstance(number, Algebraic):
         return _make_logarithm_atom(number).number()
