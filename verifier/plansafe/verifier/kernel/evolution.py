@@ -1,6 +1,6 @@
 """Continuous change: processes, continuous effects and events between the happenings of a plan (language.md, 3)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from .happenings import Attempt, Execution, bind_durative_step
 from .linear_rates import solve_rates
 from .polynomials import Real
 from .reader import KernelLimit, require
+from .real_numbers import enclose
 from .rules import Rule
 from .task import Process
 from .trace import State, StateChange
@@ -29,6 +30,8 @@ Places = frozenset[int]
 MAX_ROUNDS = 10_000
 MAX_STRETCHES = 2_000
 """The events and switches of processes between two happenings, after which the kernel gives up."""
+NEAR = Fraction(1, 2**20)
+"""Only numbers that are not farther apart are compared, to find a situation that occurs again."""
 EXPONENTIAL_WORK = 300
 """Of the zeros of a function with exponentials, in units of work."""
 
@@ -247,15 +250,15 @@ class Evolution(Execution):
 
     def settle(self) -> bool:
         """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
-        earlier_situations = list[tuple[frozenset[Fact], dict[Fact, Real], Places]]()
+        earlier_numbers = dict[Hashable, list[dict[Fact, Real]]]()  # of equal facts and armed events, and near numbers
+        rounds = 0
         while events := self._triggered(self.state) & self.armed:
-            situation = frozenset(self.state.facts), dict(self.state.numbers), self.armed
-            require(
-                situation not in earlier_situations and len(earlier_situations) < MAX_ROUNDS,
-                "events without end",
-                KernelLimit,
-            )
-            earlier_situations.append(situation)
+            numbers = dict(self.state.numbers)
+            near = frozenset((fluent, enclose(value, NEAR)[0] // NEAR) for fluent, value in numbers.items())
+            candidates = earlier_numbers.setdefault((frozenset(self.state.facts), self.armed, near), [])
+            require(numbers not in candidates and rounds < MAX_ROUNDS, "events without end", KernelLimit)
+            candidates.append(numbers)
+            rounds += 1
             if not self._fire(events):
                 return False
         return True
