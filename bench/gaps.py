@@ -44,7 +44,7 @@ class Detours(GapRanking):
 
     def gaps(self, _: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
         """The plans as gaps."""
-        unique = list({self.plans.steps(path): path for path in self.safe_paths})
+        unique = list({self.plans.list_step_texts(path): path for path in self.safe_paths})
         return [
             Gap("", "detour", 0.0, problem, steps, (), (), (), f"(detour {number})", ())
             for number, steps in enumerate(self.ordered_plans(unique)[: self.options.max_gaps])
@@ -93,11 +93,11 @@ def apply_variant(variant: str) -> None:
         case "without-together":
             ProposalPatterns.propose_suspicious_items_together = no_proposals  # type: ignore[method-assign, assignment]
         case "without-meanwhile":
-            ProposalPatterns.step_near_suspicious = no_proposals  # type: ignore[method-assign, assignment]
+            ProposalPatterns.propose_step_near_suspicious = no_proposals  # type: ignore[method-assign, assignment]
         case "without-left":
             ProposalPatterns.propose_facts_left_at_goal = no_proposals  # type: ignore[method-assign, assignment]
         case "without-siblings":
-            gap_search.sibling_rules = lambda *_: []  # type: ignore[assignment]
+            gap_search.propose_sibling_rules = lambda *_: []  # type: ignore[assignment]
         case "without-words":
             set_equal_weights(1.0)
         case "without-turns":

@@ -174,7 +174,7 @@ class Judge:
 
 def of_rule(rule: Rule) -> frozenset[str]:
     """The names of a rule's categories."""
-    return frozenset([category.name for category in TAXONOMY.categories_of(rule)])
+    return frozenset([category.name for category in TAXONOMY.find_categories(rule)])
 
 
 def counts(found: Finding) -> bool:

@@ -76,7 +76,7 @@ def earbench_cases(limit: int | None) -> Iterator[BrokenRules]:
 
 def categories_by_rule(checker: Checker) -> dict[str, tuple[str, ...]]:
     """The categories of each rule of a task."""
-    return {rule.name: tuple([category.name for category in TAXONOMY.categories_of(rule)]) for rule in checker.rules}
+    return {rule.name: tuple([category.name for category in TAXONOMY.find_categories(rule)]) for rule in checker.rules}
 
 
 def main() -> int:

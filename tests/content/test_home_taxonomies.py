@@ -82,7 +82,7 @@ def test_the_shipped_table_fits_the_library(library: list[Rule]) -> None:
 def test_every_type_of_safel_has_a_rule_and_every_rule_a_type(library: list[Rule]) -> None:
     safel = load_taxonomies()["safel"]
     assert [covered.category.name for covered in category_coverage(safel, library) if not covered.rules] == []
-    assert [rule.name for rule in library if not safel.categories_of(rule)] == []
+    assert [rule.name for rule in library if not safel.find_categories(rule)] == []
     for category in safel.categories:
         (target,), (hazard,) = category.targets, category.hazards
         assert category.name == f"{target}-{hazard}"
@@ -103,7 +103,7 @@ def test_every_type_has_an_applicable_rule_or_a_reason_in_each_world(world: str)
 
 
 def _names(taxonomy: Taxonomy, rule: Stub) -> list[str]:
-    return [category.name for category in taxonomy.categories_of(rule)]
+    return [category.name for category in taxonomy.find_categories(rule)]
 
 
 def test_the_categories_of_a_rule_follow_from_hazard_targets_and_name() -> None:

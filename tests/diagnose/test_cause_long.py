@@ -12,7 +12,7 @@ from plansafe.app.session import diagnosis
 from plansafe.app.session.model import Settings
 from plansafe.app.session.repair import ExaminationOptions, examine
 from plansafe.grammar.source import Source
-from plansafe.verifier.diagnose.minimal_cause import _gallop  # type: ignore[attr-defined] # of its own file alone
+from plansafe.verifier.diagnose.minimal_cause import _change_by_blocks  # type: ignore[attr-defined] # of its own file alone
 
 Set = frozenset[tuple[int, int]]
 
@@ -32,7 +32,7 @@ def test_removal_in_blocks_equals_removal_one_by_one() -> None:
         for element in order:
             if enough(one_by_one - {element}):
                 one_by_one -= {element}
-        reduced = _gallop(
+        reduced = _change_by_blocks(
             full, order, lambda base, block, ok=enough: base - block if ok(base - block) else None, monotonic() + 60
         )
         assert reduced == (one_by_one, True)
@@ -48,13 +48,13 @@ def test_few_worlds_of_a_long_plan_are_tested() -> None:
         calls += 1
         return base - block if required <= base - block else None
 
-    assert _gallop(frozenset(order), order, remove, monotonic() + 60) == (required, True)
+    assert _change_by_blocks(frozenset(order), order, remove, monotonic() + 60) == (required, True)
     assert calls < 150
 
 
 def test_an_expired_deadline_is_reported() -> None:
     order = [(-1, number) for number in range(5)]
-    assert _gallop(frozenset(order), order, lambda base, block: base - block, monotonic() - 1) == (
+    assert _change_by_blocks(frozenset(order), order, lambda base, block: base - block, monotonic() - 1) == (
         frozenset(order),
         False,
     )

@@ -47,8 +47,8 @@ def test_the_generated_code_contains_no_name_of_the_input() -> None:
 def test_the_code_of_an_action_is_generated_at_its_first_use() -> None:
     engine = _checker().engine
     count_before = len(engine.emitter.sources)
-    step_function = engine.code.step_function(engine.task.actions["go"])
+    step_function = engine.code.compile_step(engine.task.actions["go"])
     count_after = len(engine.emitter.sources)
     assert count_after > count_before
-    assert engine.code.step_function(engine.task.actions["go"]) is step_function
+    assert engine.code.compile_step(engine.task.actions["go"]) is step_function
     assert len(engine.emitter.sources) == count_after

@@ -104,11 +104,11 @@ def test_names_are_told_apart_by_their_places() -> None:
 
 def test_the_names_of_the_compiler_are_those_that_are_found(tmp_path: Path) -> None:
     """Of the shipped domain: what the compiled task declares, no more and no less."""
-    from plansafe.specs.lint.api import empty_problem
+    from plansafe.specs.lint.api import make_empty_problem
     from plansafe.verifier.api import Checker
 
     source = Source.from_path(ROOT / "domains/plansafe/domains/household/domain.pddl")
-    task = Checker(source, empty_problem(source)).engine.task
+    task = Checker(source, make_empty_problem(source)).engine.task
     found = [m for m in find_mentions(source, Kind.DOMAIN) if m.declares]
 
     def named(names: NameKind) -> set[str]:

@@ -60,8 +60,8 @@ def _task_errors(kind: str, text: str, task: Task) -> list[Diagnostic]:
     elaborated = elaborate_task(context, trees[0], trees[1])
     if elaborated is not None:
         rules = RuleElaborator(elaborated.symbols)
-        rules.constraints(elaborated.constraints)
+        rules.elaborate_constraints(elaborated.constraints)
         if kind == "specification":
             expander = SpecExpander(context, lambda name, including_source: Source("base", task.base))
-            rules.specifications(expander.expand([Source("specification", text)]))
+            rules.elaborate_specifications(expander.expand([Source("specification", text)]))
     return context.diagnostics

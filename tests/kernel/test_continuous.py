@@ -9,7 +9,7 @@ import pytest
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.kernel.kernel import KernelVerdict
 from plansafe.verifier.kernel.reader import KernelLimit, KernelRejects
-from plansafe.verifier.kernel.trace import value_at
+from plansafe.verifier.kernel.trace import find_value
 
 BATH = """(define (domain bath)
   (:predicates (running) (dripping) (wet))
@@ -45,13 +45,13 @@ GROW = "(:process grow :effect (increase (x) (* #t 1)))"
 
 def test_the_letters_of_the_example() -> None:
     trace = Kernel(BATH, EVENING).trace(PLAN.format(20))
-    levels = trace.number(("#", "level"))
-    rows = [(trace.starts[i], value_at(levels, i)) for i in range(len(trace.times))]
+    levels = trace.read_number(("#", "level"))
+    rows = [(trace.starts[i], find_value(levels, i)) for i in range(len(trace.times))]
     letters = [(time, value) for (time, after), value in rows if not after]
     assert letters[:9] == [(0, 0), (0, 0), *[(50, 100)] * 3, (60, 120), (60, 120), (70, 120), (70, 120)]
     assert letters[9:] == [(74, 100), (90, 20), (90, 20)]
     assert [time for (time, after), _ in rows if after] == [0, 50, 60, 70, 74]
-    assert value_at(trace.number(("#", "drips")), trace.last) == 11 + 12 + Fraction(120 + 20, 2) * 20 / 100
+    assert find_value(trace.read_number(("#", "drips")), trace.last) == 11 + 12 + Fraction(120 + 20, 2) * 20 / 100
 
 
 def test_a_condition_over_all_between_two_steps() -> None:

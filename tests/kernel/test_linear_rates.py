@@ -11,7 +11,7 @@ import pytest
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.kernel.kernel import KernelVerdict
 from plansafe.verifier.kernel.reader import KernelLimit
-from plansafe.verifier.kernel.trace import Trace, value_at
+from plansafe.verifier.kernel.trace import Trace, find_value
 
 COOL = "(:process cool :effect (decrease (x) (* #t (* 1/10 (- (x) 20)))))".replace("1/10", "0.1")
 HOT = "(= (x) 100) (= (y) 0)"
@@ -42,8 +42,8 @@ def reaches(body: str, time: str, goal: str, init: str) -> bool:
 
 def numbers(trace: Trace, fluent: str) -> list[tuple[float, float]]:
     """Return the times and values of a fluent at the moments."""
-    signal = trace.number(("#", fluent))
-    return [(float(time), float(value_at(signal, i))) for i, (time, after) in enumerate(trace.starts) if not after]
+    signal = trace.read_number(("#", fluent))
+    return [(float(time), float(find_value(signal, i))) for i, (time, after) in enumerate(trace.starts) if not after]
 
 
 def samples(body: str, init: str, fluent: str, end: int) -> list[tuple[float, float]]:
@@ -110,7 +110,9 @@ def test_a_thermostat() -> None:
     times = dict.fromkeys(time for time, value in numbers(trace, "x") if value == 19)
     assert [*times] == pytest.approx([first_on + i * (heating + cooling) for i in range(9)])
     assert {
-        value_at(trace.number(("#", "x")), i) for i, (t, after) in enumerate(trace.starts) if 0 < t < 30 and not after
+        find_value(trace.read_number(("#", "x")), i)
+        for i, (t, after) in enumerate(trace.starts)
+        if 0 < t < 30 and not after
     } == {19, 21}
     rules = "(:trajectory range :formula (hold-after 4 (and (>= (x) 19) (<= (x) 21))))"
     assert not run(THERMOSTAT, "30: (go)", "(= (x) 25) (= (y) 0)", rules=rules).findings
@@ -165,7 +167,7 @@ def test_three_numbers_in_a_cycle() -> None:
       (increase (y) (* #t (- (+ (x) (z)) (* 2 (y))))) (increase (z) (* #t (- (+ (x) (y)) (* 2 (z)))))))"""
     trace = trace_of(ring, "1: (go)", "(= (x) 6) (= (y) 3) (= (z) 0)")
     assert numbers(trace, "x")[-1][1] == pytest.approx(3 + 3 * exp(-3))
-    assert value_at(trace.number(("#", "y")), trace.last) == 3
+    assert find_value(trace.read_number(("#", "y")), trace.last) == 3
 
 
 def test_a_happening_at_a_rational_time_between() -> None:
@@ -188,8 +190,10 @@ def test_a_phase_that_begins_at_a_moment_without_closed_form() -> None:
     start = next(float(time) for time, value in zip(trace.times, trace.states(), strict=True) if ("p",) in value)
     assert 2 * exp(-start / 2) + start == pytest.approx(3)
     assert any(float(time) == pytest.approx(start + log(2)) for time in times)
-    assert value_at(trace.number(("#", "x")), trace.states().index(frozenset({("p",)}))) == 3
-    assert value_at(trace.number(("#", "x")), trace.states().index(frozenset({("p",), ("q",)}))) == Fraction(3, 2)
+    assert find_value(trace.read_number(("#", "x")), trace.states().index(frozenset({("p",)}))) == 3
+    assert find_value(trace.read_number(("#", "x")), trace.states().index(frozenset({("p",), ("q",)}))) == Fraction(
+        3, 2
+    )
 
 
 def test_cooling_from_an_irrational_moment() -> None:
@@ -234,7 +238,7 @@ def test_a_rational_moment_of_a_product() -> None:
 def test_numbers_that_only_one_rate_reads_stay_polynomials() -> None:
     body = COOL + "(:process clock :effect (increase (y) (* #t (z)))) (:process go-on :effect (increase (z) (* #t 1)))"
     trace = trace_of(body, "4: (go)", "(= (x) 100) (= (y) 0) (= (z) 0)")
-    assert value_at(trace.number(("#", "y")), trace.last) == 8
+    assert find_value(trace.read_number(("#", "y")), trace.last) == 8
 
 
 @pytest.mark.parametrize(

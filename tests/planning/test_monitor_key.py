@@ -52,9 +52,9 @@ def violations(execution: Execution, since: int) -> set[tuple[object, ...]]:
 
     return {
         (v.part, v.binding, max(v.step - since, 0), v.at_end)
-        for v in end.violations()
+        for v in end.collect_violations()
         if hard(v) and (v.step > since or v.at_end)
-    } | {("undecided", bool(end.undecided()))}
+    } | {("undecided", bool(end.collect_undecided()))}
 
 
 def future(execution: Execution, steps: list[GroundAction], blame: bool) -> list[Future]:

@@ -209,7 +209,7 @@ class Automaton:
         state = self.program.start
         for i, letter in enumerate(letters):
             letter_time = LetterTime(i, model.normal_number(times[i]), self.timed)
-            state = self.program.step(state, self.bits[letter], self.program.time_bits(letter_time), letter_time)
+            state = self.program.step(state, self.bits[letter], self.program.compare_time(letter_time), letter_time)
         return state
 
 
@@ -245,7 +245,7 @@ def check_prefixes(
     automaton = Automaton(formula, timed)
     for w, (value, can_hold, can_fail) in enumerate(verdicts(formula, prefix, continuations)):
         letters = letters_of(w, len(prefix))
-        verdict = automaton.program.verdict(automaton.run(letters, prefix))
+        verdict = automaton.program.find_verdict(automaton.run(letters, prefix))
         where = f"{formula} on letters {letters} at times {[str(t) for t in prefix]}: verdict {verdict}"
         if (verdict >= 2) != value:
             yield f"{where}, but the value is {value}"

@@ -83,7 +83,7 @@ def test_nothing_else_is_written_and_nothing_else_matters(stream: str, most: flo
                 continue
             space = list(product(*[engine.task.domains[v.domain] for v in action.parameters]))
             for objects in random.sample(space, min(3, len(space))):
-                footprint = footprints.of_action(action, bind(action.parameters, objects))
+                footprint = footprints.find_action_footprint(action, bind(action.parameters, objects))
                 state = somewhere(engine, random)
                 outcome = execute(engine, state, action, objects)
                 if not isinstance(outcome[1], str):
@@ -108,7 +108,7 @@ def test_interference_is_symmetric() -> None:
         both = Both(case("clashes", 6, number, rules=1, plans=1))
         engine = both.checker.engine
         action_footprints = [
-            engine.footprints.of_action(action, bind(action.parameters, objects))
+            engine.footprints.find_action_footprint(action, bind(action.parameters, objects))
             for action in engine.task.actions.values()
             for objects in list(product(*[engine.task.domains[v.domain] for v in action.parameters]))[:4]
         ]

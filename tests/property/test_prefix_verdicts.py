@@ -112,4 +112,4 @@ def test_past_formula_letter_by_letter(seed: int) -> None:
         truth = values(formula, times)[-1]
         for w in range(LETTERS**length):
             state = automaton.run(letters_of(w, length), times)
-            assert automaton.program.output(state) == bool(truth >> w & 1), (formula, letters_of(w, length))
+            assert automaton.program.read_output(state) == bool(truth >> w & 1), (formula, letters_of(w, length))

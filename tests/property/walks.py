@@ -104,8 +104,8 @@ def _follow_differences(compiled: Checker, now: Execution, walked: list[GroundAc
 
 
 def _rule_results(now: Execution) -> object:
-    end = now.finished_runtime()
-    return None if end is None else (end.violations(), end.undecided(), end.trigger_counts())
+    end = now.finish_runtime()
+    return None if end is None else (end.collect_violations(), end.collect_undecided(), end.count_triggers())
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from repair_task import KINDS, Cost, Task, normal
 
 from plansafe.verifier.kernel import Kernel, KernelVerdict
-from plansafe.verifier.kernel.trace import value_at
+from plansafe.verifier.kernel.trace import find_value
 
 GOOD = ("SAFE", "VALID")
 Codes = tuple[int, ...]
@@ -95,7 +95,7 @@ class KernelTask:
             return None
         trace = self._bare._halt_trace(self._text(plan), None)
         fluents = [fluent for fluent in trace.history if fluent[0] == "#"]
-        key = letters[-1], frozenset([(f, value_at(trace.number(f), trace.last)) for f in fluents])
+        key = letters[-1], frozenset([(f, find_value(trace.read_number(f), trace.last)) for f in fluents])
         if key not in self._states:
             self._states[key] = len(self._ways)
             self._ways.append(plan)

@@ -17,7 +17,7 @@ from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.edit_reasons import EditDescriber
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.repair.plan_purpose import PurposeHints
-from plansafe.verifier.repair.repair_task import ScopeKind, rule_scope
+from plansafe.verifier.repair.repair_task import ScopeKind, find_rule_scope
 
 BOX_DOMAIN = """(define (domain boxes) (:predicates (open) (full) (clean))
   (:action open :precondition (not (open)) :effect (open))
@@ -112,7 +112,7 @@ def test_an_operand_of_until_may_read_only_steps_that_do_not_happen(formula: str
     rules = f"(:trajectory order :formula (always (imply (clean) {formula})))"
     engine = make_checker(BOX_DOMAIN, "", "(and)", rules).engine
     (part,) = engine.rule_set.parts
-    assert rule_scope(part, frozenset(engine.action_predicates.values())).kind is kind
+    assert find_rule_scope(part, frozenset(engine.action_predicates.values())).kind is kind
 
 
 def test_the_old_place_of_a_moved_step_is_found_among_the_steps_that_kept_their_order() -> None:

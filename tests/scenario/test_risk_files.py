@@ -214,8 +214,8 @@ def test_benchmarks_take_risk_files() -> None:
 def test_every_rule_has_a_category_of_both_taxonomies() -> None:
     taxonomies = load_taxonomies()
     for rule in home_rules().values():
-        if taxonomies["safeplan-bench"].categories_of(rule):
-            assert taxonomies["safel"].categories_of(rule), rule.name
+        if taxonomies["safeplan-bench"].find_categories(rule):
+            assert taxonomies["safel"].find_categories(rule), rule.name
 
 
 # -- the set ----------------------------------------------------------------------------------------------------------

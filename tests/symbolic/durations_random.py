@@ -457,7 +457,7 @@ def _compare_plan(
         values = explicit.verdict_in(steps, point)
         if replay_kernel is not None and number < kernel_world_count:
             differences += _compare_with_kernel(replay_kernel, plan, point, values)
-        verdict = audit.explored.verdict_in(tuple(point[n] for n in numbers))
+        verdict = audit.explored.find_verdict(tuple(point[n] for n in numbers))
         if verdict is None and complete:
             differences.append(f"the audit has no verdict for {point}")
         if verdict is not None and verdict not in (values, UNKNOWN_VERDICT):
@@ -467,10 +467,10 @@ def _compare_plan(
         if values.violated & settled_rules:
             differences.append(f"{values.violated & settled_rules} are reported as kept, but violated at {point}")
         for aspect, value in zip(ASPECTS, values[:3], strict=True):
-            worlds = audit.value_over_worlds(aspect)
+            worlds = audit.find_value_over_worlds(aspect)
             if (worlds is Worlds.ALL and value is not True) or (worlds is Worlds.NONE and value is not False):
                 differences.append(f"{aspect} is {worlds.value} but {value} at {point}")
-    return PlanComparison(differences, audit.runs, len(points), tuple(audit.value_over_worlds(a) for a in ASPECTS))
+    return PlanComparison(differences, audit.runs, len(points), tuple(audit.find_value_over_worlds(a) for a in ASPECTS))
 
 
 def _compare_with_kernel(

@@ -52,7 +52,7 @@ def _compare_verdicts(case: OrderCase, kernel: bool) -> OrderComparison:
     steps = resolve_steps(case, checker)
     order = PartialOrder(len(steps), case.pairs)
     audit = OrderAudit(checker.engine, steps, order)
-    verdict = audit.verdict()
+    verdict = audit.decide_verdict()
     expected = combine_verdicts(replay_all_orders(case, checker))
     audit_values = (verdict.executable, verdict.goal, verdict.safe)
     problem = None

@@ -191,7 +191,7 @@ def evaluate_sum(circuit: Circuit, total: Sum, model: Model) -> Number:
 def evaluate_literals(circuit: Circuit, roots: list[Literal], inputs: Mapping[int, bool]) -> list[bool]:
     """The values of literals, given the value of each input node (missing ones are false)."""
     values: dict[int, bool] = {0: False}
-    for node in circuit.cone(roots):
+    for node in circuit.find_cone(roots):
         children = circuit.gates[node]
         if children is None:
             values[node] = inputs.get(node, False)

@@ -26,7 +26,7 @@ def format_measurement(large: LargePlan, limit: float) -> str:
     """The line with the verdict, the seconds it took, and the expected verdict if it differs."""
     checker, steps = large.compiled()
     started = time.monotonic()
-    verdict = OrderAudit(checker.engine, steps, PartialOrder(len(steps), large.pairs), started + limit).verdict()
+    verdict = OrderAudit(checker.engine, steps, PartialOrder(len(steps), large.pairs), started + limit).decide_verdict()
     seconds = time.monotonic() - started
     properties = (verdict.executable.value, verdict.safe.value)
     difference = "" if properties == large.expected else f"  expected {large.expected}"

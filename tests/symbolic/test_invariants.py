@@ -548,4 +548,4 @@ def test_encoded_groups_are_linear_and_add_no_input() -> None:
     literals = [circuit.input(n) for n in range(10_000)]
     root = circuit.exactly_one(literals)
     assert len(circuit.gates) < 4 * len(literals)
-    assert len(circuit.inputs([root])) == len(literals)
+    assert len(circuit.find_inputs([root])) == len(literals)

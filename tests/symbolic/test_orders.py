@@ -37,7 +37,7 @@ def audit_plan(
     assert checker.ok, checker.diagnostics
     steps = checker.read(Source("plan", plan)).steps
     order = PartialOrder(len(steps), pairs)
-    return order_audit.OrderAudit(checker.engine, steps, order, **options).verdict()  # type: ignore[arg-type]
+    return order_audit.OrderAudit(checker.engine, steps, order, **options).decide_verdict()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("stream", quick_every(4, STREAMS))
@@ -62,7 +62,7 @@ def test_enumeration_of_orders_gives_the_same_verdicts(monkeypatch: pytest.Monke
         order = PartialOrder(len(case.plan), case.pairs)
         engine, steps = checker.engine, resolve_steps(case, checker)
         audit = order_audit.OrderAudit(engine, steps, order)
-        assert audit.verdict()[:3] == combine_verdicts(replay_all_orders(case, checker)), case.describe_case()
+        assert audit.decide_verdict()[:3] == combine_verdicts(replay_all_orders(case, checker)), case.describe_case()
         enumerated_count += bool(audit.enumeration_reason)
     assert enumerated_count > 10
 
@@ -140,7 +140,7 @@ def test_a_rule_with_many_instances_is_decided_by_its_facts() -> None:
     plan = checker.read(Source("plan", f"(cut o0 o1) (join o1 o2) {joins}")).steps
     for pairs, safe in (([], Worlds.SOME), ([(1, 2)], Worlds.ALL), ([(2, 1)], Worlds.NONE)):
         audit = order_audit.OrderAudit(checker.engine, plan, PartialOrder(len(plan), pairs))
-        assert (audit.verdict().safe, audit.enumeration_reason) == (safe, "")
+        assert (audit.decide_verdict().safe, audit.enumeration_reason) == (safe, "")
 
 
 @pytest.mark.slow
@@ -187,7 +187,7 @@ def test_large_plans_have_the_expected_verdicts(family: str, without_flaw: bool)
     large = FAMILIES[family](200, 10, without_flaw)
     assert len(large.steps) >= 198 and large.writers >= 20
     checker, steps = large.compiled()
-    verdict = order_audit.OrderAudit(checker.engine, steps, PartialOrder(len(steps), large.pairs)).verdict()
+    verdict = order_audit.OrderAudit(checker.engine, steps, PartialOrder(len(steps), large.pairs)).decide_verdict()
     assert (verdict.executable.value, verdict.safe.value) == large.expected
     assert not verdict.limits
 

@@ -21,7 +21,7 @@ from worlds_compare import create_checker, find_report_differences  # noqa: E402
 
 from plansafe.grammar.source import Source  # noqa: E402
 from plansafe.verifier.execution.steps import GroundAction  # noqa: E402
-from plansafe.verifier.reporting.confirmation import kernel_world  # noqa: E402
+from plansafe.verifier.reporting.confirmation import make_kernel_world  # noqa: E402
 from plansafe.verifier.reporting.report import Headline  # noqa: E402
 from plansafe.verifier.reporting.worlds import Completion, MissingOutcome, OneofOutcomes  # noqa: E402
 from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes, list_oneof_statements, resolve_outcomes  # noqa: E402
@@ -114,7 +114,7 @@ def test_a_missing_outcome_is_an_error() -> None:
     world = Completion(frozenset(), {}, {})
     with pytest.raises(MissingOutcome):
         resolve_outcomes(steps, world)
-    choose = kernel_world(checker.compiled, world).choose
+    choose = make_kernel_world(checker.compiled, world).choose
     assert choose is not None
     with pytest.raises(MissingOutcome):
         choose(1, 0, ("cup",), 2)

@@ -32,7 +32,7 @@ def check(solver: Solver, circuit: Circuit, required: list[Literal], assumed: li
     assert solver.solve(assumed) is expected
     if expected:
         model = solver.model()
-        assert set(circuit.inputs([*required, *assumed])) <= set(model.inputs)
+        assert set(circuit.find_inputs([*required, *assumed])) <= set(model.inputs)
         assert all(evaluate_literals(circuit, [*required, *assumed], model.inputs))
         assert model_is_exact(circuit, model)
     else:

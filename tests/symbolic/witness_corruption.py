@@ -23,7 +23,7 @@ from worlds_generate import generate_worlds_case  # noqa: E402
 
 from plansafe.grammar.source import Source  # noqa: E402
 from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: E402
-from plansafe.verifier.reporting.confirmation import kernel_world  # noqa: E402
+from plansafe.verifier.reporting.confirmation import make_kernel_world  # noqa: E402
 from plansafe.verifier.reporting.report import Worlds  # noqa: E402
 from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes  # noqa: E402
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
@@ -69,7 +69,7 @@ def check_corrupted_witnesses(case: WorldsCase, seed: int, count: int) -> Iterat
             is_accepted = True
         except EngineContradiction:
             is_accepted = False
-        kernel_completion = kernel_world(checker.compiled, world)
+        kernel_completion = make_kernel_world(checker.compiled, world)
         is_confirmed = kernel.allows(kernel_completion.facts, kernel_completion.numbers)
         if is_confirmed:
             kernel_verdict = kernel.audit(case.plan, kernel_completion, other_readings=())

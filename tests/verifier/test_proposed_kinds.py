@@ -191,7 +191,7 @@ def test_an_extension_needs_the_mapping_that_it_extends() -> None:
 def test_the_types_of_a_kind_are_those_of_the_mapping_and_its_extension() -> None:
     checker = make_checker("(:types (heater pan) (toxic pan))")
     assert rules_of(check(checker, "taste wok")) == ["nothing-toxic-tasted"]
-    mapping = checker.compiled.expanded.mapping("portable")
+    mapping = checker.compiled.expanded.find_mapping("portable")
     assert mapping is not None
     assert mapping.find_domain_types("heater") == ("stove", "pan")
 

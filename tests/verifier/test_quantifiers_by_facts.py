@@ -67,7 +67,11 @@ def test_evaluation_by_facts_equals_enumeration(seed: int, monkeypatch: pytest.M
             evaluator = Evaluator(checked.engine.task, state.facts, state.fluents)
             value = evaluator.holds(formula, {})
             answers.append(
-                (value, evaluator.unmet_literals(formula, {}, True), evaluator.unmet_literals(formula, {}, False))
+                (
+                    value,
+                    evaluator.find_unmet_literals(formula, {}, True),
+                    evaluator.find_unmet_literals(formula, {}, False),
+                )
             )
         assert answers[0] == answers[1], goal
         with suppress(KeyError):  # an undefined number

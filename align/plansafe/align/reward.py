@@ -27,7 +27,7 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula
 from plansafe.verifier.planning.forward_search import find_unsupported_task_reason
-from plansafe.verifier.planning.visited_states import state_hash_change
+from plansafe.verifier.planning.visited_states import compute_state_hash_change
 
 MOST_CHARACTERS = 20_000
 MOST_STEPS = 200
@@ -168,7 +168,7 @@ class _Counted(Replay):
         return False
 
     def _enter_state(self, number: int) -> None:
-        self._at ^= state_hash_change(self.engine, self.state, self.log)
+        self._at ^= compute_state_hash_change(self.engine, self.state, self.log)
         self.fresh += self._at not in self._visited
         self._visited.add(self._at)
         super()._enter_state(number)

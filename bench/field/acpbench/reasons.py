@@ -15,7 +15,7 @@ from typing import NamedTuple
 from bench.field.acpbench.records import Record
 
 from plansafe.verifier.kernel import Kernel
-from plansafe.verifier.kernel.effects import EffectContext, effect_changes
+from plansafe.verifier.kernel.effects import EffectContext, iterate_effect_changes
 from plansafe.verifier.kernel.evaluation import holds
 from plansafe.verifier.kernel.formulas import (
     Add,
@@ -181,7 +181,7 @@ class KernelReplay:
     def _list_steps(self) -> list[tuple[Action, dict[str, str]]] | None:
         """All well-typed steps; ``None`` if they are too many."""
         vocabulary = self.task.vocabulary
-        domains = {name: vocabulary.domains(action.params) for name, action in self.task.actions.items()}
+        domains = {name: vocabulary.find_domains(action.params) for name, action in self.task.actions.items()}
         counts = [prod([len(objects) for _, objects in domain]) for domain in domains.values()]
         if sum(counts) > MAX_GROUND_STEPS:
             return None
@@ -284,7 +284,7 @@ class KernelReplay:
         state = self._make_state(facts)
         for action, binding in steps:
             if holds(action.start.condition, binding, state):
-                changes = list(effect_changes(action.start.effect, binding, EffectContext(state)))
+                changes = list(iterate_effect_changes(action.start.effect, binding, EffectContext(state)))
                 added = {fact for kind, fact, _ in changes if kind == "add"}
                 deleted = {fact for kind, fact, _ in changes if kind == "delete"}
                 yield (facts - deleted) | added

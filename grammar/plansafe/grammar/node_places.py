@@ -68,7 +68,7 @@ class Places:
         self._span_queries = self._walks = 0
         self._last_path: tuple[list[Node], list[int] | None] | None = None
 
-    def _index(self) -> dict[int, SpanNode]:
+    def _index_lists(self) -> dict[int, SpanNode]:
         if self._spans is None:
             self._spans = {}
             root = SpanNode(Span(0, len(self.source.text)), parse_spans(self.source))
@@ -76,12 +76,12 @@ class Places:
             while stack:
                 node, place = stack.pop()
                 self._spans[id(node)] = place
-                for child, where in zip(node, place.children, strict=False):
-                    if isinstance(child, list) and isinstance(where, SpanNode):
-                        stack.append((child, where))
+                for child, child_place in zip(node, place.children, strict=False):
+                    if isinstance(child, list) and isinstance(child_place, SpanNode):
+                        stack.append((child, child_place))
         return self._spans
 
-    def _path(self, target: list[Node]) -> list[int] | None:
+    def _find_path(self, target: list[Node]) -> list[int] | None:
         """Return the child numbers that lead from the top to a list; ``None`` if it is not in this tree."""
         if self._last_path is not None and self._last_path[0] is target:
             return self._last_path[1]
@@ -111,7 +111,7 @@ class Places:
             return id(node) in self._spans
         if self._ids is None and self._walks < _MAX_WALKS:
             self._walks += 1
-            return self._path(node) is not None
+            return self._find_path(node) is not None
         if self._ids is None:
             self._ids = set()
             stack = [self._top]
@@ -129,19 +129,19 @@ class Places:
         """
         if self._spans is None and self._span_queries < _MAX_WALKS:
             self._span_queries += 1
-            path = self._path(node)
+            path = self._find_path(node)
             if path is None:
                 return Span(0, 0)
             return self._follow(path if child is None else [*path, child])
-        place = self._index().get(id(node))
+        place = self._index_lists().get(id(node))
         if place is None:
             return Span(0, 0)
         if child is None:
             return place.span
         if child >= len(place.children):
             return Span(max(place.span.end - 1, place.span.start), place.span.end)
-        where = place.children[child]
-        return where.span if isinstance(where, SpanNode) else where
+        child_place = place.children[child]
+        return child_place.span if isinstance(child_place, SpanNode) else child_place
 
     def _find_section(self, path: list[int]) -> int:
         """Return the offset of the section that a path leads into; -1 if a search for its head would be ambiguous.

@@ -89,47 +89,48 @@ def parse_nodes(source: Source) -> list[Node] | None:
     if ")" in before:
         return None
     top: list[Node] = [*before.split()]
-    current = top
+    open_list = top
     stack: list[list[Node]] = []
     for piece in pieces:
         parts = piece.split(")")
         child: list[Node] = [*parts[0].split()]  # a copy: split leaves room for twelve
-        current.append(child)
+        open_list.append(child)
         if len(parts) == 1:
-            stack.append(current)
-            current = child
+            stack.append(open_list)
+            open_list = child
             continue
         for tail in parts[1:-1]:  # each closes one more list
             if not stack:
                 return None
-            current.extend(tail.split())
-            current = stack.pop()
+            open_list.extend(tail.split())
+            open_list = stack.pop()
         last = parts[-1]
         if last and not last.isspace():
-            current.extend(last.split())
+            open_list.extend(last.split())
     return None if stack else top
 
 
 def _read_quoted(text: str) -> list[Node] | None:
     """Read a text with strings, token by token."""
-    tokens = [t if t[0] == '"' else t.lower() for t in TOKEN.findall(text) if t[0] != ";"]
-    if '"' in tokens or any([has_invalid_utf8(t) for t in tokens]):
+    matches = [match for match in TOKEN.findall(text) if match[0] != ";"]
+    tokens = [match if match[0] == '"' else match.lower() for match in matches]
+    if '"' in tokens or any([has_invalid_utf8(token) for token in tokens]):
         return None
     top: list[Node] = []
-    current = top
+    open_list = top
     stack: list[list[Node]] = []
     for token in tokens:
         if token == "(":
-            stack.append(current)
+            stack.append(open_list)
             child: list[Node] = []
-            current.append(child)
-            current = child
+            open_list.append(child)
+            open_list = child
         elif token == ")":
             if not stack:
                 return None
-            current = stack.pop()
+            open_list = stack.pop()
         else:
-            current.append(token)
+            open_list.append(token)
     return None if stack else top
 
 
@@ -184,13 +185,13 @@ def find_syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
     text = source.text
     opened: list[int] = []
     open_string = False
-    inside: tuple[int, int] | None = None
+    nested_section: tuple[int, int] | None = None
     for match in TOKEN.finditer(text):
         start, end = match.span()
         token = match.group()
         if token == "(":
-            if inside is None and len(opened) > 1 and _SECTION.match(text, end):
-                inside = start, opened[1]
+            if nested_section is None and len(opened) > 1 and _SECTION.match(text, end):
+                nested_section = start, opened[1]
             opened.append(start)
         elif token == ")":
             if opened:
@@ -205,23 +206,23 @@ def find_syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
             label = "these bytes are not UTF-8"
             errors.append(_make_error(source, SC.NOT_UTF8, "bytes outside a comment are not UTF-8", start, end, label))
     if opened and not open_string:
-        errors.append(_report_unclosed(source, opened, inside))
+        errors.append(_report_unclosed(source, opened, nested_section))
     return tuple(errors)
 
 
-def _report_unclosed(source: Source, opened: list[int], inside: tuple[int, int] | None) -> Diagnostic:
+def _report_unclosed(source: Source, opened: list[int], nested_section: tuple[int, int] | None) -> Diagnostic:
     """Report that the text ends inside a parenthesis.
 
-    ``opened``: the offsets of the open parentheses. ``inside``: the offset of the first section that begins within
-    another section, and the offset of that other section; ``None`` without one.
+    ``opened``: the offsets of the open parentheses. ``nested_section``: the offset of the first section that begins
+    within another section, and the offset of that other section; ``None`` without one.
     """
     count = len(opened)
     message = "the text ends inside a parenthesis" if count == 1 else f"the text ends inside {count} parentheses"
-    if inside is None:
+    if nested_section is None:
         diagnostic = _make_error(source, SC.UNBALANCED, message, opened[-1], opened[-1] + 1, "this one is not closed")
         help = f"add `{')' * min(count, 20)}` at the end, or close it where it should end"
     else:
-        start, outer = inside
+        start, outer = nested_section
         diagnostic = _make_error(
             source, SC.UNBALANCED, message, start, start + 1, "a `)` is missing before this section"
         )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node, format_node, quote_text
 from plansafe.grammar.source import Source
-from plansafe.specs.detector_table import Detector, DetectorRow, hazard_name, read_detector, rule_name, variables_of
+from plansafe.specs.detector_table import Detector, DetectorRow, find_variables, hazard_name, read_detector, rule_name
 from plansafe.verifier.elaborate.context import is_variable
 
 _WIDTH = 120
@@ -58,9 +58,9 @@ def specification_text(detector: Detector, origin: str) -> str:
 
 
 def _format_rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
-    variables = variables_of(row.pattern)
+    variables = find_variables(row.pattern)
     message = row.texts.get("message") or _make_message(part, row, variables, category)
-    named_variables = {*row.kinds, *variables_of(*([row.when] if row.when is not None else []))}
+    named_variables = {*row.kinds, *find_variables(*([row.when] if row.when is not None else []))}
     named_variables |= {variable for variable in variables if f"{{{variable}}}" in message}
     yield f"  (:{'process' if part == 'state' else part} {rule_name(part, row, category)}"
     typed = [f"{variable} - {_format_types(row.kinds[variable])}" for variable in variables if variable in row.kinds]

@@ -169,8 +169,8 @@ class _DetectorReader(TableReader):
                 continue
             words = library.predicates if category == "predicate" else library.actions
             if name not in words:
-                listed = ", ".join([word for word in words if not word.startswith("is-")])
-                help = did_you_mean(name, words) or f"one of {listed}"
+                word_list = ", ".join([word for word in words if not word.startswith("is-")])
+                help = did_you_mean(name, words) or f"one of {word_list}"
                 self.report(f"`{library.name}` has no {category} `{name}`", keys, help)
 
     def _read_table(self, data: dict[str, Any], key: str) -> dict[str, Any]:
@@ -235,7 +235,7 @@ class _DetectorReader(TableReader):
         detector_rows = []
         for subject, value in self._read_table(data, part).items():
             rows = value if isinstance(value, list) else [value]
-            words = self._library_words(patterns)
+            words = self._find_library_words(patterns)
             if subject not in patterns_by_subject and subject.lower() not in words:
                 valid_names = (*patterns_by_subject, *words)
                 near = did_you_mean(subject, valid_names)
@@ -260,20 +260,20 @@ class _DetectorReader(TableReader):
                     self.report(f"a row of `{subject}` must be a table", keys, "write `{ categories = [..], .. }`")
         return tuple(detector_rows)
 
-    def _library_words(self, patterns: str) -> dict[str, Parameters]:
+    def _find_library_words(self, patterns: str) -> dict[str, Parameters]:
         """The actions or the predicates of the extended specification."""
         if self.library is None:
             return {}
         return self.library.actions if patterns == "actions" else self.library.predicates
 
-    def _declared_kinds(self, pattern: Node) -> dict[str, tuple[str, ...]]:
+    def _find_declared_kinds(self, pattern: Node) -> dict[str, tuple[str, ...]]:
         """The types of variables that the extended specification declares for the words of a pattern."""
         declared: dict[str, tuple[str, ...]] = {}
         stack = [pattern]
         while stack:
             node = stack.pop()
             if isinstance(node, list) and node:
-                words = {**self._library_words("actions"), **self._library_words("properties")}
+                words = {**self._find_library_words("actions"), **self._find_library_words("properties")}
                 types = words.get(node[0], {}) if isinstance(node[0], str) else {}
                 for argument, alternatives in zip(node[1:], types.values(), strict=False):
                     if is_variable(argument) and alternatives != ("object",):
@@ -303,7 +303,7 @@ class _DetectorReader(TableReader):
 
     def _check_step(self, words: list[str], keys: Keys) -> None:
         """Report an action that the extended specification does not have, or another number of arguments."""
-        actions = self._library_words("actions")
+        actions = self._find_library_words("actions")
         if words[0] not in actions:
             help = did_you_mean(words[0], actions) or f"one of {', '.join(actions)}"
             self.report(f"`{words[0]}` is not an action of `{self.library.name if self.library else ''}`", keys, help)
@@ -313,7 +313,7 @@ class _DetectorReader(TableReader):
             self.report(message, keys, f'write "{" ".join(variables)}", or remove the entry')
 
     def _read_row(self, subject: str, number: int, pattern: list[Node], row: dict[str, Any], keys: Keys) -> DetectorRow:
-        variables = variables_of(pattern)
+        variables = find_variables(pattern)
         kinds: dict[str, tuple[str, ...]] = {}
         for key, value in row.items():
             if f"?{key}" in variables:
@@ -345,11 +345,11 @@ class _DetectorReader(TableReader):
                 if not isinstance(row[key], str):
                     self.report(f"`{key}` must be a text", (*keys, key))
         when = self._read_formula(row["when"], (*keys, "when")) if "when" in row else None
-        declared = self._declared_kinds(pattern)
+        declared = self._find_declared_kinds(pattern)
         return DetectorRow(subject, number, pattern, kinds, declared, categories, when, severity, targets, texts)
 
 
-def variables_of(*nodes: Node) -> list[str]:
+def find_variables(*nodes: Node) -> list[str]:
     """The free variables in formulas, in the order of their first occurrence."""
     variables: dict[str, None] = {}
     quantified: set[str] = set()

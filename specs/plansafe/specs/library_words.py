@@ -36,11 +36,11 @@ def read_library_words(name: str) -> LibraryWords | None:
     predicates: dict[str, Parameters] = {}
     while pending:
         specification = pending.pop()
-        for section in _sections(specification):
+        for section in _iterate_sections(specification):
             if section[0] == ":vocabulary" and specification == name:
                 vocabularies.append(Vocabulary(name, section))
             elif section[0] == ":define" and len(section) > 1 and isinstance(section[1], list):
-                predicates[str(section[1][0])] = _parameters(section[1])
+                predicates[str(section[1][0])] = _read_parameters(section[1])
             elif section[0] == ":extends":
                 extended = [word for word in section[1:] if isinstance(word, str) and word in names]
                 pending += [word for word in extended if word not in visited]
@@ -59,13 +59,13 @@ def read_library_words(name: str) -> LibraryWords | None:
     return LibraryWords(name, frozenset(types), predicates, actions)
 
 
-def _sections(specification: str) -> Iterator[list[Node]]:
+def _iterate_sections(specification: str) -> Iterator[list[Node]]:
     for form in parse_nodes(Source.from_path(spec_path(specification))) or []:
         for section in form[2:] if isinstance(form, list) else ():
             if isinstance(section, list) and section:
                 yield section
 
 
-def _parameters(declaration: list[Node]) -> Parameters:
+def _read_parameters(declaration: list[Node]) -> Parameters:
     entries = parse_typed_list(Context(), declaration, 1, is_variable, "a variable")
     return {entry.name: entry.types or ("object",) for entry in entries}

@@ -75,7 +75,7 @@ class Taxonomy:
     left_out: Mapping[str, str] = field(default_factory=dict)
     worlds: Mapping[str, str] = field(default_factory=dict)
 
-    def categories_of(self, rule: RuleLike) -> tuple[Category, ...]:
+    def find_categories(self, rule: RuleLike) -> tuple[Category, ...]:
         """The categories that a rule belongs to, in order."""
         return tuple([category for category in self.categories if category.contains(rule)])
 

@@ -64,11 +64,11 @@ class TableReader:
     ) -> None:
         """Report a mistake in the value of a key."""
         text = f"in `{'.'.join(keys)}`" if keys else "in this table"
-        label = Label(self.table.name, key_span(self.table, keys), text)
+        label = Label(self.table.name, find_key_span(self.table, keys), text)
         self.diagnostics.append(Diagnostic(code or self.code, message, (label,), help=help, severity=severity))
 
 
-def key_span(table: Source, keys: Keys) -> Span:
+def find_key_span(table: Source, keys: Keys) -> Span:
     """The line of a key.
 
     TOML's reader does not return places, so the line is searched in the text.

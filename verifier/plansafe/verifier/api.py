@@ -164,10 +164,10 @@ class Checker:
         except ModuleNotFoundError as error:
             from plansafe.verifier.symbolic.audit import missing_solver  # noqa: PLC0415 - hardly ever needed
 
-            missing = missing_solver(error)
-            if missing is None:
+            solver_diagnostic = missing_solver(error)
+            if solver_diagnostic is None:
                 raise
-            return make_unchecked_report(plan.name, *self.diagnostics, missing)
+            return make_unchecked_report(plan.name, *self.diagnostics, solver_diagnostic)
 
     def _confirm(self, plan: Source, report: Report, confirm: bool) -> Report:
         """Return a report of one world whose findings the kernel confirmed; with several worlds, the audit did it."""

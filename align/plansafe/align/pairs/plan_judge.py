@@ -102,11 +102,11 @@ class PlanJudge:
 
     def _verdict(self, steps: Steps, end: Execution) -> JudgedPlan | None:
         goal = self.engine.evaluate_goal(end.state)
-        runtime = end.finished_runtime()
-        if goal is None or (runtime is not None and runtime.undecided()):
+        runtime = end.finish_runtime()
+        if goal is None or (runtime is not None and runtime.collect_undecided()):
             return None
         first: dict[int, Violation] = {}
-        for violation in () if runtime is None else runtime.violations():
+        for violation in () if runtime is None else runtime.collect_violations():
             if self.engine.is_decisive(violation, self.checker.options.criteria):
                 rule = self.engine.rule_set.parts[violation.part].rule
                 if rule not in first or _order(violation) < _order(first[rule]):

@@ -162,7 +162,7 @@ def categories(rule: RuleLike) -> dict[str, list[str]]:
 @lru_cache(maxsize=4096)
 def _categories(rule: _RuleKey) -> dict[str, list[str]]:
     by_taxonomy = {
-        taxonomy.name: [category.name for category in taxonomy.categories_of(rule)]
+        taxonomy.name: [category.name for category in taxonomy.find_categories(rule)]
         for taxonomy in load_taxonomies().taxonomies
     }
     return {name: names for name, names in by_taxonomy.items() if names}

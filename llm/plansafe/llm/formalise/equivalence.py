@@ -219,7 +219,7 @@ class Reader:
                 after = tuple(
                     [
                         instance.program.step(
-                            state, table[letter], instance.program.time_bits(letter_time), letter_time
+                            state, table[letter], instance.program.compare_time(letter_time), letter_time
                         )
                         for instance, table, state in zip(group, tables, states, strict=True)
                     ]
@@ -281,7 +281,7 @@ def _groups(instances: list[_Instance]) -> Iterator[list[_Instance]]:
 def _violated(group: list[_Instance], states: tuple[int, ...], side: int) -> bool:
     return any(
         [
-            instance.side == side and instance.program.verdict(state) < PRESENTLY_SATISFIED
+            instance.side == side and instance.program.find_verdict(state) < PRESENTLY_SATISFIED
             for instance, state in zip(group, states, strict=True)
         ]
     )
@@ -295,7 +295,7 @@ def _mark(group: list[_Instance], states: tuple[int, ...], number: int) -> objec
         side_states = [
             (instance.program, state) for instance, state in zip(group, states, strict=True) if instance.side == side
         ]
-        verdicts = [program.verdict(state) for program, state in side_states]
+        verdicts = [program.find_verdict(state) for program, state in side_states]
         if PERMANENTLY_VIOLATED in verdicts:
             sides.append(False)
         elif all([verdict == PERMANENTLY_SATISFIED for verdict in verdicts]):

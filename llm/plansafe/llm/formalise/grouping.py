@@ -15,7 +15,7 @@ from typing import NamedTuple
 from plansafe.llm.formalise.asking import Limits
 from plansafe.llm.formalise.equivalence import Reader
 from plansafe.specs.lint.lint_problem import LintProblem
-from plansafe.specs.lint.trace_search import outcome_of
+from plansafe.specs.lint.trace_search import compute_outcome
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
@@ -164,7 +164,7 @@ class Traces:
             return
         self._seen.add(path)
         try:
-            outcome = outcome_of(execution)
+            outcome = compute_outcome(execution)
         except TooManyInstances:
             return
         self.verdicts.append(
@@ -193,6 +193,6 @@ def _concerned(engine: Engine) -> frozenset[str]:
         [
             a.name
             for a in engine.task.actions.values()
-            if a.name in action_names or read & set(engine.changed_indexes(a))
+            if a.name in action_names or read & set(engine.find_changed_indexes(a))
         ]
     )

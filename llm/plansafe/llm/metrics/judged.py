@@ -188,7 +188,7 @@ def _categories(taxonomy: Taxonomy | None) -> Callable[[Finding], tuple[str, ...
     return lambda finding: tuple(
         [
             category.name
-            for category in taxonomy.categories_of(_RuleOf(finding.rule or "", finding.hazard, finding.targets))
+            for category in taxonomy.find_categories(_RuleOf(finding.rule or "", finding.hazard, finding.targets))
         ]
     )
 

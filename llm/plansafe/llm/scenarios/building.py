@@ -23,7 +23,7 @@ from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.llm.scenarios.validation.merge import unite
 from plansafe.llm.scenarios.validation.model import Scenario as Texts
 from plansafe.specs import spec_names, spec_path
-from plansafe.specs.toml_text import key_span
+from plansafe.specs.toml_text import find_key_span
 
 
 class Collection(NamedTuple):
@@ -230,4 +230,4 @@ def _with_condition(node: list[Node], more: list[Node]) -> list[Node]:
 
 
 def _wrong(table: Source, at: tuple[str, ...], message: str, help: str | None = None) -> Diagnostic:
-    return Diagnostic(SC.BAD_SCENARIO, message, (Label(table.name, key_span(table, at), "here"),), help=help)
+    return Diagnostic(SC.BAD_SCENARIO, message, (Label(table.name, find_key_span(table, at), "here"),), help=help)

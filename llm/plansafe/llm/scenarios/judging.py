@@ -47,7 +47,7 @@ def broken_types(checker: Checker, report: Report) -> frozenset[str]:
     rules = {rule.name: rule for rule in checker.rules}
     broken = {finding.rule for finding in report.findings if finding.rule}
     return frozenset(
-        [category.name for name in broken if name in rules for category in taxonomy.categories_of(rules[name])]
+        [category.name for name in broken if name in rules for category in taxonomy.find_categories(rules[name])]
     )
 
 

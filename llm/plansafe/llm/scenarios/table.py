@@ -12,7 +12,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, suggest_name
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.model import Kind, Solvable, Split
 from plansafe.specs.taxonomy import load_taxonomies
-from plansafe.specs.toml_text import key_span, read_toml
+from plansafe.specs.toml_text import find_key_span, read_toml
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,63}\Z")
 MOST_WORDS = 2000
@@ -105,7 +105,7 @@ class _Reader:
     # -- values -------------------------------------------------------------------------------------------------------
 
     def _say(self, at: tuple[str, ...], message: str, help: str | None = None) -> None:
-        label = Label(self.source.name, key_span(self.source, at), "here")
+        label = Label(self.source.name, find_key_span(self.source, at), "here")
         self.wrong.append(Diagnostic(SC.BAD_SCENARIO, message, (label,), help=help))
 
     def _text(self, key: str, optional: bool = False) -> str:

@@ -33,7 +33,7 @@ def lint(
     ``solve``). The work is bounded by ``options.time_limit_s`` for the formulas, and again for each problem.
     """
     checker_options = Options(lenient_types=options.lenient_types, replay="never")
-    problem_sources = list(problems) or [empty_problem(domain)]
+    problem_sources = list(problems) or [make_empty_problem(domain)]
     checkers = [Checker(domain, problem, specs, checker_options, resolve) for problem in problem_sources]
     diagnostics = tuple(dict.fromkeys([diagnostic for checker in checkers for diagnostic in checker.diagnostics]))
     sources = {name: source for checker in checkers for name, source in checker.sources.items()}
@@ -61,7 +61,7 @@ def lint(
     )
 
 
-def empty_problem(domain: Source) -> Source:
+def make_empty_problem(domain: Source) -> Source:
     """A problem of the domain without objects: the rules may name only the constants of the domain."""
     return Source(EMPTY_PROBLEM_NAME, f"(define (problem none) (:domain {domain_name(domain)}) (:init) (:goal (and)))")
 
@@ -100,9 +100,9 @@ def _add_unsearched_problems(run: LintRun) -> None:
 
 def _sort_findings(run: LintRun) -> list[LintFinding]:
     """Errors first, then in the order of the rules."""
-    order = {linted_rule.rule.name: number for number, linted_rule in reversed(list(enumerate(run.rules)))}
+    rule_numbers = {linted_rule.rule.name: number for number, linted_rule in reversed(list(enumerate(run.rules)))}
     ranks = list(Severity)
-    return sorted(run.findings, key=lambda finding: (ranks.index(finding.severity), order[finding.rules[0]]))
+    return sorted(run.findings, key=lambda finding: (ranks.index(finding.severity), rule_numbers[finding.rules[0]]))
 
 
 def _make_undecided_findings(run: LintRun) -> list[LintFinding]:

@@ -37,7 +37,7 @@ class DomainIndex:
         adds_typed: dict[int, bool] = {}
         for action in task.actions.values():
             parameters = {v.slot: v for v in action.parameters}
-            for effect in effects(action):
+            for effect in list_effects(action):
                 bound = {**parameters, **{v.slot: v for v in effect.variables}}
                 for atom in effect.adds:
                     self.adders.setdefault(atom.predicate, []).append((action, effect, atom))
@@ -54,7 +54,7 @@ class DomainIndex:
             self.static[p] = p not in self.adders and p not in self.deleters
             self.typed[p] = not lenient and adds_typed.get(p, True)
 
-    def subtypes(self, types: tuple[int, ...]) -> frozenset[int]:
+    def find_subtypes(self, types: tuple[int, ...]) -> frozenset[int]:
         """The types below some of these, including themselves."""
         subtypes = self._subtypes.get(types)
         if subtypes is None:
@@ -68,8 +68,10 @@ class DomainIndex:
         """Whether an object with one type may be in two domains."""
         overlaps = self._overlaps.get((a, b))
         if overlaps is None:
-            first, second = self.table.alternatives(a), self.table.alternatives(b)
-            overlaps = first is None or second is None or not self.subtypes(first).isdisjoint(self.subtypes(second))
+            first, second = self.table.get_alternatives(a), self.table.get_alternatives(b)
+            overlaps = (
+                first is None or second is None or not self.find_subtypes(first).isdisjoint(self.find_subtypes(second))
+            )
             self._overlaps[a, b] = overlaps
         return overlaps
 
@@ -79,19 +81,19 @@ class DomainIndex:
         for argument, declared in zip(atom.arguments, self.task.predicates[atom.predicate].types, strict=True):
             if argument >= 0:
                 continue  # the reader has compared it with the declaration
-            types = table.alternatives(bound[-1 - argument].domain)
+            types = table.get_alternatives(bound[-1 - argument].domain)
             if types is None or not all([table.object_fits((type_number,), declared) for type_number in types]):
                 return False
         return True
 
-    def snap_at_letter(self, kind: str, action: Action) -> Snap | None:
+    def find_snap(self, kind: str, action: Action) -> Snap | None:
         """The start or end of an action whose condition is true at a letter with this action predicate."""
         if kind == "start":
             return action.start
         return action.end if kind == "end" else None
 
 
-def effects(action: Action) -> list[Effect]:
+def list_effects(action: Action) -> list[Effect]:
     """All effects of an action, at its start and at its end."""
     return [*action.start.effects, *(action.end.effects if action.end is not None else ())]
 

@@ -11,7 +11,7 @@ from time import monotonic
 
 from plansafe.grammar.sexpr import parse_source
 from plansafe.grammar.source import Source
-from plansafe.specs.lint.domain_index import DomainIndex, effects
+from plansafe.specs.lint.domain_index import DomainIndex, list_effects
 from plansafe.specs.lint.letter_question import LetterQuestion
 from plansafe.specs.lint.trace_search import Outcome, explore
 from plansafe.verifier.api import Checker, Options
@@ -73,7 +73,7 @@ def _compile_example(
         return None
     task, symbol_table = checker.compiled.task, checker.compiled.symbols
     elaborator = RuleElaborator(symbol_table)
-    elaborator.specifications(specs._replace(rules=expanded, openings=(), invariants=()))
+    elaborator.elaborate_specifications(specs._replace(rules=expanded, openings=(), invariants=()))
     if symbol_table.context.errors:
         return None
     actions = {
@@ -82,7 +82,9 @@ def _compile_example(
     return Engine(task._replace(actions=actions), elaborator.rules, symbol_table.action_predicates)
 
 
-def example_problems(index: DomainIndex, rule: Rule, symbols: set[int], deadline: float | None) -> Iterator[str]:
+def generate_example_problems(
+    index: DomainIndex, rule: Rule, symbols: set[int], deadline: float | None
+) -> Iterator[str]:
     """Example problems as PDDL, with ``{domain}`` for the name of the domain."""
     if index.temporal or index.lenient:
         return
@@ -105,7 +107,9 @@ def _choose_arguments(question: LetterQuestion, action: Action, rule_elements: l
     universe = question.universe
     arguments: list[int] = []
     for variable in action.parameters:
-        fitting = [e for e in rule_elements if e not in arguments and universe.member(e, variable.domain) != FALSE]
+        fitting = [
+            e for e in rule_elements if e not in arguments and universe.encode_membership(e, variable.domain) != FALSE
+        ]
         arguments.append(fitting[0] if fitting else universe.add_element(variable.domain, variable.name))
     return tuple(arguments)
 
@@ -114,7 +118,9 @@ def _find_relevant_actions(index: DomainIndex, symbols: set[int]) -> list[Action
     """The actions that a rule names; then the actions that change the predicates that it reads."""
     relevant = [index.actions[name] for predicate, (_, name) in index.action_predicates.items() if predicate in symbols]
     for action in index.actions.values():
-        changed_predicates = {atom.predicate for effect in effects(action) for atom in (*effect.adds, *effect.deletes)}
+        changed_predicates = {
+            atom.predicate for effect in list_effects(action) for atom in (*effect.adds, *effect.deletes)
+        }
         if action not in relevant and not changed_predicates.isdisjoint(symbols):
             relevant.append(action)
     return relevant
@@ -127,7 +133,7 @@ def _problem_text(question: LetterQuestion, model: Model) -> str:
         name = element.name if element.object is not None else f"object-{number}"
         names.append(name)
         if element.object is None:
-            type_name = question.index.table.names[universe.type_in_model(number, model.inputs)]
+            type_name = question.index.table.names[universe.find_type_in_model(number, model.inputs)]
             declarations.append(f"{name} - {type_name}")
     init = []
     for (letter, predicate, elements), literal in grounder.atoms.items():

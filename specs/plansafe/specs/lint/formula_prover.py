@@ -15,9 +15,9 @@ from plansafe.specs.lint.part_statements import (
     add_violation,
     forbids_step,
     make_satisfaction_statements,
+    make_value_statement,
     read_symbols,
-    step_pattern,
-    value_statement,
+    split_step_pattern,
 )
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Atom, Formula
@@ -48,7 +48,7 @@ class FormulaProver:
         self.symbols = [read_symbols(rule) for rule in rules]
         """For each rule, the predicates and functions that it reads."""
 
-    def question(self, refuting: bool = True, typed: bool = True) -> LetterQuestion:
+    def make_question(self, refuting: bool = True, typed: bool = True) -> LetterQuestion:
         """A new question without statements."""
         return LetterQuestion(self.index, refuting, self.budget.deadline, typed)
 
@@ -65,7 +65,7 @@ class FormulaProver:
         if part.mode == "whole":
             answer = self._find_sequence([RequiredValue(part, False)], [])
             return answer if answer is Possibility.IMPOSSIBLE else self._find_example(part)
-        question = self.question()
+        question = self.make_question()
         add_violation(question, part)
         answer = question.solve()
         return self._find_example(part) if answer is Possibility.UNDECIDED else answer
@@ -74,7 +74,7 @@ class FormulaProver:
         """Whether a trace of one or two letters, in a problem with one object for each variable, violates a part."""
         if self.index.temporal:
             return Possibility.UNDECIDED
-        question = self.question(refuting=False)
+        question = self.make_question(refuting=False)
         if not add_violation(question, part):
             return Possibility.UNDECIDED
         for formula in (part.body, part.guard):
@@ -100,8 +100,8 @@ class FormulaProver:
             return "its `:when` contradicts itself"
         if part.mode != "each":
             return "the forbidden condition contradicts the derived predicates or the state before"
-        kind, name = self.index.action_predicates[step_pattern(part)[0].predicate]
-        question = self.question()
+        kind, name = self.index.action_predicates[split_step_pattern(part)[0].predicate]
+        question = self.make_question()
         question.take_action(kind, name, question.add_arguments(self.index.actions[name]))
         if question.solve() is Possibility.IMPOSSIBLE:
             return f"`{name}` can never be taken: its precondition contradicts itself"
@@ -111,10 +111,10 @@ class FormulaProver:
 
     def _is_impossible(self, part: RulePart, formula: Formula, letter: int, positive: bool, typed: bool = True) -> bool:
         """Whether a formula of a part never has a value, for any objects."""
-        question = self.question(typed=typed)
-        wildcards = step_pattern(part)[1] if part.step is not None else ()
+        question = self.make_question(typed=typed)
+        wildcards = split_step_pattern(part)[1] if part.step is not None else ()
         binding = question.add_elements((*part.parameters, *wildcards))
-        question.require(value_statement(formula, binding, letter, positive))
+        question.require(make_value_statement(formula, binding, letter, positive))
         return question.solve() is Possibility.IMPOSSIBLE
 
     # -- several rules ------------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ class FormulaProver:
         ``POSSIBLE`` is never answered: it is the usual case.
         """
         parts = [(number, part) for number in numbers for part in self.rules[number].parts if part.mode != "each"]
-        question = self.question()
+        question = self.make_question()
         question.grounder.is_last = True
         for number in numbers:
             question.add_elements(self.rules[number].declared_parameters)
@@ -155,23 +155,25 @@ class FormulaProver:
                     return Possibility.IMPOSSIBLE
         return Possibility.UNDECIDED
 
-    def is_implied(self, number: int, by: int) -> bool:
-        """Whether it is proved that every trace that violates a rule does not satisfy the rule ``by``."""
+    def is_implied(self, number: int, implying_rule: int) -> bool:
+        """Whether it is proved that every trace that violates a rule does not satisfy another rule."""
         parts = self.rules[number].parts
-        return bool(parts) and all([self._is_part_implied(part, self.rules[by].parts) for part in parts])
+        return bool(parts) and all([self._is_part_implied(part, self.rules[implying_rule].parts) for part in parts])
 
-    def implying_candidates(self, number: int, rules: Iterable[int]) -> list[int]:
+    def find_implying_candidates(self, number: int, rules: Iterable[int]) -> list[int]:
         """The rules that may imply a rule: those that read the same, unless all together do not imply it."""
         parts = self.rules[number].parts
-        related = [rule for rule in rules if rule != number and not self.symbols[rule].isdisjoint(self.symbols[number])]
+        related_rules = [
+            rule for rule in rules if rule != number and not self.symbols[rule].isdisjoint(self.symbols[number])
+        ]
         if any([part.mode == "whole" for part in parts]):
-            return related
+            return related_rules
         for part in parts:  # most rules are not implied by any rule, nor by all others together
             if not self._excludes_violation(
-                part, [(rule, related_part) for rule in related for related_part in self.rules[rule].parts]
+                part, [(rule, related_part) for rule in related_rules for related_part in self.rules[rule].parts]
             ):
                 return []
-        return related
+        return related_rules
 
     def _is_part_implied(self, part: RulePart, implying: tuple[RulePart, ...]) -> bool:
         if part.mode != "whole":
@@ -187,7 +189,7 @@ class FormulaProver:
 
     def _excludes_violation(self, part: RulePart, satisfied: Iterable[tuple[int | None, RulePart]]) -> bool:
         """Whether a part cannot be violated where labelled parts are satisfied."""
-        question = self.question()
+        question = self.make_question()
         add_violation(question, part)
         letters = (0, 1) if part.mode == "each" else (0,)
         for label, satisfied_part in satisfied:
@@ -216,7 +218,7 @@ class FormulaProver:
 
     def _find_excluding_rules(self, action: Action, numbers: list[int]) -> list[int] | None:
         """The rules that together make it impossible to take an action; ``None`` if it may be possible."""
-        question = self.question()
+        question = self.make_question()
         question.take_action("start", action.name, question.add_arguments(action))
         symbols = {atom.predicate for effect in action.start.effects for atom in (*effect.adds, *effect.deletes)}
         symbols |= symbols_read(*action.start.condition)
@@ -246,13 +248,15 @@ class FormulaProver:
             return Possibility.UNDECIDED
         try:
             sequences = LetterSequences(self.index.task, required_values)
-            for matching in self._matchings(required_values):
+            for matching in self._enumerate_matchings(required_values):
                 if shared and None in matching:
                     continue
                 letters = _PossibleLetters(self, sequences, matching, invariants)
-                fixed = sum([1 << bit for bit, (_, leaf) in enumerate(sequences.leaves) if self._is_static(leaf)])
+                static_leaves = sum(
+                    [1 << bit for bit, (_, leaf) in enumerate(sequences.leaves) if self._is_static(leaf)]
+                )
                 if not sequences.exists(
-                    letters.may_continue, letters.may_continue, letters.may_be_last, fixed, self.budget.deadline
+                    letters.may_continue, letters.may_continue, letters.may_be_last, static_leaves, self.budget.deadline
                 ):
                     return Possibility.IMPOSSIBLE
         except LimitReached:
@@ -269,14 +273,18 @@ class FormulaProver:
             ]
         )
 
-    def _matchings(self, required_values: list[RequiredValue]) -> list[Matching]:
+    def _enumerate_matchings(self, required_values: list[RequiredValue]) -> list[Matching]:
         """Ways in which the second part may share objects with the first; the most different ones first."""
         if len(required_values) < 2 or not required_values[1].part.parameters:
             return [()]
-        question = self.question()
+        question = self.make_question()
         elements = list(question.add_elements(required_values[0].part.parameters).values())
         choices: list[list[int] | list[None]] = [
-            [number for number, element in enumerate(elements) if question.universe.member(element, v.domain) == TRUE]
+            [
+                number
+                for number, element in enumerate(elements)
+                if question.universe.encode_membership(element, v.domain) == TRUE
+            ]
             or [None]
             for v in required_values[1].part.parameters
         ]
@@ -305,23 +313,23 @@ class _PossibleLetters:
         return self._is_possible(letter, True)
 
     def _is_possible(self, letter: Letter, is_last: bool) -> bool:
-        possible = self._possible.get((letter, is_last))
-        if possible is None:
-            question = self.prover.question()
+        is_possible = self._possible.get((letter, is_last))
+        if is_possible is None:
+            question = self.prover.make_question()
             question.grounder.is_last = is_last
             parts = [value.part for value in self.sequences.required_values]
             bindings = [question.add_elements(parts[0].parameters)]
             if len(parts) > 1:
-                bindings.append(self._second_binding(question, parts[1], list(bindings[0].values())))
+                bindings.append(self._make_second_binding(question, parts[1], list(bindings[0].values())))
             for bit, (number, leaf) in enumerate(self.sequences.leaves):
-                question.require(value_statement(leaf, bindings[number], 0, bool(letter >> bit & 1)))
+                question.require(make_value_statement(leaf, bindings[number], 0, bool(letter >> bit & 1)))
             for part in self.invariants:
                 for statement in make_satisfaction_statements(part, (0,)):
                     question.require(statement)
-            possible = self._possible[letter, is_last] = question.solve() is not Possibility.IMPOSSIBLE
-        return possible
+            is_possible = self._possible[letter, is_last] = question.solve() is not Possibility.IMPOSSIBLE
+        return is_possible
 
-    def _second_binding(self, question: LetterQuestion, part: RulePart, elements: list[int]) -> Binding:
+    def _make_second_binding(self, question: LetterQuestion, part: RulePart, elements: list[int]) -> Binding:
         binding: Binding = {}
         for variable, match in zip(part.parameters, self.matching, strict=True):
             if match is None:

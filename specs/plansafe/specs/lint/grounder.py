@@ -87,7 +87,7 @@ class Grounder:
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
-    def truth(self, formula: Formula, binding: Binding, letter: int, positive: bool) -> Literal:
+    def encode_truth(self, formula: Formula, binding: Binding, letter: int, positive: bool) -> Literal:
         """Encode that a formula is true (``positive``), or false, at a letter. Raises :class:`LimitReached`."""
         self._nodes += 1
         is_late = self.deadline is not None and not self._nodes % 256 and monotonic() > self.deadline
@@ -97,36 +97,38 @@ class Grounder:
             case Truth():
                 return TRUE if formula.value == positive else FALSE
             case Atom():
-                return self.atom(letter, formula.predicate, self.elements(formula.arguments, binding)) ^ (not positive)
+                return self.encode_atom(letter, formula.predicate, self.find_elements(formula.arguments, binding)) ^ (
+                    not positive
+                )
             case Equal():
-                left, right = self.elements((formula.left, formula.right), binding)
-                return self.universe.equal(left, right) ^ (not positive)
+                left, right = self.find_elements((formula.left, formula.right), binding)
+                return self.universe.encode_equality(left, right) ^ (not positive)
             case Compare():
-                left_number = self._number(formula.left, binding, letter)
-                right_number = self._number(formula.right, binding, letter)
+                left_number = self._encode_number(formula.left, binding, letter)
+                right_number = self._encode_number(formula.right, binding, letter)
                 return terms.compare(self.circuit, formula.operator, left_number, right_number) ^ (not positive)
             case Not():
-                return self.truth(formula.body, binding, letter, not positive)
+                return self.encode_truth(formula.body, binding, letter, not positive)
             case And() | Or():
-                parts = [self.truth(part, binding, letter, positive) for part in formula.parts]
+                parts = [self.encode_truth(part, binding, letter, positive) for part in formula.parts]
                 circuit = self.circuit
                 return (
                     circuit.conjunction(parts) if isinstance(formula, And) == positive else circuit.disjunction(parts)
                 )
             case Quantified():
-                return self._quantified(formula, binding, letter, positive)
+                return self._encode_quantified(formula, binding, letter, positive)
             case Temporal():
-                return self._past(formula, binding, letter, positive)
+                return self._encode_past(formula, binding, letter, positive)
             case _:
                 assert_never(formula)
 
-    def elements(self, arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:
+    def find_elements(self, arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:
         """The elements of arguments."""
-        return tuple([self.universe.element_of(a) if a >= 0 else binding[-1 - a] for a in arguments])
+        return tuple([self.universe.find_element(a) if a >= 0 else binding[-1 - a] for a in arguments])
 
     def for_all(self, variables: tuple[Variable, ...], encode: Callable[[Binding], Literal]) -> Literal:
         """Encode a condition for all elements of the variables' domains."""
-        circuit, member = self.circuit, self.universe.member
+        circuit, member = self.circuit, self.universe.encode_membership
         instances = []
         for count, elements in enumerate(product(range(self.element_count), repeat=len(variables))):
             if count >= MAX_TUPLES:
@@ -134,9 +136,9 @@ class Grounder:
                 if not self.refuting:
                     raise LimitReached(LimitKind.QUESTION)
                 break
-            outside = [member(element, v.domain) ^ 1 for element, v in zip(elements, variables, strict=True)]
-            if TRUE not in outside:
-                instances.append(circuit.disjunction([*outside, encode(bind(variables, elements))]))
+            is_outside = [member(element, v.domain) ^ 1 for element, v in zip(elements, variables, strict=True)]
+            if TRUE not in is_outside:
+                instances.append(circuit.disjunction([*is_outside, encode(bind(variables, elements))]))
         return circuit.conjunction(instances)
 
     def for_some(
@@ -145,9 +147,9 @@ class Grounder:
         """Encode a condition for some elements; when refuting, for new ones (the same for equal keys)."""
         if not self.refuting:
             return self.for_all(variables, lambda binding: encode(binding) ^ 1) ^ 1
-        return encode({v.slot: self._skolem((*key, v.slot), v) for v in variables})
+        return encode({v.slot: self._find_witness_element((*key, v.slot), v) for v in variables})
 
-    def _skolem(self, key: tuple[object, ...], variable: Variable) -> int:
+    def _find_witness_element(self, key: tuple[object, ...], variable: Variable) -> int:
         """The element for a variable of an ``exists``."""
         element = self._skolems.get(key)
         if element is None:
@@ -156,9 +158,9 @@ class Grounder:
             element = self._skolems[key] = self.universe.add_element(variable.domain, variable.name)
         return element
 
-    def _quantified(self, formula: Quantified, binding: Binding, letter: int, positive: bool) -> Literal:
+    def _encode_quantified(self, formula: Quantified, binding: Binding, letter: int, positive: bool) -> Literal:
         def body(variables: Binding) -> Literal:
-            return self.truth(formula.body, {**binding, **variables}, letter, positive)
+            return self.encode_truth(formula.body, {**binding, **variables}, letter, positive)
 
         if formula.universal == positive:
             return self.for_all(formula.variables, body)
@@ -167,53 +169,57 @@ class Grounder:
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
-    def atom(self, letter: int, predicate: int, elements: tuple[int, ...]) -> Literal:
+    def encode_atom(self, letter: int, predicate: int, elements: tuple[int, ...]) -> Literal:
         """Encode that a fact is true, or that an action is taken."""
         if predicate in self.index.action_predicates:
-            return self._action_atom(letter, predicate, elements)
-        return self._fact((0 if self.index.static[predicate] else letter, predicate, elements))
+            return self._encode_action_atom(letter, predicate, elements)
+        return self._encode_fact((0 if self.index.static[predicate] else letter, predicate, elements))
 
-    def _fact(self, key: AtomKey) -> Literal:
+    def _encode_fact(self, key: AtomKey) -> Literal:
         literal = self.atoms.get(key)
         if literal is None:
             literal = self.atoms[key] = self.circuit.input(("fact", *key))
         return literal
 
-    def _action_atom(self, letter: int, predicate: int, elements: tuple[int, ...]) -> Literal:
+    def _encode_action_atom(self, letter: int, predicate: int, elements: tuple[int, ...]) -> Literal:
         key = self.index.action_predicates[predicate]
         action = self.action if letter == 0 else None
         is_taken = action is not None and (action.kind, action.action.name) == key
         if not self.index.temporal and letter == 0 and (self.is_last or action is not None or not self.refuting):
-            return self.same(elements, action.arguments) if action is not None and is_taken else FALSE
+            return self.encode_same_elements(elements, action.arguments) if action is not None and is_taken else FALSE
         if letter and not self.refuting:
             return FALSE  # the letter after the step is the last one of the model
         self.abstracted = True
-        fact = self._fact((letter, predicate, elements))
+        fact = self._encode_fact((letter, predicate, elements))
         if action is not None and is_taken:
-            return self.circuit.either(fact, self.same(elements, action.arguments))
+            return self.circuit.either(fact, self.encode_same_elements(elements, action.arguments))
         return fact
 
-    def same(self, a: tuple[int, ...], b: tuple[int, ...]) -> Literal:
+    def encode_same_elements(self, a: tuple[int, ...], b: tuple[int, ...]) -> Literal:
         """Encode that elements are the same, one by one."""
-        return self.circuit.conjunction([self.universe.equal(left, right) for left, right in zip(a, b, strict=True)])
+        return self.circuit.conjunction(
+            [self.universe.encode_equality(left, right) for left, right in zip(a, b, strict=True)]
+        )
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 
-    def _number(self, expression: model.Expression, binding: Binding, letter: int) -> terms.Sum:
+    def _encode_number(self, expression: model.Expression, binding: Binding, letter: int) -> terms.Sum:
         match expression:
             case model.Constant():
                 return terms.constant(expression.value)
             case model.Fluent():
-                return self._fluent(letter, expression.function, self.elements(expression.arguments, binding))
+                return self._encode_fluent(
+                    letter, expression.function, self.find_elements(expression.arguments, binding)
+                )
             case model.Arithmetic():
-                numbers = [self._number(operand, binding, letter) for operand in expression.operands]
-                return self._arithmetic(expression.operator, numbers)
+                numbers = [self._encode_number(operand, binding, letter) for operand in expression.operands]
+                return self._encode_arithmetic(expression.operator, numbers)
             case model.Duration() | model.TotalTime() | model.IsViolated():
                 raise AssertionError("only durations and metrics read this")
             case _:
                 assert_never(expression)
 
-    def _arithmetic(self, operator: str, numbers: list[terms.Sum]) -> terms.Sum:
+    def _encode_arithmetic(self, operator: str, numbers: list[terms.Sum]) -> terms.Sum:
         total = numbers[0]
         if len(numbers) == 1:
             return terms.multiply(terms.constant(-1), total) if operator == "-" else total
@@ -227,7 +233,7 @@ class Grounder:
                 total = terms.divide(total, number)
         return total
 
-    def _fluent(self, letter: int, function: int, elements: tuple[int, ...]) -> terms.Sum:
+    def _encode_fluent(self, letter: int, function: int, elements: tuple[int, ...]) -> terms.Sum:
         """A number. After a step that writes some number of this function, it may have any value."""
         writers = self.index.writers.get(function, set())
         if letter and self.action is not None and not self.index.temporal and self.action.action.name not in writers:
@@ -243,9 +249,9 @@ class Grounder:
 
     # -- the past -----------------------------------------------------------------------------------------------------
 
-    def _past(self, formula: Temporal, binding: Binding, letter: int, positive: bool) -> Literal:
+    def _encode_past(self, formula: Temporal, binding: Binding, letter: int, positive: bool) -> Literal:
         if not self.refuting:
-            return self._past_of_first_letter(formula, binding, letter) ^ (not positive)
+            return self._encode_past_of_first_letter(formula, binding, letter) ^ (not positive)
         key = (letter, *formula_key(formula, binding, self.universe))
         if key not in self.pasts:
             self.abstracted = True
@@ -253,14 +259,14 @@ class Grounder:
             self._alive.append(formula)
         return self.pasts[key][3] ^ (not positive)
 
-    def _past_of_first_letter(self, formula: Temporal, binding: Binding, letter: int) -> Literal:
+    def _encode_past_of_first_letter(self, formula: Temporal, binding: Binding, letter: int) -> Literal:
         """The value of a past operator if letter 0 is the first of the trace."""
         if formula.operator not in PAST_OPERATORS:
             raise LimitReached(LimitKind.QUESTION)  # a future operator: see :mod:`.letter_sequences`
         circuit, operator = self.circuit, past_operator(formula)
 
         def at(operand: int, operand_letter: int) -> Literal:
-            return self.truth(formula.operands[operand], binding, operand_letter, True)
+            return self.encode_truth(formula.operands[operand], binding, operand_letter, True)
 
         match operator:
             case "yesterday" | "weak-yesterday":
@@ -283,7 +289,7 @@ def formula_key(formula: Formula, binding: Binding, universe: Universe) -> tuple
 
     def term(argument: int) -> object:
         if argument >= 0:
-            return universe.element_of(argument)
+            return universe.find_element(argument)
         slot = -1 - argument
         return quantified[slot] if slot in quantified else binding[slot]
 

@@ -56,7 +56,7 @@ class LetterQuestion:
 
     def add_arguments(self, action: Action) -> tuple[int, ...]:
         """Create elements for the parameters of an action; of any type, if types are lenient."""
-        any_object = self.index.table.domain((0,))
+        any_object = self.index.table.get_domain((0,))
         domains = [any_object if self.index.lenient else v.domain for v in action.parameters]
         return tuple([self.universe.add_element(d, v.name) for d, v in zip(domains, action.parameters, strict=True)])
 
@@ -64,13 +64,13 @@ class LetterQuestion:
         """Require that this action is taken at letter 0, and is executable."""
         action = self.index.actions[name]
         self.grounder.action = letter_action = LetterAction(kind, action, elements)
-        snap = self.index.snap_at_letter(kind, action)
+        snap = self.index.find_snap(kind, action)
 
         def is_executable(grounder: Grounder) -> Literal:
             typed = () if self.index.lenient else zip(elements, action.parameters, strict=True)
-            conditions = [self.universe.member(element, v.domain) for element, v in typed]
+            conditions = [self.universe.encode_membership(element, v.domain) for element, v in typed]
             if snap is not None:
-                conditions += [grounder.truth(part, letter_action.binding(), 0, True) for part in snap.condition]
+                conditions += [grounder.encode_truth(part, letter_action.binding(), 0, True) for part in snap.condition]
             return self.circuit.conjunction(conditions)
 
         self.require(is_executable)

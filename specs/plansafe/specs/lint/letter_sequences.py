@@ -61,13 +61,13 @@ class LetterSequences:
         may_be_first: Callable[[Letter], bool],
         may_follow: Callable[[Letter], bool],
         may_be_last: Callable[[Letter], bool],
-        fixed: int = 0,
+        static_leaves: int = 0,
         deadline: float | None = None,
     ) -> bool:
         """Whether there is a sequence of possible letters after which all parts have the required value.
 
-        The letter of a sequence of one letter must be possible as the first and the last. The leaves in ``fixed`` keep
-        their values. Raises :class:`LimitReached`.
+        The letter of a sequence of one letter must be possible as the first and the last. The ``static_leaves``
+        keep their values. Raises :class:`LimitReached`.
         """
         if len(self.leaves) > MAX_LEAVES:
             raise LimitReached(LimitKind.QUESTION)
@@ -76,11 +76,11 @@ class LetterSequences:
         queue = deque([(start, 0, -1)])
         visited = set()
         while queue:
-            states, number, fixed_values = queue.popleft()
+            states, number, static_values = queue.popleft()
             if deadline is not None and monotonic() > deadline:
                 raise LimitReached(LimitKind.QUESTION)
             for letter in letters:
-                if fixed_values >= 0 and letter & fixed != fixed_values:
+                if static_values >= 0 and letter & static_leaves != static_values:
                     continue
                 can_end = may_be_last(letter)
                 can_continue = (may_follow if number else may_be_first)(letter)
@@ -91,12 +91,12 @@ class LetterSequences:
                 if can_end and self._has_required_values(successors):
                     return True
                 keys = [make_program_key(p, s, number + 1) for p, s in zip(self.programs, successors, strict=True)]
-                node = (tuple(keys), letter & fixed)
+                node = (tuple(keys), letter & static_leaves)
                 if can_continue and node not in visited:
                     visited.add(node)
                     if len(visited) > MAX_NODES:
                         raise LimitReached(LimitKind.QUESTION)
-                    queue.append((successors, number + 1, letter & fixed))
+                    queue.append((successors, number + 1, letter & static_leaves))
         return False
 
     def _step(self, states: tuple[int, ...], number: int, letter: Letter) -> tuple[int, ...]:
@@ -104,13 +104,13 @@ class LetterSequences:
         successors = []
         for program, state, shift in zip(self.programs, states, self._shifts, strict=True):
             program_letter = letter >> shift & (1 << len(program.leaves)) - 1
-            successors.append(program.step(state, program_letter, program.time_bits(time), time))
+            successors.append(program.step(state, program_letter, program.compare_time(time), time))
         return tuple(successors)
 
     def _has_required_values(self, states: tuple[int, ...]) -> bool:
         return all(
             [
-                (program.verdict(state) >= PRESENTLY_SATISFIED) == value.positive
+                (program.find_verdict(state) >= PRESENTLY_SATISFIED) == value.positive
                 for program, state, value in zip(self.programs, states, self.required_values, strict=True)
             ]
         )

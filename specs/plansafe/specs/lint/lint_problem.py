@@ -8,15 +8,15 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.specs.lint.budget import Budget
-from plansafe.specs.lint.possible_instances import count_instances, possible_instances
+from plansafe.specs.lint.possible_instances import count_instances, find_possible_instances
 from plansafe.specs.lint.trace_search import (
     Exploration,
     Outcome,
+    compute_outcome,
     explore,
     find_satisfying_plan,
     find_violating_plan,
-    outcome_of,
-    violation_condition,
+    make_violation_condition,
 )
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.engine import Engine
@@ -89,7 +89,7 @@ class LintProblem:
         self.relaxation: Relaxation | None = None
         all_objects = None
         if checker.options.lenient_types:
-            all_objects = checker.compiled.symbols.types.subset(tuple(range(len(self.task.objects))))
+            all_objects = checker.compiled.symbols.types.get_subset_domain(tuple(range(len(self.task.objects))))
         with self.budget.running(), suppress(LimitReached):
             openings = checker.compiled.openings
             self.relaxation = Relaxation(self.engine, lambda: self.budget.is_spent, openings, all_objects)
@@ -105,7 +105,7 @@ class LintProblem:
 
     def can_be_violated(self, number: int, with_search: bool) -> Decision:
         """Whether some trace violates a rule; uses searches only ``with_search``."""
-        if self.start is not None and number in outcome_of(self.start).violated:
+        if self.start is not None and number in compute_outcome(self.start).violated:
             return Decision(True)
         with self.budget.running():
             parts = self._list_violable_parts(number)
@@ -113,16 +113,16 @@ class LintProblem:
                 return Decision(False, "relaxation")
             if not self.can_search or not with_search:
                 return UNDECIDED
-            exploration = self.exploration()
+            exploration = self.explore_traces()
             if any([number in outcome.violated for outcome in exploration.outcomes]):
                 return Decision(True)
             if exploration.complete:
                 is_doubtful = any([number in outcome.not_satisfied for outcome in exploration.outcomes])
                 return UNDECIDED if is_doubtful else Decision(False, _state_count_text(exploration))
-            planning = self._plan_violation(parts)
-            if planning.status is PlanningStatus.UNSOLVABLE:
-                return Decision(False, planning.detail)
-            return Decision(True) if planning.status is PlanningStatus.SOLVED else UNDECIDED
+            planning_result = self._plan_violation(parts)
+            if planning_result.status is PlanningStatus.UNSOLVABLE:
+                return Decision(False, planning_result.detail)
+            return Decision(True) if planning_result.status is PlanningStatus.SOLVED else UNDECIDED
 
     def _list_violable_parts(self, number: int) -> list[RulePart]:
         """The parts of a rule that a trace may violate, according to the relaxation."""
@@ -147,13 +147,13 @@ class LintProblem:
     def _make_violation_condition(self, part: RulePart) -> Formula:
         """The condition that violates a part; the same formula for each call, since searches are compiled for it."""
         if id(part) not in self._violation_conditions:
-            self._violation_conditions[id(part)] = violation_condition(part, Not(part.body)), part
+            self._violation_conditions[id(part)] = make_violation_condition(part, Not(part.body)), part
         return self._violation_conditions[id(part)][0]
 
     def _find_instances(
         self, relaxation: Relaxation, part: RulePart, positive: bool, only_one: bool = False
     ) -> list[tuple[int, ...]]:
-        return possible_instances(self.engine, relaxation, part, positive, only_one, self.budget.deadline)
+        return find_possible_instances(self.engine, relaxation, part, positive, only_one, self.budget.deadline)
 
     def find_violating_plan(self, number: int, satisfied: frozenset[int] = frozenset()) -> PlanningResult:
         """Search for a plan that violates a rule and satisfies the rules ``satisfied``, or a proof that none exists."""
@@ -184,10 +184,10 @@ class LintProblem:
             is_proof &= len(instances) <= MAX_TRIED_INSTANCES
             for objects in _choose_spread_instances(instances):
                 seconds = self.budget.limit_seconds(INSTANCE_S)
-                planning = find_violating_plan(self.checker, part, objects, seconds, satisfied)
-                if planning.status is PlanningStatus.SOLVED:
-                    return planning
-                is_proof &= planning.status is PlanningStatus.UNSOLVABLE
+                planning_result = find_violating_plan(self.checker, part, objects, seconds, satisfied)
+                if planning_result.status is PlanningStatus.SOLVED:
+                    return planning_result
+                is_proof &= planning_result.status is PlanningStatus.UNSOLVABLE
         proof = PlanningResult(PlanningStatus.UNSOLVABLE, detail="planners searched everything")
         return proof if is_proof else not_found
 
@@ -197,15 +197,15 @@ class LintProblem:
         """Whether some trace satisfies a rule."""
         with self.budget.running():
             if self.start is not None:
-                if number not in outcome_of(self.start).not_satisfied:
+                if number not in compute_outcome(self.start).not_satisfied:
                     return Decision(True)
-                if number in self._violated_for_good():
+                if number in self._find_always_violated():
                     return Decision(False, "initial state")
             if any([self._is_never_satisfied(part) for part in self.rules[number].parts]):
                 return Decision(False, "relaxation")
             if not self.can_search:
                 return UNDECIDED
-            exploration = self.exploration()
+            exploration = self.explore_traces()
             if any([number not in outcome.not_satisfied for outcome in exploration.outcomes]):
                 return Decision(True)
             if exploration.complete:
@@ -216,10 +216,10 @@ class LintProblem:
     def _can_plan(self, numbers: Sequence[int], reach_goal: bool) -> Decision:
         """Whether a planner finds a plan that satisfies these rules."""
         seconds = self.budget.limit_seconds(PLAN_S)
-        planning = find_satisfying_plan(self.checker, frozenset(numbers), reach_goal, seconds)
-        return _BY_STATUS.get(planning.status, UNDECIDED)
+        planning_result = find_satisfying_plan(self.checker, frozenset(numbers), reach_goal, seconds)
+        return _BY_STATUS.get(planning_result.status, UNDECIDED)
 
-    def _violated_for_good(self) -> frozenset[int]:
+    def _find_always_violated(self) -> frozenset[int]:
         """The rules that every trace violates because of the initial state."""
         if self.start is None or self.start.runtime is None:
             return frozenset()
@@ -249,7 +249,7 @@ class LintProblem:
 
     # -- several rules ------------------------------------------------------------------------------------------------
 
-    def exploration(self) -> Exploration:
+    def explore_traces(self) -> Exploration:
         """The result of a bounded search that monitors all rules at once."""
         if self._exploration is None:
             seconds = self.budget.limit_seconds(EXPLORE_S)
@@ -261,10 +261,10 @@ class LintProblem:
         if not self.can_search:
             return None
         with self.budget.running():
-            exploration = self.exploration()
+            exploration = self.explore_traces()
         if not exploration.complete:
             return None
-        return RuleConflict(minimal_conflict(numbers, exploration.outcomes), _state_count_text(exploration))
+        return RuleConflict(find_minimal_conflict(numbers, exploration.outcomes), _state_count_text(exploration))
 
     def can_reach_goal_safely(self, numbers: Sequence[int]) -> GoalDecision:
         """Decide whether some trace reaches the goal and satisfies these rules.
@@ -274,12 +274,12 @@ class LintProblem:
         if not self.can_search:
             return GoalDecision(Decision(None, "its plans are not searched"))
         with self.budget.running():
-            exploration = self.exploration()
+            exploration = self.explore_traces()
             goal_outcomes = [outcome for outcome in exploration.outcomes if outcome.goal]
             if any([outcome.not_satisfied.isdisjoint(numbers) for outcome in goal_outcomes]):
                 return GoalDecision(Decision(True))
             if exploration.complete:
-                conflict = minimal_conflict(numbers, goal_outcomes) if goal_outcomes else ()
+                conflict = find_minimal_conflict(numbers, goal_outcomes) if goal_outcomes else ()
                 if not conflict and goal_outcomes:
                     return GoalDecision(UNDECIDED)
                 return GoalDecision(Decision(not conflict, _state_count_text(exploration)), conflict)
@@ -325,7 +325,7 @@ def _shows_all_outcomes(rules: int) -> Callable[[Iterable[Outcome]], bool]:
     return shows_all
 
 
-def minimal_conflict(numbers: Sequence[int], outcomes: Iterable[Outcome]) -> tuple[int, ...]:
+def find_minimal_conflict(numbers: Sequence[int], outcomes: Iterable[Outcome]) -> tuple[int, ...]:
     """A minimal set of rules such that every outcome violates one; empty if some outcome violates no rule."""
     violated = [outcome.violated for outcome in outcomes]
 

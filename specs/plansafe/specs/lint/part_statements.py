@@ -29,7 +29,7 @@ def forbids_step(part: RulePart) -> bool:
     return part.mode == "each" and not part.after and is_false and part.guard is None
 
 
-def step_pattern(part: RulePart) -> tuple[Atom, tuple[Variable, ...]]:
+def split_step_pattern(part: RulePart) -> tuple[Atom, tuple[Variable, ...]]:
     """The step pattern of a part, and its variables that match any object (``_``)."""
     step = part.step
     if isinstance(step, Quantified):
@@ -39,9 +39,9 @@ def step_pattern(part: RulePart) -> tuple[Atom, tuple[Variable, ...]]:
     return step, ()
 
 
-def value_statement(formula: Formula, binding: Binding, letter: int, positive: bool) -> Statement:
+def make_value_statement(formula: Formula, binding: Binding, letter: int, positive: bool) -> Statement:
     """A formula is true (``positive``), or false."""
-    return lambda grounder: grounder.truth(formula, binding, letter, positive)
+    return lambda grounder: grounder.encode_truth(formula, binding, letter, positive)
 
 
 def add_violation(question: LetterQuestion, part: RulePart) -> bool:
@@ -51,22 +51,22 @@ def add_violation(question: LetterQuestion, part: RulePart) -> bool:
     """
     binding = question.add_elements(part.parameters)
     if part.mode == "each":
-        step, wildcards = step_pattern(part)
+        step, wildcards = split_step_pattern(part)
         binding |= question.add_elements(wildcards)
         kind, name = question.index.action_predicates[step.predicate]
-        question.take_action(kind, name, question.grounder.elements(step.arguments, binding))
+        question.take_action(kind, name, question.grounder.find_elements(step.arguments, binding))
         if part.guard is not None:
-            question.require(value_statement(part.guard, binding, 0, True))
+            question.require(make_value_statement(part.guard, binding, 0, True))
     elif part.mode == "end":
         question.grounder.is_last = True
     elif part.mode == "whole":
-        at_end = body_at_last_letter(part.body)
+        at_end = find_body_at_last_letter(part.body)
         if at_end is None:
             return False
         question.grounder.is_last = True
-        question.require(value_statement(at_end, binding, 0, False))
+        question.require(make_value_statement(at_end, binding, 0, False))
         return True
-    question.require(value_statement(part.body, binding, int(part.after), False))
+    question.require(make_value_statement(part.body, binding, int(part.after), False))
     return True
 
 
@@ -79,7 +79,7 @@ def make_satisfaction_statements(part: RulePart, letters: tuple[int, ...]) -> li
         return [_all_satisfy(part.parameters, part.body, letter) for letter in letters]
     if part.mode == "each":
         return [] if forbids_step(part) else [_step_satisfies(part)]
-    at_end = part.body if part.mode == "end" else body_at_last_letter(part.body)
+    at_end = part.body if part.mode == "end" else find_body_at_last_letter(part.body)
     return [] if at_end is None else [_all_satisfy(part.parameters, at_end, 0, only_last=True)]
 
 
@@ -87,44 +87,44 @@ def _all_satisfy(parameters: tuple[Variable, ...], body: Formula, letter: int, o
     def statement(grounder: Grounder) -> Literal:
         if only_last and not grounder.is_last:
             return TRUE
-        return grounder.for_all(parameters, lambda binding: grounder.truth(body, binding, letter, True))
+        return grounder.for_all(parameters, lambda binding: grounder.encode_truth(body, binding, letter, True))
 
     return statement
 
 
 def _step_satisfies(part: RulePart) -> Statement:
-    step, wildcards = step_pattern(part)
+    step, wildcards = split_step_pattern(part)
 
     def statement(grounder: Grounder) -> Literal:
         action = grounder.action
         if action is None or grounder.index.action_predicates[step.predicate] != (action.kind, action.action.name):
             return TRUE
-        fixed: Binding = {}
+        fixed_binding: Binding = {}
         matches: list[Literal] = []
         for argument, element in zip(step.arguments, action.arguments, strict=True):
             if argument >= 0:
-                matches.append(grounder.universe.equal(grounder.universe.element_of(argument), element))
-            elif variable(argument) in fixed:
-                matches.append(grounder.universe.equal(fixed[variable(argument)], element))
+                matches.append(grounder.universe.encode_equality(grounder.universe.find_element(argument), element))
+            elif variable(argument) in fixed_binding:
+                matches.append(grounder.universe.encode_equality(fixed_binding[variable(argument)], element))
             else:
-                fixed[variable(argument)] = element
-        bound = [v for v in (*part.parameters, *wildcards) if v.slot in fixed]
-        matches += [grounder.universe.member(fixed[v.slot], v.domain) for v in bound]
-        free = tuple([v for v in part.parameters if v.slot not in fixed])
+                fixed_binding[variable(argument)] = element
+        bound = [v for v in (*part.parameters, *wildcards) if v.slot in fixed_binding]
+        matches += [grounder.universe.encode_membership(fixed_binding[v.slot], v.domain) for v in bound]
+        free_parameters = tuple([v for v in part.parameters if v.slot not in fixed_binding])
         mismatches = [literal ^ 1 for literal in matches]
 
         def satisfies(free_binding: Binding) -> Literal:
-            binding = {**fixed, **free_binding}
-            guard = [] if part.guard is None else [grounder.truth(part.guard, binding, 0, False)]
-            body = grounder.truth(part.body, binding, int(part.after), True)
+            binding = {**fixed_binding, **free_binding}
+            guard = [] if part.guard is None else [grounder.encode_truth(part.guard, binding, 0, False)]
+            body = grounder.encode_truth(part.body, binding, int(part.after), True)
             return grounder.circuit.disjunction([*mismatches, *guard, body])
 
-        return grounder.for_all(free, satisfies)
+        return grounder.for_all(free_parameters, satisfies)
 
     return statement
 
 
-def body_at_last_letter(formula: Formula) -> Formula | None:
+def find_body_at_last_letter(formula: Formula) -> Formula | None:
     """The condition on the last letter that follows from a formula over the trace; ``None`` if there is none.
 
     A trace of one letter violates both or neither.
@@ -132,9 +132,9 @@ def body_at_last_letter(formula: Formula) -> Formula | None:
     try:
         match formula:
             case Temporal("always" | "at-end", (body,)):
-                return at_last_letter(body)
+                return rewrite_for_last_letter(body)
             case Temporal("sometime-after" | "always-within", (trigger, answer)):
-                return Or((Not(at_last_letter(trigger)), at_last_letter(answer)))
+                return Or((Not(rewrite_for_last_letter(trigger)), rewrite_for_last_letter(answer)))
             case _:
                 return None
     except _NotInLtlf:
@@ -145,18 +145,18 @@ class _NotInLtlf(Exception):
     """A formula has an operator that is not in LTLf."""
 
 
-def at_last_letter(formula: Formula) -> Formula:
+def rewrite_for_last_letter(formula: Formula) -> Formula:
     """A formula with the same value at the last letter, without future operators. Raises :class:`_NotInLtlf`."""
     if not isinstance(formula, Temporal):
-        return map_children(formula, at_last_letter)
+        return map_children(formula, rewrite_for_last_letter)
     match formula.operator:
         case "next" | "weak-next":
             return Truth(formula.operator == "weak-next")
         case "always" | "sometime" | "until" | "release":
-            return at_last_letter(formula.operands[-1])
+            return rewrite_for_last_letter(formula.operands[-1])
         case "sometime-after":
             trigger, answer = formula.operands
-            return Or((Not(at_last_letter(trigger)), at_last_letter(answer)))
+            return Or((Not(rewrite_for_last_letter(trigger)), rewrite_for_last_letter(answer)))
         case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
             return formula
         case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":

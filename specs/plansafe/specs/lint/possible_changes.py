@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from plansafe.specs.lint.domain_index import DomainIndex, effects
-from plansafe.specs.lint.part_statements import step_pattern
+from plansafe.specs.lint.domain_index import DomainIndex, list_effects
+from plansafe.specs.lint.part_statements import split_step_pattern
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     Action,
@@ -54,7 +54,7 @@ class PossibleChanges:
                 yield "no action can make its `:then` condition true"
         after_parts = [part for part in step_parts if part.after]
         if after_parts and not any([self._step_can_influence(part) for part in after_parts]):
-            predicates = [step_pattern(part)[0].predicate for part in after_parts]
+            predicates = [split_step_pattern(part)[0].predicate for part in after_parts]
             names = dict.fromkeys([self.index.action_predicates[predicate][1] for predicate in predicates])
             actions = " or ".join([f"`{name}`" for name in names])
             yield f"no {actions} changes the condition that is required after it, so the state before decides it"
@@ -63,7 +63,7 @@ class PossibleChanges:
         """Whether the step of a part may change the condition that is required after it."""
         if is_temporal(part.body) or isinstance(part.body, Truth):
             return True
-        step, wildcards = step_pattern(part)
+        step, wildcards = split_step_pattern(part)
         kind, name = self.index.action_predicates[step.predicate]
         action = self.index.actions[name]
         if kind != "start" or action.end is not None:
@@ -154,7 +154,7 @@ class PossibleChanges:
     def _can_write(self, fluent: model.Fluent, action: Action | None) -> bool:
         if action is None:
             return bool(self.index.writers.get(fluent.function))
-        return any([a.function == fluent.function for effect in effects(action) for a in effect.assignments])
+        return any([a.function == fluent.function for effect in list_effects(action) for a in effect.assignments])
 
     def _can_be_same_object(
         self, a: int, variables: VariablesBySlot, b: int, effect_variables: VariablesBySlot
@@ -174,7 +174,7 @@ class PossibleChanges:
         return any([not above.isdisjoint(first) and not above.isdisjoint(second) for above in supertypes])
 
     def _find_types(self, variables: VariablesBySlot, argument: int) -> tuple[int, ...] | None:
-        return self.table.alternatives(variables[variable(argument)].domain)
+        return self.table.get_alternatives(variables[variable(argument)].domain)
 
 
 def _index_by_slot(variables: Iterable[Variable]) -> VariablesBySlot:

@@ -28,7 +28,7 @@ def count_instances(task: Task, part: RulePart) -> int:
     return prod([len(task.domains[v.domain]) for v in part.parameters])
 
 
-def possible_instances(
+def find_possible_instances(
     engine: Engine,
     relaxation: Relaxation,
     part: RulePart,
@@ -57,7 +57,7 @@ def possible_instances(
                 for _, leaf in sequences.leaves
             ]
         )
-        initial = _initial_values(evaluator, sequences, binding, action_predicates, later)
+        initial = _find_initial_values(evaluator, sequences, binding, action_predicates, later)
         if (initial, later) not in is_possible:
             is_possible[initial, later] = _exists(sequences, initial, later, deadline)
         if is_possible[initial, later]:
@@ -77,7 +77,7 @@ def _exists(sequences: LetterSequences, initial: PossibleValues, later: Possible
     return sequences.exists(may_be_first, may_follow, may_follow, deadline=deadline)
 
 
-def _initial_values(
+def _find_initial_values(
     evaluator: Evaluator,
     sequences: LetterSequences,
     binding: dict[int, int],

@@ -9,12 +9,12 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.budget import Budget
-from plansafe.specs.lint.example_problems import example_problems, violates_in_example
+from plansafe.specs.lint.example_problems import generate_example_problems, violates_in_example
 from plansafe.specs.lint.letter_question import Possibility
 from plansafe.specs.lint.lint_problem import Decision
 from plansafe.specs.lint.lint_run import FORMULA_PROOF, LintedRule, LintRun
 from plansafe.specs.lint.model import OpenQuestion, Scope
-from plansafe.specs.lint.part_statements import step_pattern
+from plansafe.specs.lint.part_statements import split_step_pattern
 from plansafe.specs.lint.possible_changes import PossibleChanges
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Task, Truth, Variable
@@ -51,9 +51,9 @@ class RuleCheck:
             self.run.add(
                 SC.IDLE_PART, Severity.WARNING, message, [linted_rule], reason, help="leave it out", label_text="here"
             )
-        missing = find_missing_hazard_fields(rule)
-        if missing:
-            message = f"rule `{rule.name}` has no {' and '.join([f'`{field}`' for field in missing])}"
+        missing_fields = find_missing_hazard_fields(rule)
+        if missing_fields:
+            message = f"rule `{rule.name}` has no {' and '.join([f'`{field}`' for field in missing_fields])}"
             reason = "reports cannot show the kind of harm, and gaps by hazard are not detected"
             self.run.add(
                 SC.IDLE_PART, Severity.NOTE, message, [linted_rule], reason, help="name them", label_text="here"
@@ -132,8 +132,8 @@ class RuleCheck:
             table = self.run.domain_indexes[problem].table
             for variable in rule.declared_parameters:
                 if not task.domains[variable.domain]:
-                    types = table.alternatives(variable.domain)
-                    return f"there is no object of type `{'such type' if types is None else table.text(types)}`"
+                    types = table.get_alternatives(variable.domain)
+                    return f"there is no object of type `{'such type' if types is None else table.format_types(types)}`"
         return "there is no object of some type"
 
     def _explain_in_problems(self, linted_rule: LintedRule, problems: list[int]) -> str:
@@ -221,7 +221,7 @@ class RuleCheck:
         """Whether a search in a small problem made for the purpose finds a plan that violates a rule."""
         checker, index = self.run.checkers[linted_rule.checker], self.run.domain_indexes[linted_rule.checker]
         symbols = self.run.provers[linted_rule.checker].symbols[linted_rule.number]
-        for text in example_problems(index, linted_rule.rule, symbols, budget.deadline):
+        for text in generate_example_problems(index, linted_rule.rule, symbols, budget.deadline):
             if violates_in_example(checker, index, linted_rule.rule, text, symbols, budget.limit_seconds(EXAMPLE_S)):
                 return True
             if budget.is_spent:
@@ -277,7 +277,7 @@ def _explain_part_never_violated(relaxation: Relaxation, task: Task, part: RuleP
         return ""
     variables = part.parameters
     if part.step is not None:
-        step, wildcards = step_pattern(part)
+        step, wildcards = split_step_pattern(part)
         if not relaxation.find_bindings(part.step, variables):
             name = task.predicates[step.predicate].name.rpartition(" ")[2]
             return f"`{name}` can never be taken with these objects"

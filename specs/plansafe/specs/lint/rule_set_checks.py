@@ -90,7 +90,7 @@ class RuleSetCheck:
         for number, linted_rule in by_number.items():
             if number in reported:
                 continue
-            for candidate in prover.implying_candidates(number, by_number):
+            for candidate in prover.find_implying_candidates(number, by_number):
                 if candidate in reported or not prover.is_implied(number, candidate):
                     continue
                 reported.add(number)

@@ -58,7 +58,7 @@ class StateConstraints:
         equality_count = -1
         while equality_count != len(universe.equalities):
             equality_count = len(universe.equalities)
-            constraints += universe.constraints()
+            constraints += universe.list_constraints()
             constraints += self._constrain_equal_objects()
         return constraints
 
@@ -73,7 +73,7 @@ class StateConstraints:
             return
         if index.typed[predicate]:
             for element, domain in zip(elements, index.task.predicates[predicate].domains, strict=True):
-                yield self.circuit.either(fact ^ 1, grounder.universe.member(element, domain))
+                yield self.circuit.either(fact ^ 1, grounder.universe.encode_membership(element, domain))
         if predicate in index.axioms:
             yield from self._constrain_derived_fact(fact, letter, predicate, elements)
         elif letter and grounder.action is not None and not index.temporal:
@@ -92,13 +92,13 @@ class StateConstraints:
         for axiom in self.index.axioms[predicate]:
             binding = bind(axiom.parameters, elements)
             in_domains = self._in_domains(axiom.parameters, elements)
-            is_false = grounder.truth(axiom.body, binding, letter, False)
+            is_false = grounder.encode_truth(axiom.body, binding, letter, False)
             yield circuit.disjunction([fact, is_false, in_domains ^ 1])
-            bodies.append(circuit.both(in_domains, grounder.truth(axiom.body, binding, letter, True)))
+            bodies.append(circuit.both(in_domains, grounder.encode_truth(axiom.body, binding, letter, True)))
         yield circuit.disjunction([fact ^ 1, *bodies])
 
     def _in_domains(self, variables: tuple[Variable, ...], elements: tuple[int, ...]) -> Literal:
-        member = self.grounder.universe.member
+        member = self.grounder.universe.encode_membership
         return self.circuit.conjunction([member(e, v.domain) for e, v in zip(elements, variables, strict=True)])
 
     # -- actions ------------------------------------------------------------------------------------------------------
@@ -111,11 +111,11 @@ class StateConstraints:
         action = self.index.actions[name]
         if not self.index.lenient:
             yield self.circuit.either(fact ^ 1, self._in_domains(action.parameters, elements))
-        snap = self.index.snap_at_letter(kind, action)
+        snap = self.index.find_snap(kind, action)
         if snap is not None:
             condition = snap.condition[0] if len(snap.condition) == 1 else And(snap.condition)
             binding = bind(action.parameters, elements)
-            yield self.circuit.either(fact ^ 1, self.grounder.truth(condition, binding, letter, True))
+            yield self.circuit.either(fact ^ 1, self.grounder.encode_truth(condition, binding, letter, True))
 
     def _constrain_action_count(self) -> Iterator[Literal]:
         """At most one action is taken at a letter, unless there are durative actions."""
@@ -126,25 +126,27 @@ class StateConstraints:
         for (first_key, first), (second_key, second) in combinations(actions, 2):
             if first_key[0] == second_key[0]:
                 is_same_action = first_key[1] == second_key[1]
-                is_same_object = grounder.same(first_key[2], second_key[2]) if is_same_action else FALSE
+                is_same_object = grounder.encode_same_elements(first_key[2], second_key[2]) if is_same_action else FALSE
                 yield self.circuit.disjunction([first ^ 1, second ^ 1, is_same_object])
 
     def _constrain_successor_fact(self, fact: Literal, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
         """A fact after the step: as before, unless the step adds or deletes it; if it does both, the fact is true."""
         grounder, circuit = self.grounder, self.circuit
         assert grounder.action is not None
-        before = grounder.atom(0, predicate, elements)
+        before = grounder.encode_atom(0, predicate, elements)
         parameters = grounder.action.binding()
-        added: list[Literal] = []
-        deleted: list[Literal] = []
+        adding_literals: list[Literal] = []
+        deleting_literals: list[Literal] = []
         atoms: list[tuple[bool, Effect, Atom]] = []
         for effect in grounder.action.action.start.effects:
             for adds, effect_atoms in ((True, effect.adds), (False, effect.deletes)):
                 for atom in effect_atoms:
                     if atom.predicate == predicate:
-                        (added if adds else deleted).append(self._may_reach(effect, atom, elements, parameters))
+                        (adding_literals if adds else deleting_literals).append(
+                            self._may_reach(effect, atom, elements, parameters)
+                        )
                         atoms.append((adds, effect, atom))
-        may_add, may_delete = circuit.disjunction(added), circuit.disjunction(deleted)
+        may_add, may_delete = circuit.disjunction(adding_literals), circuit.disjunction(deleting_literals)
         yield circuit.disjunction([fact ^ 1, before, may_add])
         yield circuit.disjunction([fact, before ^ 1, may_delete])
         for adds, effect, atom in atoms:
@@ -158,20 +160,22 @@ class StateConstraints:
         """An effect changes a fact, for some values of its variables."""
         grounder = self.grounder
         grounder.abstracted |= depends_on_numbers(effect)
-        fixed, free = _match_variables(effect, atom, elements)
+        fixed_binding, free_variables = _match_variables(effect, atom, elements)
         key = ("effect", id(effect), id(atom), elements)
         return grounder.for_some(
-            free,
+            free_variables,
             key,
-            lambda free_binding: self._reaches(effect, atom, elements, {**parameters, **fixed, **free_binding}),
+            lambda free_binding: self._reaches(effect, atom, elements, {**parameters, **fixed_binding, **free_binding}),
         )
 
     def _misses(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
         """An effect does not change a fact, for all values of its variables."""
-        fixed, free = _match_variables(effect, atom, elements)
+        fixed_binding, free_variables = _match_variables(effect, atom, elements)
         return self.grounder.for_all(
-            free,
-            lambda free_binding: self._reaches(effect, atom, elements, {**parameters, **fixed, **free_binding}, False),
+            free_variables,
+            lambda free_binding: self._reaches(
+                effect, atom, elements, {**parameters, **fixed_binding, **free_binding}, False
+            ),
         )
 
     def _reaches(
@@ -179,12 +183,12 @@ class StateConstraints:
     ) -> Literal:
         """An effect changes a fact (``positive``), or not, for given values of its variables."""
         grounder = self.grounder
-        equal = grounder.same(grounder.elements(atom.arguments, binding), elements)
+        equal = grounder.encode_same_elements(grounder.find_elements(atom.arguments, binding), elements)
         in_domains = self._in_domains(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
         if equal == FALSE:
             condition = TRUE if positive else FALSE
         else:
-            condition = grounder.truth(effect.condition, binding, 0, positive)
+            condition = grounder.encode_truth(effect.condition, binding, 0, positive)
         if positive:
             return self.circuit.conjunction([equal, in_domains, condition])
         return self.circuit.disjunction([equal ^ 1, in_domains ^ 1, condition])
@@ -198,7 +202,7 @@ class StateConstraints:
         grounder, circuit, operator = self.grounder, self.circuit, past_operator(formula)
 
         def at(operand: int, operand_letter: int, positive: bool) -> Literal:
-            return grounder.truth(formula.operands[operand], binding, operand_letter, positive)
+            return grounder.encode_truth(formula.operands[operand], binding, operand_letter, positive)
 
         def clause(*literals: Literal) -> Literal:
             return circuit.disjunction(literals)
@@ -208,7 +212,7 @@ class StateConstraints:
                 yield clause(past ^ 1, at(0, 0, True))
                 yield clause(past, at(0, 0, False))
                 return
-            before = grounder.truth(formula, binding, 0, True)
+            before = grounder.encode_truth(formula, binding, 0, True)
             if operator == "once":
                 yield clause(past ^ 1, before, at(0, 1, True))
                 yield clause(past, before ^ 1)
@@ -238,24 +242,24 @@ class StateConstraints:
             groups.setdefault((letter, predicate), []).append((elements, fact))
         for facts in groups.values():
             for (elements, first), (other_elements, second) in combinations(facts, 2):
-                are_equal = grounder.same(elements, other_elements)
+                are_equal = grounder.encode_same_elements(elements, other_elements)
                 if are_equal != FALSE:
                     yield circuit.either(are_equal ^ 1, circuit.equal(first, second))
         for (first_key, first_sum), (second_key, second_sum) in combinations(grounder.fluents.items(), 2):
             if first_key[:2] == second_key[:2]:
-                are_equal = grounder.same(first_key[2], second_key[2])
+                are_equal = grounder.encode_same_elements(first_key[2], second_key[2])
                 if are_equal != FALSE:
                     yield circuit.either(are_equal ^ 1, terms.compare(circuit, "=", first_sum, second_sum))
 
 
 def _match_variables(effect: Effect, atom: Atom, elements: tuple[int, ...]) -> tuple[Binding, tuple[Variable, ...]]:
     """The variables of an effect that the fact gives values to, and the free ones."""
-    fixed: Binding = {}
+    fixed_binding: Binding = {}
     effect_variables = {variable(v.slot) for v in effect.variables}
     for argument, element in zip(atom.arguments, elements, strict=True):
         if argument in effect_variables:
-            fixed.setdefault(variable(argument), element)
-    return fixed, tuple([v for v in effect.variables if v.slot not in fixed])
+            fixed_binding.setdefault(variable(argument), element)
+    return fixed_binding, tuple([v for v in effect.variables if v.slot not in fixed_binding])
 
 
 def _find_recursive_predicates(axioms: dict[int, list[Axiom]]) -> frozenset[int]:

@@ -59,7 +59,7 @@ def explore(
     try:
         while queue:
             execution = queue.popleft()
-            outcome = outcome_of(execution)
+            outcome = compute_outcome(execution)
             if outcome not in outcomes:
                 outcomes[outcome] = execution.letter
                 if is_enough(outcomes):
@@ -87,18 +87,22 @@ def _make_node_key(execution: Execution) -> object:
     runtime = execution.runtime
     if runtime is None:
         return execution.state_key()
-    return execution.key(), frozenset([v.part for v in runtime.violations()]), frozenset(runtime.undecided())
+    return (
+        execution.key(),
+        frozenset([v.part for v in runtime.collect_violations()]),
+        frozenset(runtime.collect_undecided()),
+    )
 
 
-def outcome_of(execution: Execution) -> Outcome:
+def compute_outcome(execution: Execution) -> Outcome:
     """The outcome of the trace if it ends here."""
     goal = execution.engine.evaluate_goal(execution.state) is True
-    end = execution.finished_runtime()
+    end = execution.finish_runtime()
     if end is None:
         return Outcome(frozenset(), frozenset(), goal)
-    plan = execution.engine.rule_set
-    violated = frozenset([plan.parts[v.part].rule for v in end.violations()])
-    undecided = frozenset([plan.parts[part].rule for part, _ in end.undecided()])
+    rule_set = execution.engine.rule_set
+    violated = frozenset([rule_set.parts[v.part].rule for v in end.collect_violations()])
+    undecided = frozenset([rule_set.parts[part].rule for part, _ in end.collect_undecided()])
     return Outcome(violated, violated | undecided, goal)
 
 
@@ -144,11 +148,11 @@ def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], secon
     variant = Checker.from_compiled(compiled._replace(options=checker.options._replace(replay="never")))
     if variant.engine.limit is not None:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=variant.engine.limit.message)
-    planning = make_default_planners().solve(PlanningQuery(variant, rules=bool(rules), time_limit_s=seconds))
-    if planning.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
+    result = make_default_planners().solve(PlanningQuery(variant, rules=bool(rules), time_limit_s=seconds))
+    if result.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
         # Steps may be taken with objects that planners do not try.
-        return planning._replace(status=PlanningStatus.NOT_FOUND)
-    return planning
+        return result._replace(status=PlanningStatus.NOT_FOUND)
+    return result
 
 
 def _make_violation_formula(part: RulePart, objects: dict[int, int]) -> Formula:
@@ -162,10 +166,10 @@ def _make_violation_formula(part: RulePart, objects: dict[int, int]) -> Formula:
         case _:
             after = part.after and part.step is not None
             at_letter = Temporal("next", (negation,)) if after else negation
-            violation_formula = Temporal("sometime", (violation_condition(part, at_letter),))
+            violation_formula = Temporal("sometime", (make_violation_condition(part, at_letter),))
     return substitute(violation_formula, objects)
 
 
-def violation_condition(part: RulePart, negation: Formula) -> Formula:
+def make_violation_condition(part: RulePart, negation: Formula) -> Formula:
     """The step and the guard of a part, and the ``negation`` of its condition."""
     return And((*[condition for condition in (part.step, part.guard) if condition is not None], negation))

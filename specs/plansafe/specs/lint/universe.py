@@ -53,13 +53,13 @@ class Universe:
 
     def add_element(self, domain: int, name: str) -> int:
         """Create an element of a domain."""
-        types = self.table.alternatives(domain)
-        subtypes = range(len(self.table.names)) if types is None else self.index.subtypes(types)
+        types = self.table.get_alternatives(domain)
+        subtypes = range(len(self.table.names)) if types is None else self.index.find_subtypes(types)
         self.elements.append(Element(name, None, tuple(sorted(subtypes))))
         self._own_domains[len(self.elements) - 1] = domain
         return len(self.elements) - 1
 
-    def element_of(self, number: int) -> int:
+    def find_element(self, number: int) -> int:
         """The element of an object of the task."""
         element = self._object_elements.get(number)
         if element is None:
@@ -69,22 +69,22 @@ class Universe:
 
     # -- types --------------------------------------------------------------------------------------------------------
 
-    def member(self, element: int, domain: int) -> Literal:
+    def encode_membership(self, element: int, domain: int) -> Literal:
         """Whether an element is in a domain."""
         literal = self._members.get((element, domain))
         if literal is None:
-            literal = self._members[element, domain] = self._member_literal(element, domain)
+            literal = self._members[element, domain] = self._encode_membership(element, domain)
             self._tested_domains.setdefault(element, []).append(domain)
         return literal
 
-    def _member_literal(self, element: int, domain: int) -> Literal:
+    def _encode_membership(self, element: int, domain: int) -> Literal:
         _, number, types = self.elements[element]
-        domain_types = self.table.alternatives(domain)
+        domain_types = self.table.get_alternatives(domain)
         if not self.typed:
             return TRUE
         if domain_types is None:
             return self.circuit.input(("member", element, domain))
-        subtypes = self.index.subtypes(domain_types)
+        subtypes = self.index.find_subtypes(domain_types)
         if number is not None:
             return FALSE if subtypes.isdisjoint(types) else TRUE
         if subtypes.issuperset(types):
@@ -94,7 +94,7 @@ class Universe:
         self._undecided_domains.setdefault(element, {})[domain] = subtypes
         return self.circuit.input(("member", element, domain))
 
-    def _type_constraints(self, element: int) -> list[Literal]:
+    def _encode_type_constraints(self, element: int) -> list[Literal]:
         """An element has exactly one declared type, which decides its domains.
 
         Types that the tested domains do not distinguish form one group.
@@ -113,7 +113,7 @@ class Universe:
             constraints.append(circuit.equal(self._members[element, domain], any_type))
         return constraints
 
-    def type_in_model(self, element: int, inputs: dict[int, bool]) -> int:
+    def find_type_in_model(self, element: int, inputs: dict[int, bool]) -> int:
         """The declared type of an element in a model; any possible type, if nothing depends on it."""
         for literal, type_number in self._type_literals.get(element, {}).items():
             if inputs.get(literal >> 1, False):
@@ -122,7 +122,7 @@ class Universe:
 
     # -- equality -----------------------------------------------------------------------------------------------------
 
-    def equal(self, first: int, second: int) -> Literal:
+    def encode_equality(self, first: int, second: int) -> Literal:
         """Whether two elements are one object."""
         if first == second:
             return TRUE
@@ -143,12 +143,12 @@ class Universe:
         if first not in self._own_domains and second not in self._own_domains:
             return False
         object_element, free_element = (second, first) if first in self._own_domains else (first, second)
-        return self.member(object_element, self._own_domains[free_element]) != FALSE
+        return self.encode_membership(object_element, self._own_domains[free_element]) != FALSE
 
     def _has_object_of_several_types(self, pair: tuple[int, int]) -> bool:
         return any([self.elements[e].object is not None and len(self.elements[e].types) > 1 for e in pair])
 
-    def constraints(self) -> list[Literal]:
+    def list_constraints(self) -> list[Literal]:
         """The constraints on types and equality, after all formulas have been encoded."""
         circuit = self.circuit
         constraints = []
@@ -160,14 +160,20 @@ class Universe:
             for left, right in combinations(equal_candidates, 2):
                 constraints.append(
                     circuit.disjunction(
-                        [self.equal(left, middle) ^ 1, self.equal(middle, right) ^ 1, self.equal(left, right)]
+                        [
+                            self.encode_equality(left, middle) ^ 1,
+                            self.encode_equality(middle, right) ^ 1,
+                            self.encode_equality(left, right),
+                        ]
                     )
                 )
         for (first, second), equal in list(self.equalities.items()):
             domains = {*self._tested_domains.get(first, ()), *self._tested_domains.get(second, ())}
             domains.update([self._own_domains[element] for element in (first, second) if element in self._own_domains])
             for domain in domains:
-                is_member_of_both = circuit.equal(self.member(first, domain), self.member(second, domain))
+                is_member_of_both = circuit.equal(
+                    self.encode_membership(first, domain), self.encode_membership(second, domain)
+                )
                 constraints.append(circuit.either(equal ^ 1, is_member_of_both))
         for element in self._undecided_domains:
             # An element that equals an object of several types has them all.
@@ -176,5 +182,5 @@ class Universe:
                 for pair, equal in self.equalities.items()
                 if element in pair and self._has_object_of_several_types(pair)
             ]
-            constraints += [circuit.disjunction([c, *exceptions]) for c in self._type_constraints(element)]
+            constraints += [circuit.disjunction([c, *exceptions]) for c in self._encode_type_constraints(element)]
         return constraints

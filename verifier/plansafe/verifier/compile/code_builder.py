@@ -230,7 +230,7 @@ class CodeBuilder(ABC):
 
     # -- indexes ------------------------------------------------------------------------------------------------------
 
-    def index_number(self, predicate: int, positions: tuple[int, ...]) -> int:
+    def number_index(self, predicate: int, positions: tuple[int, ...]) -> int:
         """The number of the index of a predicate by some of its arguments."""
         key = predicate, positions
         self.requested_indexes.add(key)

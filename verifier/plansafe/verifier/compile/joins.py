@@ -154,7 +154,7 @@ class Join:
     def _is_indexed(self, predicate: int) -> bool:
         return self.indexed and predicate not in self.unindexed_predicates
 
-    def _argument_tests(self, atom: Atom, positions: Iterable[int], code: str) -> list[str]:
+    def _emit_argument_tests(self, atom: Atom, positions: Iterable[int], code: str) -> list[str]:
         """Tests that a code has the bound arguments of an atom."""
         emitter, predicate = self.emitter, atom.predicate
         arguments = [(emitter.argument_of_code(predicate, i, code), atom.arguments[i]) for i in positions]
@@ -166,13 +166,15 @@ class Join:
         domain = self.domains[slot]
         place = atom.arguments.index(unbound)
         objects = emitter.domain_name(domain)
-        tests = self._argument_tests(atom, [position for position, a in enumerate(atom.arguments) if a != unbound], "c")
+        tests = self._emit_argument_tests(
+            atom, [position for position, a in enumerate(atom.arguments) if a != unbound], "c"
+        )
         condition = f" if {' and '.join(tests)}" if tests else ""
         scan = f"{emitter.argument_of_code(predicate, place)} for c in S[{predicate}]{condition}"
         scan = f"({scan})" if tests else f"[{scan}]"  # the first match often ends the search
         count = len(emitter.task.domains[domain])
         head = f"for x{slot} in ({objects} if len(S[{predicate}]) >= {count} else {scan}):"
-        return head, [f"{emitter.fact_code_text(atom.arguments)} in S[{predicate}]", *self._domain_test(slot)], []
+        return head, [f"{emitter.fact_code_text(atom.arguments)} in S[{predicate}]", *self._emit_domain_test(slot)], []
 
     def _scan_facts(self, atom: Atom, unbound: list[int], code: str) -> tuple[str, list[str], list[str]]:
         """The head of a loop over the facts of an atom, in variable ``code``; its tests and assignments."""
@@ -182,19 +184,19 @@ class Join:
         assignments: list[str] = []
         if bound_positions and self._is_indexed(predicate):
             key = emitter.fact_code_text([atom.arguments[position] for position in bound_positions])
-            head = f"for {code} in I[{emitter.index_number(predicate, bound_positions)}].get({key}, E):"
+            head = f"for {code} in I[{emitter.number_index(predicate, bound_positions)}].get({key}, E):"
         else:
             head = f"for {code} in S[{predicate}]:"
-            tests = self._argument_tests(atom, bound_positions, code)
+            tests = self._emit_argument_tests(atom, bound_positions, code)
         for argument in unbound:
             first, *repeated = [position for position, a in enumerate(atom.arguments) if a == argument]
             slot = -1 - argument
             assignments.append(f"x{slot} = {emitter.argument_of_code(predicate, first, code)}")
-            tests += self._argument_tests(atom, repeated, code)
-            tests += self._domain_test(slot)
+            tests += self._emit_argument_tests(atom, repeated, code)
+            tests += self._emit_domain_test(slot)
         return head, tests, assignments
 
-    def _domain_test(self, slot: int) -> list[str]:
+    def _emit_domain_test(self, slot: int) -> list[str]:
         """A test that a variable has an object of its domain; empty if the domain has all objects."""
         domain = self.domains[slot]
         if self.emitter.contains_all_objects(domain):

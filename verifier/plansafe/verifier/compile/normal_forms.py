@@ -102,12 +102,18 @@ def _quantify(universal: bool, v: Variable, body: Formula) -> Formula:
         case And() | Or() if isinstance(body, And) is universal:
             return body._replace(parts=tuple([_quantify(universal, v, part) for part in body.parts]))
         case And() | Or():
-            outside = tuple([part for part in body.parts if v.slot not in free_slots(part)])
-            inside = tuple([part for part in body.parts if v.slot in free_slots(part)])
-            if len(inside) == 1 or outside:
-                remainder = inside[0] if len(inside) == 1 else body._replace(parts=inside)
+            parts_without_variable = tuple([part for part in body.parts if v.slot not in free_slots(part)])
+            parts_with_variable = tuple([part for part in body.parts if v.slot in free_slots(part)])
+            if len(parts_with_variable) == 1 or parts_without_variable:
+                remainder = (
+                    parts_with_variable[0]
+                    if len(parts_with_variable) == 1
+                    else body._replace(parts=parts_with_variable)
+                )
                 quantified = _quantify(universal, v, remainder)
-                return body._replace(parts=(*outside, quantified)) if outside else quantified
+                return (
+                    body._replace(parts=(*parts_without_variable, quantified)) if parts_without_variable else quantified
+                )
         case Quantified() if body.universal is universal:
             return body._replace(variables=(v, *body.variables))
         case Quantified() | Truth() | Atom() | Equal() | Compare() | Temporal():
@@ -174,7 +180,7 @@ def _drop_implied(disjuncts: list[Disjunct]) -> list[Disjunct]:
     """
     minimal: list[tuple[frozenset[object], Disjunct]] = []
     for disjunct in disjuncts:
-        content = frozenset([*disjunct.variables, *map(_literal_key, disjunct.literals)])
+        content = frozenset([*disjunct.variables, *map(_make_literal_key, disjunct.literals)])
         if not any([minimal_content <= content for minimal_content, _ in minimal]):
             minimal = [
                 (minimal_content, implying) for minimal_content, implying in minimal if not content <= minimal_content
@@ -183,7 +189,7 @@ def _drop_implied(disjuncts: list[Disjunct]) -> list[Disjunct]:
     return [disjunct for _, disjunct in minimal]
 
 
-def _literal_key(literal: FormulaLiteral) -> object:
+def _make_literal_key(literal: FormulaLiteral) -> object:
     """A key that is equal for equal atoms and equalities; other formulas are compared by identity."""
     formula = literal.formula
     return (literal.positive, type(formula), formula if isinstance(formula, Atom | Equal) else id(formula))

@@ -88,8 +88,8 @@ class _WitnessFinder:
             *flag_witnesses,
             *self._make_repair_failure_witnesses(),
         ]
-        order = list(ErrorClass)
-        return sorted(witnesses, key=lambda witness: order.index(witness.error))
+        error_classes = list(ErrorClass)
+        return sorted(witnesses, key=lambda witness: error_classes.index(witness.error))
 
     def _find_impossible_steps(self) -> None:
         """Find the ill-formed steps, and the steps whose precondition can never hold on their objects."""

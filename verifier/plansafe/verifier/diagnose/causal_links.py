@@ -94,7 +94,7 @@ class RecordedRun(NamedTuple):
     failures: dict[int, Failure]
     state: State
 
-    def last_changer(self, variable: StateVariable, consumer: int) -> int:
+    def find_last_changer(self, variable: StateVariable, consumer: int) -> int:
         """Return the last step before ``consumer`` that changed a fact or fluent; 0 if none did."""
         steps = self.changers.get(variable, ())
         place = bisect_left(steps, consumer)
@@ -190,7 +190,7 @@ class CausalLinker:
         if finder.holds(formula, binding) is True:
             literals = finder.find_supporting_literals(formula, binding, True)
             verdicts = finder.find_needed_literals(
-                formula, binding, literals, lambda fact: self.run.last_changer(fact, consumer)
+                formula, binding, literals, lambda fact: self.run.find_last_changer(fact, consumer)
             )
             for literal, needed in zip(literals, verdicts, strict=True):
                 self._add_links(literal, consumer, kind, needed)
@@ -203,14 +203,14 @@ class CausalLinker:
             self.open_preconditions[OpenPrecondition(consumer, literal.text(self.task), literal.necessary)] = None
             for basic in self.finder.find_opposing_literals(literal):
                 for variable in basic.variables:
-                    step = self.run.last_changer(variable, consumer)
+                    step = self.run.find_last_changer(variable, consumer)
                     if step:
                         text = basic._replace(value=not basic.value).text(self.task)
                         self.threats[Threat(step, text, consumer)] = None
 
     def _add_links(self, literal: SupportLiteral, consumer: int, kind: str, needed: bool) -> None:
         text = literal.text(self.task)
-        for producer in {self.run.last_changer(variable, consumer) for variable in literal.variables}:
+        for producer in {self.run.find_last_changer(variable, consumer) for variable in literal.variables}:
             self.links[Link(producer, text, consumer, kind, needed)] = None
         self._needed_later.update(literal.variables)
 
@@ -379,7 +379,7 @@ class CausalLinker:
             literals = self.finder.find_supporting_literals(condition.formula, condition.binding, condition.value)
             for literal in literals:
                 text = literal.text(self.task)
-                for producer in {self.run.last_changer(variable, step + 1) for variable in literal.variables}:
+                for producer in {self.run.find_last_changer(variable, step + 1) for variable in literal.variables}:
                     link = Link(producer, text, condition.consumer, "rule", literal.necessary, condition.rule)
                     self.links[link] = None
 

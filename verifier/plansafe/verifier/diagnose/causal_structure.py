@@ -75,7 +75,7 @@ class _ReducedRun:
         evaluator = Evaluator(task, run.state.facts, run.state.fluents)
         self.goal_values = [evaluator.holds(part, {}) is True for part in task.goal]
         criteria = checker.options.criteria
-        ignored = checker.engine.rule_set.parts_below_severity(criteria)
+        ignored = checker.engine.rule_set.find_parts_below_severity(criteria)
         self.violated_instances = {
             (v.part, v.binding) for v in self.outcome.violations if checker.engine.is_decisive(v, criteria)
         }

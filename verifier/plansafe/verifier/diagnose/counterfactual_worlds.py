@@ -133,8 +133,8 @@ class CounterfactualWorlds:
 
     # -- relevant elements --------------------------------------------------------------------------------------------
 
-    def find_relevant_elements(self, fixed: World) -> World:
-        """Return the elements that may matter in worlds that keep the elements ``fixed``; no other element matters.
+    def find_relevant_elements(self, kept_elements: World) -> World:
+        """Return the elements that may matter in worlds that keep the ``kept_elements``; no other element matters.
 
         Goes backwards with the facts that may be read later. A kept step that sets a fact unconditionally hides all its
         earlier changes.
@@ -159,7 +159,7 @@ class CounterfactualWorlds:
             reads_numbers = any(
                 [instance.effect.assignments or has_comparison(instance.effect.condition) for instance in effects]
             )
-            if element in fixed and not reads_numbers:
+            if element in kept_elements and not reads_numbers:
                 live_variables -= _find_unconditional_facts(relevant_effects)
             for effect in effects if reads_numbers else relevant_effects:
                 live_variables |= effect.reads

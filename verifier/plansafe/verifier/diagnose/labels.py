@@ -159,10 +159,12 @@ def read_tokenized_steps(checker: Checker, plan: Source) -> list[TokenizedStep] 
         raise NoLabel(refusal.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
         raise NoLabel("the task has timed literals, which the published executors lack")
-    order = range(len(resolved.steps)) if resolved.timed is None else [step.source_index for step in resolved.timed]
+    source_indexes = (
+        range(len(resolved.steps)) if resolved.timed is None else [step.source_index for step in resolved.timed]
+    )
     steps = [
         TokenizedStep(resolved.text.steps[index].tokens, step)
-        for index, step in zip(order, resolved.steps, strict=True)
+        for index, step in zip(source_indexes, resolved.steps, strict=True)
     ]
     for _, step in steps:
         if isinstance(step, GroundAction) and step.action.end is not None:
@@ -212,7 +214,7 @@ class ExplainedExecution:
     def compile_precondition(self, step: GroundAction) -> Callable[[State], bool]:
         """Return a function that tests a step's precondition in a state."""
         action = step.action
-        compiled = self.engine.full_code.precondition_function(action)
+        compiled = self.engine.full_code.compile_precondition(action)
 
         def holds(state: State) -> bool:
             try:
@@ -278,12 +280,12 @@ class ExplainedExecution:
 
     def describe_unmet_precondition(self, step: GroundAction) -> str:
         """Describe the unmet parts of a step's precondition."""
-        reasons = self.evaluator.unmet_literals(And(step.action.start.condition), step.binding, True)
+        reasons = self.evaluator.find_unmet_literals(And(step.action.start.condition), step.binding, True)
         return describe_reasons(self.task, reasons) or "its effects cannot be computed"
 
     def describe_unmet_goal(self) -> str:
         """Describe the unmet parts of the goal."""
-        return describe_reasons(self.task, self.evaluator.unmet_literals(And(self.task.goal), {}, True))
+        return describe_reasons(self.task, self.evaluator.find_unmet_literals(And(self.task.goal), {}, True))
 
 
 def describe_reasons(task: Task, reasons: Sequence[UnmetLiteral]) -> str:
@@ -327,10 +329,10 @@ def _has_static_part(task: Task, formula: Formula) -> bool:
 
 def _combine_values(values: Iterable[bool | None], deciding: bool) -> bool | None:
     """Return the value of a conjunction (``deciding`` is false) or disjunction (true); ``None``: unknown."""
-    combined: bool | None = not deciding
+    combined_value: bool | None = not deciding
     for value in values:
         if value is deciding:
             return deciding
         if value is None:
-            combined = None
-    return combined
+            combined_value = None
+    return combined_value

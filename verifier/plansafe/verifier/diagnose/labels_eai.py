@@ -222,8 +222,8 @@ Choices = tuple[UnmetLiteral, ...]
 def find_unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, required: bool = True) -> list[Choices]:
     """Return the parts of a condition that do not have the required value.
 
-    Of alternatives, the parts of those with the fewest unmet parts: their first parts are choices, their second parts,
-    and so on. Alternatives that static facts exclude do not count. The result is empty only if the condition has its
+    Only the alternatives with the fewest unmet parts count: their first parts are choices, their second parts, and so
+    on. Alternatives that static facts exclude do not count. The result is empty only if the condition has its
     value, or has no part.
     """
     if evaluator.holds(formula, binding) is required:
@@ -236,8 +236,10 @@ def find_unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, r
                 choices for part in formula.parts for choices in find_unmet_parts(evaluator, part, binding, required)
             ]
         case And() | Or():
-            possible = [p for p in formula.parts if evaluate_static_part(evaluator, p, binding) is not (not required)]
-            alternatives = [find_unmet_parts(evaluator, part, binding, required) for part in possible]
+            possible_parts = [
+                p for p in formula.parts if evaluate_static_part(evaluator, p, binding) is not (not required)
+            ]
+            alternatives = [find_unmet_parts(evaluator, part, binding, required) for part in possible_parts]
             fewest = min([len(parts) for parts in alternatives], default=0)
             nearest = [parts for parts in alternatives if len(parts) == fewest]
             return [tuple([choice for choices in place for choice in choices]) for place in zip(*nearest, strict=True)]
@@ -256,8 +258,8 @@ def _find_failed_check(execution: ExplainedExecution, step: GroundAction, unmet:
     task = execution.task
     objects = ground(atom.arguments, unmet.binding)
     fact = (atom.predicate, task.encode(objects))
-    added = [task.decode(code, len(task.predicates[predicate].types)) for predicate, code in delta.adds]
-    added_relations = [arguments for arguments in added if len(arguments) > 1]
+    added_objects = [task.decode(code, len(task.predicates[predicate].types)) for predicate, code in delta.adds]
+    added_relations = [arguments for arguments in added_objects if len(arguments) > 1]
     if fact in delta.adds if not unmet.required_value else fact in delta.deletes and not added_relations:
         return _Check.OWN_FLAG
     name = task.predicates[atom.predicate].name.replace("-", "_")

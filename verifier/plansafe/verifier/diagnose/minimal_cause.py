@@ -179,35 +179,35 @@ class _CauseSearch:
             complements.append(self.worlds.elements - self._enlarge(world))
         return self._reduce_all_elements(), False
 
-    def _find_harmless_world(self, fixed: World) -> _HarmlessWorldAnswer:
+    def _find_harmless_world(self, kept_elements: World) -> _HarmlessWorldAnswer:
         """Search for a harmless world that keeps a set."""
-        relevant = self.worlds.find_relevant_elements(fixed)
-        base = fixed | (self.worlds.elements - relevant)
-        free_elements = sorted(relevant - fixed, key=self.cost.__getitem__)
+        relevant = self.worlds.find_relevant_elements(kept_elements)
+        kept_world = kept_elements | (self.worlds.elements - relevant)
+        free_elements = sorted(relevant - kept_elements, key=self.cost.__getitem__)
         is_complete = len(free_elements) <= MAX_FREE_ELEMENTS
         if not is_complete:
             if self._conjunct_worlds is None:
                 self._conjunct_worlds = self.worlds.split_conjunction()
-            if any([self._always_fails(conjunct, fixed) for conjunct in self._conjunct_worlds]):
+            if any([self._always_fails(conjunct, kept_elements) for conjunct in self._conjunct_worlds]):
                 return _HarmlessWorldAnswer(None, is_complete=True)
         for chosen in _list_subsets(free_elements) if is_complete else self._sample_subsets(free_elements):
-            world = base | chosen
+            world = kept_world | chosen
             if not self.worlds.is_wrong(world):
                 return _HarmlessWorldAnswer(world, is_complete=True)
             if monotonic() > self.deadline:
                 return _HarmlessWorldAnswer(None, is_complete=False)
         return _HarmlessWorldAnswer(None, is_complete)
 
-    def _always_fails(self, conjunct: CounterfactualWorlds, fixed: World) -> bool:
+    def _always_fails(self, conjunct: CounterfactualWorlds, kept_elements: World) -> bool:
         """Whether a conjunct fails in every world that keeps a set: then so does the conjunction."""
-        fixed &= conjunct.elements
-        relevant = conjunct.find_relevant_elements(fixed)
-        free_elements = relevant - fixed
+        kept_elements &= conjunct.elements
+        relevant = conjunct.find_relevant_elements(kept_elements)
+        free_elements = relevant - kept_elements
         if len(free_elements) > MAX_FREE_ELEMENTS:
             return False
-        base = fixed | (conjunct.elements - relevant)
+        kept_world = kept_elements | (conjunct.elements - relevant)
         for chosen in _list_subsets(sorted(free_elements)):
-            if not conjunct.is_wrong(base | chosen) or monotonic() > self.deadline:
+            if not conjunct.is_wrong(kept_world | chosen) or monotonic() > self.deadline:
                 return False
         return True
 
@@ -224,11 +224,11 @@ class _CauseSearch:
     def _enlarge(self, world: World) -> World:
         """Add elements to a harmless world as long as it stays harmless and there is time."""
 
-        def add(base: World, block: World) -> World | None:
-            return None if self.worlds.is_wrong(base | block) else base | block
+        def add(world_before: World, block: World) -> World | None:
+            return None if self.worlds.is_wrong(world_before | block) else world_before | block
 
-        order = sorted(self.worlds.elements - world, key=self.cost.__getitem__, reverse=True)
-        return _gallop(world, order, add, self.deadline).elements
+        removed_elements = sorted(self.worlds.elements - world, key=self.cost.__getitem__, reverse=True)
+        return _change_by_blocks(world, removed_elements, add, self.deadline).elements
 
     def _reduce_all_elements(self) -> World:
         """Return elements that suffice alone, none of which can be omitted.
@@ -236,12 +236,12 @@ class _CauseSearch:
         Raises :class:`NotCovered` if this takes as much time again as the search.
         """
 
-        def remove(base: World, block: World) -> World | None:
-            return base - block if self.worlds.is_wrong(base - block) else None
+        def remove(world_before: World, block: World) -> World | None:
+            return world_before - block if self.worlds.is_wrong(world_before - block) else None
 
-        order = sorted(self.worlds.elements, key=self.cost.__getitem__, reverse=True)
+        sorted_elements = sorted(self.worlds.elements, key=self.cost.__getitem__, reverse=True)
         deadline = monotonic() + max(self.time_limit_s, MIN_REDUCTION_S)
-        reduced, is_complete = _gallop(self.worlds.elements, order, remove, deadline)
+        reduced, is_complete = _change_by_blocks(self.worlds.elements, sorted_elements, remove, deadline)
         if not is_complete:
             raise NotCovered("the time limit passed before one was found")
         return reduced
@@ -254,8 +254,8 @@ def _list_subsets(elements: list[Element]) -> Iterator[World]:
         yield from [frozenset(chosen) for chosen in combinations(elements, size)]
 
 
-def _gallop(
-    elements: World, order: Sequence[Element], change: Callable[[World, World], World | None], deadline: float
+def _change_by_blocks(
+    elements: World, sorted_elements: Sequence[Element], change: Callable[[World, World], World | None], deadline: float
 ) -> _GallopResult:
     """Change a set by blocks of elements in their order, where ``change`` accepts the block (does not return ``None``).
 
@@ -264,10 +264,10 @@ def _gallop(
     same as for single elements.
     """
     place, size = 0, 1
-    while place < len(order):
+    while place < len(sorted_elements):
         if monotonic() > deadline:
             return _GallopResult(elements, is_complete=False)
-        block = frozenset(order[place : place + size])
+        block = frozenset(sorted_elements[place : place + size])
         changed_elements = change(elements, block)
         if changed_elements is not None:
             elements = changed_elements

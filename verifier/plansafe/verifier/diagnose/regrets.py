@@ -25,7 +25,7 @@ from plansafe.verifier.planning.continuations import KnownContinuations, Steps
 from plansafe.verifier.planning.forward_search import ForwardSearch, find_unsupported_task_reason
 from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.planning.state_estimates import EstimateCache
-from plansafe.verifier.planning.visited_states import state_hash_change
+from plansafe.verifier.planning.visited_states import compute_state_hash_change
 
 FIRST_CONTINUATION_NODES = 2_000
 """States that the search for any continuation may visit."""
@@ -168,7 +168,7 @@ class RegretCalculator:
         if state is None:
             state_hash = 0
             if path:
-                change = state_hash_change(execution.engine, execution.state, execution.changed)
+                change = compute_state_hash_change(execution.engine, execution.state, execution.changed)
                 state_hash = path[-1].state_hash ^ change
             state = self._states[key] = _ReachedState(execution.fork(), key, state_hash)
         return state
@@ -220,7 +220,7 @@ class RegretCalculator:
         if estimates is None:
             engine, criteria = self.checker.engine, self.checker.options.criteria
             estimates = EstimateCache(Execution.initial(engine, True, criteria))
-            estimates.ground(self.planner.lifted_relaxation(engine, True, criteria), self._check_time)
+            estimates.ground(self.planner.get_lifted_relaxation(engine, True, criteria), self._check_time)
             self._estimates = estimates
         return estimates
 

@@ -177,7 +177,7 @@ class SupportFinder:
         ``necessary``: the condition cannot become true by the others alone. Derived predicates are not traced.
         """
         missing: dict[str, SupportLiteral] = {}
-        for reason in self.evaluator.unmet_literals(formula, binding, True, NO_LIMIT):
+        for reason in self.evaluator.find_unmet_literals(formula, binding, True, NO_LIMIT):
             variables: tuple[StateVariable, ...] = ()
             if isinstance(reason.formula, Atom):
                 variables = (self.find_fact(reason.formula, reason.binding),)
@@ -220,14 +220,14 @@ class SupportFinder:
             for axiom, binding in self._iterate_axiom_instances(fact):
                 yield axiom.body, binding, False, False
             return
-        earlier_facts = self._stage_before(fact)
+        earlier_facts = self._find_stage_before(fact)
         finder = SupportFinder(self.engine, State(self.task, earlier_facts, self.state.fluents), self._compiled)
         for axiom, binding in self._iterate_axiom_instances(fact):
             if finder.evaluator.holds(axiom.body, binding) is True:
                 for literal in finder.find_direct_literals(axiom.body, binding, True, False):
                     yield literal.formula, literal.binding, literal.value, False
 
-    def _stage_before(self, fact: StateVariable) -> list[set[int]]:
+    def _find_stage_before(self, fact: StateVariable) -> list[set[int]]:
         """Return the facts of the last stage of the fixpoint without a true derived fact: it follows from them."""
         if self._fact_stages is None:
             self._fact_stages = list(self._compute_stages())
@@ -273,7 +273,7 @@ class SupportFinder:
         A literal is needed if the condition becomes false when it is negated, alone or with all of these literals that
         have the same producer.
         """
-        shape_decides = self._shape_decides(formula)
+        shape_decides = self._is_decided_by_shape(formula)
         groups: dict[int, list[SupportLiteral]] = {}
         for literal in literals:
             for step in {find_producer(variable) for variable in literal.variables}:
@@ -307,7 +307,7 @@ class SupportFinder:
             self.engine.axioms.compute(facts, self.state.fluents)
         return _AssumingEvaluator(self.task, facts, self.state.fluents, assumed).holds(formula, binding) is not True
 
-    def _shape_decides(self, formula: Formula) -> bool:
+    def _is_decided_by_shape(self, formula: Formula) -> bool:
         """Whether the condition's shape decides which literals are needed.
 
         This is so without derived atoms, comparisons, and predicates in both polarities.

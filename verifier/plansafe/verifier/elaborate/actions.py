@@ -39,7 +39,9 @@ class ActionReader:
         """Add one ``:action`` or ``:durative-action``."""
         node, context, actions = at.node, self.context, self.symbols.actions
         if len(node) < 2 or not is_name(node[1]):
-            context.malformed("an action needs a name", Place(node, 1) if len(node) > 1 else at, "expected a name")
+            context.report_malformed(
+                "an action needs a name", Place(node, 1) if len(node) > 1 else at, "expected a name"
+            )
             return
         name = token_text(node[1])
         durative = kind == ":durative-action"
@@ -50,13 +52,13 @@ class ActionReader:
             fields = read_fields(context, without_agent, 2, _FIELDS, "an action")
         scope = Scope()
         conditions = ConditionReader(self.symbols, scope)
-        parameters_at = dialects.all_parameters(context, agent, fields.get(":parameters"))
+        parameters_at = dialects.find_all_parameters(context, agent, fields.get(":parameters"))
         parameters = () if parameters_at is None else tuple(conditions.bind_variables(parameters_at))
         types = tuple([scope.visible[v.name].types for v in parameters])
         if name in actions:
             first = actions[name].node
             assert isinstance(first, list)
-            context.declared_twice(f"action `{name}`", Place(node, 1), Place(first, 1))
+            context.report_redeclaration(f"action `{name}`", Place(node, 1), Place(first, 1))
             return
         read_action = self._read_durative if durative else self._read_instantaneous
         actions[name] = read_action(name, node, fields, parameters, conditions)
@@ -67,7 +69,7 @@ class ActionReader:
         node, context, word = at.node, self.context, kind[1:]
         if len(node) < 2 or not is_name(node[1]):
             place = Place(node, 1) if len(node) > 1 else at
-            context.malformed(f"{with_article(word)} needs a name", place, "expected a name")
+            context.report_malformed(f"{with_article(word)} needs a name", place, "expected a name")
             return
         name = token_text(node[1])
         fields = read_fields(context, node, 2, _NATURAL_FIELDS, with_article(word))
@@ -83,7 +85,7 @@ class ActionReader:
         if name in declared:
             first = declared[name].node
             assert isinstance(first, list)
-            context.declared_twice(f"{word} `{name}`", Place(node, 1), Place(first, 1))
+            context.report_redeclaration(f"{word} `{name}`", Place(node, 1), Place(first, 1))
         elif kind == ":process":
             process = model.Process(name, parameters, condition, tuple(effects.rates), node)
             self.symbols.processes[name] = process
@@ -133,7 +135,7 @@ class ActionReader:
         """
         context, scope = self.context, conditions.scope
         help = "make them parameters"
-        context.dialect("vars", "`:vars`", fields[":vars"], "read as bound by the precondition", help=help)
+        context.note_dialect("vars", "`:vars`", fields[":vars"], "read as bound by the precondition", help=help)
         mark, errors = scope.mark(), context.errors
 
         def read_copy() -> tuple[dict[str, Variable], Formula]:
@@ -187,7 +189,7 @@ class ActionReader:
             self._read_duration(fields[":duration"], conditions, durations, False)
         else:
             message = f"durative action `{name}` has no `:duration`"
-            self.context.malformed(message, Place(node, 1), "expected `:duration (= ?duration ..)`")
+            self.context.report_malformed(message, Place(node, 1), "expected `:duration (= ?duration ..)`")
         effects = self._read_effects(fields, conditions, durative=True)
         start = Snap(tuple(timed["start"]), effects.effects_at("start"))
         end = Snap(tuple(timed["end"]), effects.effects_at("end"))
@@ -202,7 +204,7 @@ class ActionReader:
         node = at.subtree
         if not isinstance(node, list):
             message = f"expected a timed condition, found `{node}`"
-            self.context.malformed(message, at, "expected `(at start ..)`, `(over all ..)` or `(at end ..)`")
+            self.context.report_malformed(message, at, "expected `(at start ..)`, `(over all ..)` or `(at end ..)`")
         elif not node:
             return
         elif node[0] == "and":
@@ -220,7 +222,7 @@ class ActionReader:
             name, condition = read_preference_name(node), node[-1]
             if name is None or not _is_timed(condition):
                 message = "in a durative condition, a preference is `(preference [name] (at start formula))`"
-                self.context.malformed(message, Place(node), "expected a name and one timed condition")
+                self.context.report_malformed(message, Place(node), "expected a name and one timed condition")
                 return
             assert isinstance(condition, list)
             assert conditions.preferences is not None
@@ -228,7 +230,7 @@ class ActionReader:
             conditions.preferences.append(model.Preference(name, outer, body, token_text(condition[1])))
         else:
             message = "expected `(at start ..)`, `(over all ..)` or `(at end ..)`"
-            self.context.malformed(message, at, "when must it hold?")
+            self.context.report_malformed(message, at, "when must it hold?")
 
     def _read_duration(
         self, at: Place, conditions: ConditionReader, constraints: list[DurationConstraint], at_end: bool
@@ -236,7 +238,7 @@ class ActionReader:
         node = at.subtree
         if not isinstance(node, list):
             message = f"expected a duration constraint, found `{node}`"
-            self.context.malformed(message, at, "expected `(= ?duration ..)`")
+            self.context.report_malformed(message, at, "expected `(= ?duration ..)`")
         elif not node:
             return
         elif node[0] == "and":
@@ -249,7 +251,7 @@ class ActionReader:
             constraints.append(DurationConstraint(node[0], value, at_end, node))
         else:
             message = "expected `(= ?duration ..)`, `(<= ?duration ..)` or `(>= ?duration ..)`"
-            self.context.malformed(message, at, "not a duration constraint")
+            self.context.report_malformed(message, at, "not a duration constraint")
 
 
 def _is_timed(node: Node) -> bool:

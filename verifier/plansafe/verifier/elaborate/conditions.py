@@ -16,9 +16,9 @@ from plansafe.verifier.elaborate.symbols import (
     RESERVED,
     Scope,
     Symbols,
+    count_operands,
     is_at_end,
     is_temporal_or_action,
-    operand_counts,
 )
 from plansafe.verifier.elaborate.terms import TermReader
 from plansafe.verifier.model import nodes as model
@@ -90,14 +90,14 @@ class ConditionReader(TermReader):
         if isinstance(node, str):
             help = f"write `({node})`" if node in self.symbols.predicate_index else None
             message = f"expected a condition, found `{node}`"
-            self.context.malformed(message, at, "expected a condition in parentheses", help=help)
+            self.context.report_malformed(message, at, "expected a condition in parentheses", help=help)
             return TRUE
         if not node:
             return TRUE
         head = node[0]
         if not isinstance(head, str):
             message = "expected a condition, found a list of lists"
-            self.context.malformed(message, Place(node), "expected a predicate or an operator first")
+            self.context.report_malformed(message, Place(node), "expected a predicate or an operator first")
             return TRUE
         index = self.symbols.predicate_index.get(head)
         if index is not None and not (self.temporal != "none" and is_temporal_or_action(node)):
@@ -124,7 +124,7 @@ class ConditionReader(TermReader):
     def _read_junction(self, node: list[Node], conjunction: bool) -> Formula:
         """Read ``and`` (``conjunction``) or ``or``, with nested ones of the same operator flattened."""
         parts: list[Formula] = []
-        ground_literal = self.symbols.ground_literal
+        ground_literal = self.symbols.read_ground_literal
         for child in range(1, len(node)):
             part = ground_literal(node[child]) or self.read_formula(Place(node, child))
             if part is TRUE and conjunction:
@@ -171,7 +171,7 @@ class ConditionReader(TermReader):
         if allowed is not None:
             context.error(SC.MISPLACED_OPERATOR, f"`{head}` is not allowed here", at, f"allowed {allowed}")
         elif not is_name(head):
-            context.malformed(f"expected a predicate or an operator, found `{head}`", at, "not a name")
+            context.report_malformed(f"expected a predicate or an operator, found `{head}`", at, "not a name")
         else:
             help = (
                 _SYNONYMS.get(head)
@@ -191,13 +191,13 @@ class ConditionReader(TermReader):
         if bounds:
             takes = f"{_format_count(bounds, 'number')} and {takes}"
         message = f"`{node[0]}` takes {takes}, not {_format_count(operand_count, 'operand')}"
-        self.context.malformed(message, Place(node), f"expected {takes}")
+        self.context.report_malformed(message, Place(node), f"expected {takes}")
         return False
 
     def _read_quantified(self, node: list[Node], universal: bool) -> Formula:
         if len(node) != 3:
             message = f"`{node[0]}` takes typed variables and one formula"
-            self.context.malformed(message, Place(node), "expected `(?x - type ..)` and a formula")
+            self.context.report_malformed(message, Place(node), "expected `(?x - type ..)` and a formula")
             return TRUE
         if self._quantifier_depth >= MAX_QUANTIFIERS:
             message = f"quantifiers nested deeper than {MAX_QUANTIFIERS}"
@@ -216,7 +216,7 @@ class ConditionReader(TermReader):
     def _read_comparison(self, node: list[Node], operator: str) -> Formula:
         if len(node) != 3:
             message = f"`{operator}` compares two things, not {len(node) - 1}"
-            self.context.malformed(message, Place(node), "expected two operands")
+            self.context.report_malformed(message, Place(node), "expected two operands")
             return TRUE
         if operator == "=" and self.is_term(node[1]) and self.is_term(node[2]):
             left, right = self.read_term(node, 1), self.read_term(node, 2)
@@ -236,7 +236,7 @@ class ConditionReader(TermReader):
         name = read_preference_name(node)
         if name is None:
             message = "a preference is `(preference [name] formula)`"
-            self.context.malformed(message, Place(node), "expected a name and a formula")
+            self.context.report_malformed(message, Place(node), "expected a name and a formula")
             return TRUE
         body = self.read_without_preferences(Place(node, len(node) - 1))
         preferences.append(model.Preference(name, self._outer_variables, body))
@@ -259,17 +259,19 @@ class ConditionReader(TermReader):
         return None
 
     def _read_temporal_operator(self, node: list[Node], operator: Operator) -> Formula:
-        formulas, bounds = operand_counts(operator)
+        formulas, bounds = count_operands(operator)
         if not self._check_operands(node, formulas, bounds):
             return TRUE
         numbers = []
         for child in range(1, bounds + 1):
             number = parse_number(node[child])
             if number is None:
-                self.context.malformed(f"`{operator}` takes a number here", Place(node, child), "expected a number")
+                self.context.report_malformed(
+                    f"`{operator}` takes a number here", Place(node, child), "expected a number"
+                )
                 number = 0
             elif number < 0:
-                self.context.malformed(f"`{operator}` takes a time", Place(node, child), "negative")
+                self.context.report_malformed(f"`{operator}` takes a time", Place(node, child), "negative")
             numbers.append(number)
         outer_temporal = self.temporal
         if outer_temporal == "constraints":
@@ -286,7 +288,7 @@ class ConditionReader(TermReader):
         """
         node, context, symbols = at.subtree, self.context, self.symbols
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
-            context.malformed("expected an action with its arguments", at, "expected `(name argument ..)`")
+            context.report_malformed("expected an action with its arguments", at, "expected `(name argument ..)`")
             return FALSE
         action, name_at = symbols.actions.get(node[0]), Place(node, 0)
         if action is None:
@@ -297,11 +299,11 @@ class ConditionReader(TermReader):
             message = f"action `{action.name}` is not durative"
             context.error(SC.MISPLACED_OPERATOR, message, name_at, "only durative actions have an end")
             return FALSE
-        predicate = symbols.action_predicate(kind, action)
+        predicate = symbols.get_action_predicate(kind, action)
         types, declared_types = symbols.types, symbols.parameter_types[action.name]
         if len(node) - 1 != len(declared_types):
             name = f"action `{action.name}`"
-            context.wrong_arity(name, action.node, len(declared_types), Place(node), len(node) - 1)
+            context.report_wrong_arity(name, action.node, len(declared_types), Place(node), len(node) - 1)
             return FALSE
         arguments: list[int] = []
         unnamed: list[Variable] = []
@@ -322,9 +324,11 @@ class ConditionReader(TermReader):
                 else types.variable_meets(actual_types, declared_type)
             )
             if not (fits or node[child] in implicit):
-                actual, expected = [with_article(f"`{types.text(t)}`") for t in (actual_types, declared_type)]
-                message = f"`{node[child]}` is {actual}, but action `{action.name}` takes {expected} here"
-                context.type_error(message, Place(node, child), actual)
+                actual_text, expected_text = [
+                    with_article(f"`{types.format_types(t)}`") for t in (actual_types, declared_type)
+                ]
+                message = f"`{node[child]}` is {actual_text}, but action `{action.name}` takes {expected_text} here"
+                context.report_type_error(message, Place(node, child), actual_text)
             arguments.append(argument)
         atom = Atom(predicate, tuple(arguments))
         return Quantified(False, tuple(unnamed), atom) if unnamed else atom

@@ -80,25 +80,25 @@ class Context:
         self.errors += 1
         self._report(Severity.ERROR, code, message, at, text, related, help)
 
-    def malformed(self, message: str, at: Place, text: str = "", *, help: str | None = None) -> None:
+    def report_malformed(self, message: str, at: Place, text: str = "", *, help: str | None = None) -> None:
         """Report a node of the wrong structure."""
         self.error(SC.STRUCTURE, message, at, text, help=help)
 
-    def unsupported(self, construct: str, at: Place, text: str = "not supported") -> None:
+    def report_unsupported(self, construct: str, at: Place, text: str = "not supported") -> None:
         """Report PDDL that is not supported; ``construct`` is plural."""
         self.error(SC.UNSUPPORTED, f"{construct} are not supported", at, text)
 
-    def declared_twice(self, name: str, at: Place, first: Place | None) -> None:
+    def report_redeclaration(self, name: str, at: Place, first: Place | None) -> None:
         """Report a second declaration; ``name`` with its kind, as in "action `take`"."""
         message = f"{name} is declared twice"
         related = None if first is None else (first, "first here")
         self.error(SC.DECLARED_TWICE, message, at, "again here", related=related)
 
-    def occurs_twice(self, name: str, at: Place, first: Place) -> None:
+    def report_repetition(self, name: str, at: Place, first: Place) -> None:
         """Report a second section or field."""
         self.error(SC.DECLARED_TWICE, f"{name} occurs twice", at, "again here", related=(first, "first here"))
 
-    def wrong_arity(
+    def report_wrong_arity(
         self, name: str, declared: object, declared_count: int, at: Place, argument_count: int, plural: str = "s"
     ) -> None:
         """Report a wrong number of arguments; ``declared`` is the node of the declaration, if it is in a text."""
@@ -119,7 +119,7 @@ class Context:
         """Report something that does not stop the check."""
         self._report(Severity.WARNING, code, message, at, text, related, help)
 
-    def dialect(
+    def note_dialect(
         self,
         feature: str,
         message: str,
@@ -139,7 +139,9 @@ class Context:
         """Report something correct that a reader may not expect."""
         self._report(Severity.NOTE, code, message, at, text, None, help)
 
-    def type_error(self, message: str, at: Place, text: str = "", *, related: tuple[Place, str] | None = None) -> None:
+    def report_type_error(
+        self, message: str, at: Place, text: str = "", *, related: tuple[Place, str] | None = None
+    ) -> None:
         """Report a type mismatch: an error, or a warning when types are lenient."""
         if self.lenient_types:
             self.warning(SC.TYPE_MISMATCH_ACCEPTED, message, at, text, related=related)
@@ -196,10 +198,14 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     letters = set(name)
     if len(name) > MAX_COMPARED:
         return None
-    alike = [c for c in candidates if abs(len(c) - len(name)) <= 4 and 2 * len(letters & set(c)) >= len(letters)]
-    if len(alike) > MAX_CANDIDATES:
-        alike = [c for c in alike if c[0] == name[0] or c[-1] == name[-1]][:MAX_CANDIDATES]
-    nearest = difflib.get_close_matches(name, alike, n=1, cutoff=0.6)
+    similar_names = [
+        candidate
+        for candidate in candidates
+        if abs(len(candidate) - len(name)) <= 4 and 2 * len(letters & set(candidate)) >= len(letters)
+    ]
+    if len(similar_names) > MAX_CANDIDATES:
+        similar_names = [c for c in similar_names if c[0] == name[0] or c[-1] == name[-1]][:MAX_CANDIDATES]
+    nearest = difflib.get_close_matches(name, similar_names, n=1, cutoff=0.6)
     return f"did you mean `{nearest[0]}`?" if nearest else None
 
 

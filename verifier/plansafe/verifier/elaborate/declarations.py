@@ -25,19 +25,19 @@ def declare_objects(symbols: Symbols, entries: list[TypedName]) -> None:
         elif symbols.object_types[number] != types:
             _declare_with_other_types(symbols, number, entry, types)
         elif symbols.object_at[number].node is entry.at.node:
-            symbols.context.declared_twice(f"object `{entry.name}`", entry.at, symbols.object_at[number])
+            symbols.context.report_redeclaration(f"object `{entry.name}`", entry.at, symbols.object_at[number])
 
 
 def _declare_with_other_types(symbols: Symbols, number: int, entry: TypedName, types: tuple[int, ...]) -> None:
     """An object that is declared again with other types: it has all of them, if they have a common supertype."""
-    first_types, text = symbols.object_types[number], symbols.types.text
+    first_types, text = symbols.object_types[number], symbols.types.format_types
     message = f"object `{entry.name}` is declared twice, as `{text(first_types)}` and as `{text(types)}`"
     related = (symbols.object_at[number], "first here")
     all_types = tuple(sorted({*first_types, *types}))
-    if related[0].node is entry.at.node and symbols.types.related(first_types, types):
+    if related[0].node is entry.at.node and symbols.types.are_related(first_types, types):
         help = f"write `{entry.name} - {text(all_types)}`, or rename one of the two"
         read_as = "read as an object of all these types"
-        symbols.context.dialect("types", message, entry.at, read_as, help=help, related=related, name=entry.name)
+        symbols.context.note_dialect("types", message, entry.at, read_as, help=help, related=related, name=entry.name)
         symbols.object_types[number] = all_types
         return
     symbols.context.error(
@@ -63,9 +63,9 @@ def declare_functions(symbols: Symbols, at: Place) -> None:
         elif node == "-":
             result_type = nodes[child + 1] if child + 1 < len(nodes) else None
             if (is_name(result_type) and result_type != "number") or isinstance(result_type, list):
-                context.unsupported("object fluents", node_at, "only `- number`")
+                context.report_unsupported("object fluents", node_at, "only `- number`")
             elif result_type != "number":
-                context.malformed("a type is missing after `-`", node_at, "only `- number`")
+                context.report_malformed("a type is missing after `-`", node_at, "only `- number`")
             child += 2
         else:
             _declare(symbols, node_at, "function", symbols.function_index, symbols.functions)
@@ -76,11 +76,11 @@ def _declare(symbols: Symbols, at: Place, kind: str, index: dict[str, int], decl
     """Add a predicate or function; ``kind`` is the word for it."""
     context, node = symbols.context, at.subtree
     if not isinstance(node, list) or not node or not is_name(node[0]):
-        context.malformed(f"expected a {kind} such as `(name ?x - type)`", at, f"not a {kind}")
+        context.report_malformed(f"expected a {kind} such as `(name ?x - type)`", at, f"not a {kind}")
         return
     name = token_text(node[0])
     if name in RESERVED and kind == "predicate":
-        context.malformed(f"`{name}` may not name a predicate", Place(node, 0), "an operator of the language")
+        context.report_malformed(f"`{name}` may not name a predicate", Place(node, 0), "an operator of the language")
         return
     parameters = parse_typed_list(context, node, 1, is_variable, "a variable") if len(node) > 1 else []
     first_places: dict[str, Place] = {}
@@ -89,11 +89,15 @@ def _declare(symbols: Symbols, at: Place, kind: str, index: dict[str, int], decl
         if first is not parameter.at:
             message = f"variable `{parameter.name}` is declared twice"
             read_as, help = "read as another argument", "name each argument differently"
-            context.dialect("repeated", message, parameter.at, read_as, help=help, related=(first, "first here"))
+            context.note_dialect("repeated", message, parameter.at, read_as, help=help, related=(first, "first here"))
     if name in index:
         first_node = declared[index[name]].node
-        context.declared_twice(f"{kind} `{name}`", at, Place(first_node) if isinstance(first_node, list) else None)
+        context.report_redeclaration(
+            f"{kind} `{name}`", at, Place(first_node) if isinstance(first_node, list) else None
+        )
         return
     types = tuple([symbols.types.resolve(parameter.types, parameter.types_at) for parameter in parameters])
     index[name] = len(declared)
-    declared.append(Predicate(name, types, tuple([symbols.types.domain(type_number) for type_number in types]), node))
+    declared.append(
+        Predicate(name, types, tuple([symbols.types.get_domain(type_number) for type_number in types]), node)
+    )

@@ -25,7 +25,7 @@ def read_axiom(symbols: Symbols, at: Place) -> Axiom | None:
     """One ``(:derived (p ?x - t ..) body)``; ``None`` after a diagnostic."""
     node, context, types = at.node, symbols.context, symbols.types
     if len(node) != 3 or not isinstance(node[1], list) or not node[1] or not isinstance(node[1][0], str):
-        context.malformed("expected `(:derived (predicate ?x ..) condition)`", at, "not a derived predicate")
+        context.report_malformed("expected `(:derived (predicate ?x ..) condition)`", at, "not a derived predicate")
         return None
     head, name = node[1], node[1][0]
     index = symbols.predicate_index.get(name)
@@ -39,7 +39,7 @@ def read_axiom(symbols: Symbols, at: Place) -> Axiom | None:
     variables = conditions.bind_variables(Place(head), 1)
     if len(variables) != len(declared.types):
         name = f"predicate `{declared.name}`"
-        context.wrong_arity(name, declared.node, len(declared.types), Place(head), len(variables))
+        context.report_wrong_arity(name, declared.node, len(declared.types), Place(head), len(variables))
         return None
     parameters = []
     for variable, domain, declared_types in zip(variables, declared.domains, declared.types, strict=True):
@@ -48,8 +48,8 @@ def read_axiom(symbols: Symbols, at: Place) -> Axiom | None:
             scope.visible[variable.name] = in_scope._replace(types=declared_types)
             variable = variable._replace(domain=domain)
         elif not types.variable_fits(in_scope.types, declared_types):
-            message = f"`{variable.name}` does not have the declared type `{types.text(declared_types)}`"
-            context.type_error(message, Place(head), "another type")
+            message = f"`{variable.name}` does not have the declared type `{types.format_types(declared_types)}`"
+            context.report_type_error(message, Place(head), "another type")
         parameters.append(variable)
     return Axiom(index, tuple(parameters), conditions.read_formula(Place(node, 2)))
 
@@ -70,14 +70,14 @@ def stratify(
         has_changed = False
         for axiom, dependency, at in zip(axioms, dependencies, places, strict=True):
             for predicate, is_negative in dependency:
-                least = level[predicate] + is_negative
-                if level[axiom.predicate] < least:
-                    if least > len(derived):
+                least_level = level[predicate] + is_negative
+                if level[axiom.predicate] < least_level:
+                    if least_level > len(derived):
                         name = symbols.predicates[axiom.predicate].name
                         message = f"derived predicate `{name}` depends on its own negation"
                         context.error(SC.NOT_STRATIFIED, message, at, "recursion through `not`")
                         return ()
-                    level[axiom.predicate] = least
+                    level[axiom.predicate] = least_level
                     has_changed = True
     groups: dict[int, list[Axiom]] = {}
     for axiom in axioms:

@@ -30,7 +30,7 @@ def merge_sections(context: Context, first: Place, second: Place) -> Place:
     message = f"section `{first.node[0]}` occurs several times"
     text, help = "merged with the first", "write one section"
     related = (Place(first.node, 0), "first here")
-    context.dialect("sections", message, Place(second.node, 0), text, help=help, related=related)
+    context.note_dialect("sections", message, Place(second.node, 0), text, help=help, related=related)
     return Place(generated_list(context, [*close_typed_list(_children(first.node), 1), *_children(second.node)[1:]]))
 
 
@@ -68,7 +68,7 @@ def inline_private_blocks(context: Context, at: Place, factored: bool, *, is_rep
 
 def report_several_agents(context: Context, message: str, at: Place, text: str) -> None:
     """Report, once, that the agents of a domain are checked as one."""
-    context.dialect("agents", message, at, text, help="all agents are checked together; privacy is not checked")
+    context.note_dialect("agents", message, at, text, help="all agents are checked together; privacy is not checked")
 
 
 def split_agent(context: Context, node: list[Node]) -> tuple[list[Place], list[Node]]:
@@ -81,14 +81,14 @@ def split_agent(context: Context, node: list[Node]) -> tuple[list[Place], list[N
     while end < len(node) and not str(node[end]).startswith(":"):
         end += 1
     if end == start + 1:
-        context.malformed("`:agent` has no value", Place(node, start), "expected a value after this")
+        context.report_malformed("`:agent` has no value", Place(node, start), "expected a value after this")
     children = _children(node)
     value = node[start + 1] if end == start + 2 else None
     agent = _children(value) if isinstance(value, list) else children[start + 1 : end]
     return agent, generated_list(context, [*children[:start], *children[end:]])
 
 
-def all_parameters(context: Context, agent: list[Place], parameters: Place | None) -> Place | None:
+def find_all_parameters(context: Context, agent: list[Place], parameters: Place | None) -> Place | None:
     """The parameters of an action, its agent first."""
     if not agent:
         return parameters
@@ -144,7 +144,7 @@ def is_total_cost_unread(tops: tuple[list[Node], ...]) -> bool:
     return True
 
 
-def assigned_function(fact: Node) -> str | None:
+def find_assigned_function(fact: Node) -> str | None:
     """The function that ``(= (function object ..) number)`` gives a value to; ``None`` for any other node."""
     match fact:
         case ["=", [str(name), *arguments], str(value)] if is_name(name) and all(map(is_object_name, arguments)):
@@ -152,7 +152,7 @@ def assigned_function(fact: Node) -> str | None:
     return None
 
 
-def unread_functions(symbols: Symbols, tops: tuple[list[Node], list[Node]]) -> frozenset[str]:
+def find_unread_functions(symbols: Symbols, tops: tuple[list[Node], list[Node]]) -> frozenset[str]:
     """The names that occur in both texts only as functions to which ``:init`` gives values. Linear in the texts.
 
     Empty if ``total-cost`` gets its value by default: one of the names could be a misspelling of it.
@@ -166,7 +166,7 @@ def unread_functions(symbols: Symbols, tops: tuple[list[Node], list[Node]]) -> f
         facts = section[1:]
         while facts:
             fact = facts.pop()
-            name = assigned_function(fact)
+            name = find_assigned_function(fact)
             if name is not None:
                 names.add(name)
             elif isinstance(fact, list) and fact[:1] == ["and"]:

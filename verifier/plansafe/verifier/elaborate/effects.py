@@ -100,14 +100,14 @@ class EffectReader:
     def _read_effect(self, at: Place, around: EffectContext, groups: _Groups) -> None:
         context, moment, node = self.context, around.moment, at.subtree
         if not isinstance(node, list):
-            context.malformed(f"expected an effect, found `{node}`", at, "expected an effect in parentheses")
+            context.report_malformed(f"expected an effect, found `{node}`", at, "expected an effect in parentheses")
             return
         if not node:
             return
         head, operands = node[0], len(node) - 1
         if not isinstance(head, str):
             message = "expected an effect, found a list of lists"
-            context.malformed(message, at, "expected a predicate or an operator first")
+            context.report_malformed(message, at, "expected a predicate or an operator first")
         elif (
             self.durative
             and head == "at"
@@ -116,7 +116,7 @@ class EffectReader:
             and isinstance(node[2], list)
         ):
             if moment is not None:
-                context.malformed("`at start` or `at end` inside another", Place(node), "nested")
+                context.report_malformed("`at start` or `at end` inside another", Place(node), "nested")
             self._read_effect(Place(node, 2), around._replace(moment=token_text(node[1])), groups)
         elif head == "and":
             for child in range(1, len(node)):
@@ -135,15 +135,15 @@ class EffectReader:
             self._read_choice(node, around)
         elif head in ("forall", "when"):
             needs = "typed variables and one effect" if head == "forall" else "one condition and one effect"
-            context.malformed(f"`{head}` takes {needs}", Place(node), f"expected {needs}")
+            context.report_malformed(f"`{head}` takes {needs}", Place(node), f"expected {needs}")
         elif moment is None and head in ASSIGNMENTS and "#t" in all_tokens(node):
             self._read_rate(node, head, around)
         elif moment is None and self.continuous and head != "not":
             message = "a process changes numbers over time only"
-            context.malformed(message, Place(node), "expected `(increase (fluent) (* #t rate))`")
+            context.report_malformed(message, Place(node), "expected `(increase (fluent) (* #t rate))`")
         elif moment is None:
             message = "an effect of a durative action needs `at start` or `at end`"
-            context.malformed(message, Place(node), "when does it happen?")
+            context.report_malformed(message, Place(node), "when does it happen?")
         elif head == "not" and operands == 1:
             atom = self._read_atom(Place(node, 1))
             if atom is not None:
@@ -153,9 +153,9 @@ class EffectReader:
             if assignment is not None:
                 self._group(around, moment, groups).assignments.append(assignment)
         elif head == "probabilistic":
-            context.unsupported("probabilities (`probabilistic`)", Place(node, 0), "not supported in an effect")
+            context.report_unsupported("probabilities (`probabilistic`)", Place(node, 0), "not supported in an effect")
         elif head in ("or", "not", "imply", "exists"):
-            context.malformed(f"`{head}` is not an effect", Place(node, 0), "not allowed in an effect")
+            context.report_malformed(f"`{head}` is not an effect", Place(node, 0), "not allowed in an effect")
         else:
             atom = self._read_atom(at)
             if atom is not None:
@@ -175,7 +175,9 @@ class EffectReader:
             self.context.error(SC.UNSUPPORTED, message, Place(node, 0), "too deep")
             return
         if alternatives == 0:
-            self.context.malformed("`oneof` without alternatives", Place(node), "expected effects to choose from")
+            self.context.report_malformed(
+                "`oneof` without alternatives", Place(node), "expected effects to choose from"
+            )
         for child in range(1, len(node)):
             choice = Choice(number, child - 1, alternatives, around.variables)
             self._read_effect(Place(node, child), around._replace(choices=(*around.choices, choice)), {})
@@ -204,30 +206,30 @@ class EffectReader:
     def _read_atom(self, at: Place) -> Atom | None:
         context, symbols, node = self.context, self.conditions.symbols, at.subtree
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
-            context.malformed("expected a fact", at, "expected `(predicate argument ..)`")
+            context.report_malformed("expected a fact", at, "expected `(predicate argument ..)`")
             return None
         errors = context.errors
-        formula = symbols.ground_atom(node) or self.conditions.read_formula(at)
+        formula = symbols.read_ground_atom(node) or self.conditions.read_formula(at)
         if not isinstance(formula, Atom) or node[0] not in symbols.predicate_index:
             if context.errors == errors:
-                context.malformed(f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")
+                context.report_malformed(f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")
             return None
         if formula.predicate in symbols.derived:
             message = f"derived predicate `{symbols.predicates[formula.predicate].name}` cannot be an effect"
-            context.malformed(message, at, "changed by an action, but derived")
+            context.report_malformed(message, at, "changed by an action, but derived")
             return None
         return formula
 
     def _read_assignment(self, node: list[Node], operator: str) -> Assignment | None:
         context = self.context
         if len(node) != 3:
-            context.malformed(f"`{operator}` takes a fluent and a value", Place(node), "expected two operands")
+            context.report_malformed(f"`{operator}` takes a fluent and a value", Place(node), "expected two operands")
             return None
         errors = context.errors
         target, value = self.conditions.read_expression(node, 1), self.conditions.read_expression(node, 2)
         if not isinstance(target, model.Fluent):
             if context.errors == errors:
-                context.malformed(f"`{operator}` needs a fluent to change", Place(node, 1), "not a fluent")
+                context.report_malformed(f"`{operator}` needs a fluent to change", Place(node, 1), "not a fluent")
             return None
         return Assignment(operator, target.function, target.arguments, value)
 
@@ -235,17 +237,17 @@ class EffectReader:
         """Read ``(increase fluent (* #t rate))`` or ``(decrease ..)``."""
         context = self.context
         if around.guards or around.choices:
-            context.unsupported("conditional continuous effects (`#t` in `when` or `oneof`)", Place(node))
+            context.report_unsupported("conditional continuous effects (`#t` in `when` or `oneof`)", Place(node))
             return
         if len(node) != 3 or head not in ("increase", "decrease"):
             message = "a continuous effect is `(increase (fluent) (* #t rate))` or `(decrease ..)`"
-            context.malformed(message, Place(node), "not a continuous effect")
+            context.report_malformed(message, Place(node), "not a continuous effect")
             return
         errors = context.errors
         target, rate = self.conditions.read_expression(node, 1), self._read_factor_of_time(node, 2)
         if not isinstance(target, model.Fluent) or rate is None:
             if context.errors == errors:
-                context.malformed(f"`{head}` needs a fluent to change", Place(node, 1), "not a fluent")
+                context.report_malformed(f"`{head}` needs a fluent to change", Place(node, 1), "not a fluent")
             return
         if head == "decrease":
             rate = Arithmetic("-", (rate,))

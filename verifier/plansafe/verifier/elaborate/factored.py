@@ -227,8 +227,8 @@ class _Merger:
                 if all([ours & theirs for ours, theirs in pairs]):
                     message = f"{kind} `{name}` is private to two agents, whose facts could be the same"
                     help = "give it a parameter for an object of the agent, with a type of its own; or use two names"
-                    at = [self._declared_at(kind, name, number) for number in (second, first)]
-                    self._contradict(message, at[0], at[1], help)
+                    places = [self._declared_at(kind, name, number) for number in (second, first)]
+                    self._contradict(message, places[0], places[1], help)
                     break
 
     def _declared_at(self, kind: str, name: str, number: int) -> Place:
@@ -289,7 +289,7 @@ class _Merger:
                     for entry in parse_typed_list(Context(), _as_list(variables.subtree), 0, is_variable, "a variable"):
                         if _objects_of(merged, entry.types) - part.objects_of(entry.types):
                             text = "the objects of another agent are among its values"
-                            self.context.unsupported(
+                            self.context.report_unsupported(
                                 "quantifiers over objects that an agent does not know", entry.at, text
                             )
 

@@ -30,17 +30,17 @@ class GroundLiterals:
         """The predicate and code of a ground fact; ``None`` after a diagnostic."""
         context, node = self.context, at.subtree
         if not isinstance(node, list) or not node or not isinstance(node[0], str) or node[0] in _NOT_PREDICATES:
-            context.malformed("expected a fact", at, "expected `(predicate object ..)`")
+            context.report_malformed("expected a fact", at, "expected `(predicate object ..)`")
             return None
         errors = context.errors
         formula = self.conditions.read_formula(at)
         if context.errors > errors:
             return None
         if not isinstance(formula, Atom) or node[0] not in self.symbols.predicate_index:
-            context.malformed("expected a fact", at, "expected `(predicate object ..)`")
+            context.report_malformed("expected a fact", at, "expected `(predicate object ..)`")
             return None
         if formula.predicate in self.symbols.derived:
-            context.malformed(f"derived predicate `{node[0]}` cannot be in `:init`", at, "derived, not given")
+            context.report_malformed(f"derived predicate `{node[0]}` cannot be in `:init`", at, "derived, not given")
             return None
         return formula.predicate, self.encode(formula.arguments)
 
@@ -62,6 +62,6 @@ class GroundLiterals:
         if context.errors > errors:
             return None
         if not isinstance(target, Fluent):
-            context.malformed("expected a fluent to give a value to", Place(node, 1), "not a fluent")
+            context.report_malformed("expected a fluent to give a value to", Place(node, 1), "not a fluent")
             return None
         return target, value

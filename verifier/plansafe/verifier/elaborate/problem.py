@@ -83,7 +83,7 @@ class InitialStateReader(GroundLiterals):
         """Read one element of ``:init`` that the fast path does not accept."""
         fact = at.subtree
         if not isinstance(fact, list) or not fact or not isinstance(fact[0], str):
-            self.context.malformed("expected a fact", at, "expected `(predicate object ..)`")
+            self.context.report_malformed("expected a fact", at, "expected `(predicate object ..)`")
             return
         head = fact[0]
         if head == "=" and len(fact) == 3:
@@ -97,29 +97,33 @@ class InitialStateReader(GroundLiterals):
             self._read_timed(fact)
         elif head == "and":
             help = "list the facts one by one"
-            self.context.dialect("init-and", "`and` in `:init`", Place(fact, 0), "read as a list of facts", help=help)
+            self.context.note_dialect(
+                "init-and", "`and` in `:init`", Place(fact, 0), "read as a list of facts", help=help
+            )
             self._read_conjunction(fact)
         elif self._statements.is_statement(fact):
             self._statements.read(fact)
         else:
-            asserted = self.read_fact(at)
-            if asserted is not None:
-                self.facts[asserted[0]].add(asserted[1])
+            asserted_fact = self.read_fact(at)
+            if asserted_fact is not None:
+                self.facts[asserted_fact[0]].add(asserted_fact[1])
 
     def _is_unread(self, fact: list[Node]) -> bool:
         """Whether this gives a value to an undeclared function that both texts name nowhere else."""
-        name = dialects.assigned_function(fact)
+        name = dialects.find_assigned_function(fact)
         if name is None or name in self.symbols.function_index or name not in self._unread_functions:
             return False
         message = f"function `{name}` is not declared"
         help = did_you_mean(name, self.symbols.function_index) or "remove its values, or declare it in `:functions`"
         at = Place(fact[1], 0) if isinstance(fact[1], list) else Place(fact, 1)
-        self.context.dialect("unread", message, at, "its values are ignored: nothing reads them", help=help, name=name)
+        self.context.note_dialect(
+            "unread", message, at, "its values are ignored: nothing reads them", help=help, name=name
+        )
         return True
 
     @cached_property
     def _unread_functions(self) -> frozenset[str]:
-        return dialects.unread_functions(self.symbols, self._tops)
+        return dialects.find_unread_functions(self.symbols, self._tops)
 
     def _read_conjunction(self, node: list[Node]) -> None:
         """Read the facts of ``(and ..)`` and of conjunctions in it, in order, without recursion."""
@@ -155,7 +159,7 @@ class InitialStateReader(GroundLiterals):
         assert time is not None
         assert isinstance(literal, list)
         if time < 0:
-            self.context.malformed("a timed literal before time 0", Place(node, 1), "negative")
+            self.context.report_malformed("a timed literal before time 0", Place(node, 1), "negative")
             return
         if literal and literal[0] == "=" and len(literal) == 3:
             self._read_fluent(literal, time)
@@ -179,6 +183,6 @@ def read_metric(symbols: Symbols, node: list[Node], preferences: frozenset[str])
             "expected `(:metric minimize expression)`",
             "expected `minimize` or `maximize` and an expression",
         )
-        symbols.context.malformed(message, Place(node), label, help=help)
+        symbols.context.report_malformed(message, Place(node), label, help=help)
         return None
     return Metric(node[1] == "minimize", ConditionReader(symbols, Scope(), metric=preferences).read_expression(node, 2))

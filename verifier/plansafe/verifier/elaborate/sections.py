@@ -65,18 +65,18 @@ def split_sections(
 ) -> Sections | None:
     """Split a definition into its sections; ``None`` if its head is wrong."""
     if not top:
-        context.malformed(f"the {kind} is empty", Place(top), f"expected `(define ({kind} name) ..)`")
+        context.report_malformed(f"the {kind} is empty", Place(top), f"expected `(define ({kind} name) ..)`")
         return None
     form = top[0]
     if not isinstance(form, list) or len(form) < 2 or form[0] != "define" or not isinstance(form[1], list):
-        context.malformed(f"expected `(define ({kind} name) ..)`", Place(top, 0), f"not a {kind}")
+        context.report_malformed(f"expected `(define ({kind} name) ..)`", Place(top, 0), f"not a {kind}")
         return None
     if len(top) > 1:
-        context.malformed(f"text after the end of the {kind}", Place(top, 1), "a file contains one definition")
+        context.report_malformed(f"text after the end of the {kind}", Place(top, 1), "a file contains one definition")
     header = form[1]
     if len(header) != 2 or header[0] != kind or not is_object_name(header[1]):
-        help = _swapped_files(header, kind)
-        context.malformed(f"expected `({kind} name)`", Place(form, 1), f"not the head of a {kind}", help=help)
+        help = _explain_swapped_files(header, kind)
+        context.report_malformed(f"expected `({kind} name)`", Place(form, 1), f"not the head of a {kind}", help=help)
         if not header or header[0] != kind:
             return None
     sections = Sections(token_text(header[1]) if len(header) > 1 else kind, {}, [])
@@ -84,11 +84,11 @@ def split_sections(
         section = form[child]
         head = section[0] if isinstance(section, list) and section else section
         if not isinstance(section, list) or not isinstance(head, str) or not head.startswith(":"):
-            context.malformed("expected a section such as `(:init ..)`", Place(form, child), "not a section")
+            context.report_malformed("expected a section such as `(:init ..)`", Place(form, child), "not a section")
             continue
         if head == ":constraint" and ":constraints" in single:
             message, help = "section `:constraint`", "write `:constraints`"
-            context.dialect("constraint", message, Place(section, 0), "read as `:constraints`", help=help)
+            context.note_dialect("constraint", message, Place(section, 0), "read as `:constraints`", help=help)
             head = ":constraints"
         if head in repeated:
             sections.repeated.append((head, Place(section)))
@@ -99,18 +99,20 @@ def split_sections(
             elif head == ":objects":
                 sections.single[head] = dialects.merge_sections(context, first, Place(section))
             else:
-                context.occurs_twice(f"section `{head}`", Place(section, 0), Place(first.node, 0))
+                context.report_repetition(f"section `{head}`", Place(section, 0), Place(first.node, 0))
         elif head == ":axiom" and head in unsupported:
             context.error(SC.UNSUPPORTED, unsupported[head], Place(section, 0), "not supported")
         elif head in unsupported:
-            context.unsupported(unsupported[head], Place(section, 0))
+            context.report_unsupported(unsupported[head], Place(section, 0))
         else:
             help = did_you_mean(head, single | repeated)
-            context.malformed(f"unknown section `{head}`", Place(section, 0), f"not a section of a {kind}", help=help)
+            context.report_malformed(
+                f"unknown section `{head}`", Place(section, 0), f"not a section of a {kind}", help=help
+            )
     return sections
 
 
-def _swapped_files(header: list[Node], kind: str) -> str | None:
+def _explain_swapped_files(header: list[Node], kind: str) -> str | None:
     """Help if the file is of another kind, such as a domain in place of a problem."""
     file_kind = header[0] if header else None
     if file_kind in ("domain", "problem", "plan", "safety", "mapping") and file_kind != kind:
@@ -124,7 +126,7 @@ def check_requirements(context: Context, sections: Sections) -> None:
     for child in range(1, len(flags)):
         flag, at = flags[child], Place(flags, child)
         if not isinstance(flag, str):
-            context.malformed("expected a requirement such as `:strips`", at, "not a requirement")
+            context.report_malformed("expected a requirement such as `:strips`", at, "not a requirement")
         elif flag not in REQUIREMENTS:
             context.warning(SC.UNKNOWN_REQUIREMENT, f"unknown requirement `{flag}`", at, "ignored")
 
@@ -138,19 +140,19 @@ def read_fields(
     while child < len(node):
         key, at = node[child], Place(node, child)
         if not isinstance(key, str) or not key.startswith(":"):
-            context.malformed(f"expected one of {', '.join(allowed_keys)}", at, f"not a field of {kind}")
+            context.report_malformed(f"expected one of {', '.join(allowed_keys)}", at, f"not a field of {kind}")
             child += 1
             continue
         if key in UNSUPPORTED_FIELDS:
-            context.unsupported(UNSUPPORTED_FIELDS[key], at)
+            context.report_unsupported(UNSUPPORTED_FIELDS[key], at)
         elif key not in allowed_keys:
             help = did_you_mean(key, allowed_keys)
-            context.malformed(f"unknown field `{key}`", at, f"not a field of {kind}", help=help)
+            context.report_malformed(f"unknown field `{key}`", at, f"not a field of {kind}", help=help)
         elif key in fields:
-            context.occurs_twice(f"field `{key}`", at, fields[key])
+            context.report_repetition(f"field `{key}`", at, fields[key])
         value = node[child + 1] if child + 1 < len(node) else ":"
         if isinstance(value, str) and value.startswith(":"):
-            context.malformed(f"`{key}` has no value", at, "expected a value after this")
+            context.report_malformed(f"`{key}` has no value", at, "expected a value after this")
             child += 1
             continue
         fields.setdefault(key, Place(node, child + 1))

@@ -33,7 +33,7 @@ RESERVED = _CONNECTIVES | COMPARISONS | ASSIGNMENTS | PDDL3 - {"at-end"}
 """Words that may not name a predicate."""
 
 
-def operand_counts(operator: Operator) -> tuple[int, int]:
+def count_operands(operator: Operator) -> tuple[int, int]:
     """How many formulas an operator takes, and how many times before them."""
     match operator:
         case "yesterday" | "weak-yesterday" | "once" | "historically" | "next" | "weak-next" | "always" | "sometime":
@@ -98,7 +98,7 @@ class Symbols:
         self.agents: tuple[Agent, ...] = ()
         """The agents of a factored task; empty for other tasks."""
 
-    def ground_atom(self, node: Node) -> Atom | None:
+    def read_ground_atom(self, node: Node) -> Atom | None:
         """Fast path for a well-typed ground atom; ``None`` for any other node, right or wrong."""
         if not isinstance(node, list):
             return None
@@ -120,14 +120,14 @@ class Symbols:
             return None
         return Atom(index, tuple(arguments))
 
-    def ground_literal(self, node: Node) -> Atom | Not | None:
+    def read_ground_literal(self, node: Node) -> Atom | Not | None:
         """Fast path for a well-typed ground atom or its negation; ``None`` for any other node."""
         if len(node) == 2 and node[0] == "not":
-            atom = self.ground_atom(node[1])
+            atom = self.read_ground_atom(node[1])
             return None if atom is None else Not(atom)
-        return self.ground_atom(node)
+        return self.read_ground_atom(node)
 
-    def action_predicate(self, kind: str, action: model.Action) -> int:
+    def get_action_predicate(self, kind: str, action: model.Action) -> int:
         """The predicate that is true of an action's arguments at the letters where it starts, ends, or is running."""
         key = (kind, action.name)
         if key not in self.action_predicates:

@@ -79,7 +79,7 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
     initial = InitialStateReader(symbols, tops)
     if ":init" in problem.single:
         initial.read(problem.single[":init"].node)
-    _default_total_cost(symbols, initial, tops)
+    _set_default_total_cost(symbols, initial, tops)
     goal, goal_nodes, preferences = _read_goal(symbols, problem, problem_top)
     constraints = _read_constraints(symbols, (domain, problem))
     metric = None
@@ -168,7 +168,7 @@ def _find_static_predicates(symbols: Symbols, timed: list[model.TimedLiteral]) -
     return [predicate not in changed_predicates for predicate in range(len(symbols.predicates))]
 
 
-def _default_total_cost(symbols: Symbols, initial: InitialStateReader, tops: tuple[list[Node], list[Node]]) -> None:
+def _set_default_total_cost(symbols: Symbols, initial: InitialStateReader, tops: tuple[list[Node], list[Node]]) -> None:
     """Set ``total-cost`` to 0 initially if it has no value and nothing but increases and the metric reads it."""
     function = symbols.function_index.get(dialects.TOTAL_COST)
     if function is None or initial.fluents[function] or symbols.functions[function].types:
@@ -179,7 +179,7 @@ def _default_total_cost(symbols: Symbols, initial: InitialStateReader, tops: tup
     declared = symbols.functions[function].node
     if isinstance(declared, list):
         message, help = "`(total-cost)` has no initial value", "write `(= (total-cost) 0)` in `:init`"
-        symbols.context.dialect("cost", message, Place(declared), "read as 0", help=help)
+        symbols.context.note_dialect("cost", message, Place(declared), "read as 0", help=help)
 
 
 def _check_domain_name(context: Context, domain: Sections, problem: Sections) -> None:
@@ -187,7 +187,7 @@ def _check_domain_name(context: Context, domain: Sections, problem: Sections) ->
     if at is None:
         return
     if len(at.node) != 2 or not is_object_name(at.node[1]):
-        context.malformed("expected `(:domain name)`", at, "expected one name")
+        context.report_malformed("expected `(:domain name)`", at, "expected one name")
     elif at.node[1] != domain.name:
         message = f"the problem is for domain `{at.node[1]}`, the domain is `{domain.name}`"
         context.warning(SC.OTHER_DOMAIN, message, Place(at.node, 1), "another name")
@@ -200,10 +200,10 @@ def _read_goal(
     at = problem.single.get(":goal")
     if at is None:
         message = "the problem has no `:goal`"
-        symbols.context.malformed(message, Place(problem_top, 0), "expected a section `(:goal ..)`")
+        symbols.context.report_malformed(message, Place(problem_top, 0), "expected a section `(:goal ..)`")
         return (), (), ()
     if len(at.node) != 2:
-        symbols.context.malformed("`:goal` takes one condition", at, "expected `(:goal condition)`")
+        symbols.context.report_malformed("`:goal` takes one condition", at, "expected `(:goal condition)`")
         return (), (), ()
     conditions = ConditionReader(symbols, Scope())
     conditions.preferences = []
@@ -218,7 +218,9 @@ def _read_constraints(symbols: Symbols, definitions: tuple[Sections, ...]) -> tu
         if at is None:
             continue
         if len(at.node) != 2:
-            symbols.context.malformed("`:constraints` takes one formula", at, "expected `(:constraints formula)`")
+            symbols.context.report_malformed(
+                "`:constraints` takes one formula", at, "expected `(:constraints formula)`"
+            )
             continue
         _add_constraints(symbols, Place(at.node, 1), (), Scope(), constraints)
     return tuple(constraints)
@@ -231,7 +233,7 @@ def _add_constraints(
     context, node = symbols.context, at.subtree
     if not isinstance(node, list):
         message = f"expected a constraint, found `{node}`"
-        context.malformed(message, at, "expected a constraint in parentheses")
+        context.report_malformed(message, at, "expected a constraint in parentheses")
         return
     head = node[0] if node else "and"
     quantifier_scope = Scope(scope)
@@ -246,7 +248,7 @@ def _add_constraints(
         name = read_preference_name(node)
         if name is None:
             message = "a preference is `(preference [name] constraint)`"
-            context.malformed(message, at, "expected a name and a constraint")
+            context.report_malformed(message, at, "expected a name and a constraint")
             return
         formula = conditions.read_formula(Place(node, len(node) - 1))
         _check_temporal(context, formula, at)

@@ -38,17 +38,17 @@ class TermReader:
         """Bind the typed variables of a parameter list, from child ``start`` on, and return them."""
         node = at.subtree
         if not isinstance(node, list):
-            self.context.malformed("expected a list of typed variables", at, "expected `(?x - type ..)`")
+            self.context.report_malformed("expected a list of typed variables", at, "expected `(?x - type ..)`")
             return []
         variables: list[Variable] = []
         declared: dict[str, Place] = {}
         for entry in parse_typed_list(self.context, node, start, is_variable, "a variable"):
             if entry.name in declared:
-                self.context.declared_twice(f"variable `{entry.name}`", entry.at, declared[entry.name])
+                self.context.report_redeclaration(f"variable `{entry.name}`", entry.at, declared[entry.name])
                 continue
             declared[entry.name] = entry.at
             types = self.symbols.types.resolve(entry.types, entry.types_at)
-            variables.append(self.scope.bind(entry, types, self.symbols.types.domain(types)))
+            variables.append(self.scope.bind(entry, types, self.symbols.types.get_domain(types)))
         return variables
 
     def read_term(self, node: list[Node], child: int) -> TypedArgument | None:
@@ -56,7 +56,7 @@ class TermReader:
         token, at = node[child], Place(node, child)
         context, symbols, visible = self.context, self.symbols, self.scope.visible
         if not isinstance(token, str):
-            context.unsupported("object fluents", at, "expected a variable or an object")
+            context.report_unsupported("object fluents", at, "expected a variable or an object")
             return None
         if token[0] == "?":
             variable = visible.get(token)
@@ -69,7 +69,7 @@ class TermReader:
         if number is None:
             if not is_object_name(token):
                 message = f"`{token}` is neither a variable nor an object"
-                context.malformed(message, at, "expected a variable or an object")
+                context.report_malformed(message, at, "expected a variable or an object")
                 return None
             suggestion = did_you_mean(token, symbols.object_index)
             if suggestion is None and "?" + token in visible:
@@ -79,7 +79,7 @@ class TermReader:
         if number >= symbols.nameable_objects:
             message = f"the domain names `{token}`, an object of the problem"
             help = "declare it in the domain's `:constants`"
-            context.dialect("objects", message, at, "read as a constant", help=help, name=token)
+            context.note_dialect("objects", message, at, "read as a constant", help=help, name=token)
         return TypedArgument(number, symbols.object_types[number])
 
     def read_arguments(self, node: list[Node], declared: model.Predicate, kind: str) -> tuple[int, ...] | None:
@@ -91,7 +91,9 @@ class TermReader:
         name, argument_count = f"{kind} `{declared.name}`", len(node) - 1
         if argument_count != len(declared_types):
             plural = "" if len(declared_types) == 1 else "s"
-            self.context.wrong_arity(name, declared.node, len(declared_types), Place(node), argument_count, plural)
+            self.context.report_wrong_arity(
+                name, declared.node, len(declared_types), Place(node), argument_count, plural
+            )
             for child in range(1, len(node)):
                 self.read_term(node, child)
             return None
@@ -108,14 +110,16 @@ class TermReader:
                 if argument >= 0
                 else types.variable_fits(actual_types, declared_type)
             ):
-                actual, expected = [with_article(f"`{types.text(t)}`") for t in (actual_types, declared_type)]
+                actual_text, expected_text = [
+                    with_article(f"`{types.format_types(t)}`") for t in (actual_types, declared_type)
+                ]
                 related = (
-                    (Place(declared.node), f"argument {child} is {expected}")
+                    (Place(declared.node), f"argument {child} is {expected_text}")
                     if isinstance(declared.node, list)
                     else None
                 )
-                message = f"`{node[child]}` is {actual}, but {name} takes {expected} here"
-                self.context.type_error(message, Place(node, child), actual, related=related)
+                message = f"`{node[child]}` is {actual_text}, but {name} takes {expected_text} here"
+                self.context.report_type_error(message, Place(node, child), actual_text, related=related)
         return tuple(arguments)
 
     def is_term(self, node: Node) -> bool:
@@ -135,7 +139,7 @@ class TermReader:
         if isinstance(subtree, str):
             return self._read_number_token(subtree, at)
         if not subtree or not isinstance(subtree[0], str):
-            self.context.malformed("expected a numeric expression", at, "expected a fluent or an operator")
+            self.context.report_malformed("expected a numeric expression", at, "expected a fluent or an operator")
             return model.Constant(0)
         head = subtree[0]
         function = functions.get(head)
@@ -145,7 +149,7 @@ class TermReader:
         if head in ARITHMETIC:
             if len(subtree) < 2 or (len(subtree) == 2 and head != "-"):
                 needed = "one or more operands" if head == "-" else "two or more operands"
-                self.context.malformed(f"`{head}` needs {needed}", Place(subtree), "operands missing")
+                self.context.report_malformed(f"`{head}` needs {needed}", Place(subtree), "operands missing")
                 return model.Constant(0)
             return model.Arithmetic(
                 head, tuple([self.read_expression(subtree, operand) for operand in range(1, len(subtree))])
@@ -182,5 +186,5 @@ class TermReader:
             allowed = "allowed in processes, and outside `at start` and `at end` in durative actions"
             self.context.error(SC.MISPLACED_OPERATOR, "`#t` is not allowed here", at, allowed)
         else:
-            self.context.malformed(f"expected a number, found `{token}`", at, "expected a numeric expression")
+            self.context.report_malformed(f"expected a number, found `{token}`", at, "expected a numeric expression")
         return model.Constant(0)

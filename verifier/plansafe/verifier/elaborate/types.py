@@ -49,19 +49,19 @@ def parse_typed_list(
                 help = f"remove it, or write {kind} before it"
                 if entries:
                     help += "; for an object of two types, write `(either a b)`"
-                context.malformed(f"a type without {kind} before it", at, "no name has this type", help=help)
+                context.report_malformed(f"a type without {kind} before it", at, "no name has this type", help=help)
             if position < len(node):
                 types_at = Place(node, position)
                 types = _read_alternatives(context, types_at)
                 position += 1
             else:
-                context.malformed("a type is missing after `-`", at, "expected a type after this")
+                context.report_malformed("a type is missing after `-`", at, "expected a type after this")
         else:
             invalid_entry = True
             if isinstance(item, list):
-                context.malformed(f"expected {kind}, found a list", at, f"not {kind}")
+                context.report_malformed(f"expected {kind}, found a list", at, f"not {kind}")
             else:
-                context.malformed(f"`{item}` is not {kind}", at, f"expected {kind}")
+                context.report_malformed(f"`{item}` is not {kind}", at, f"expected {kind}")
             continue
         entries += [TypedName(str(node[n]), Place(node, n), types, types_at) for n in untyped]
         untyped = []
@@ -72,7 +72,7 @@ def parse_typed_list(
 def report_missing_space(context: Context, item: str, at: Place) -> None:
     """Report that ``-t`` is read as ``- t``."""
     help = f"write `- {item[1:]}`"
-    context.dialect("hyphens", f"no space between `-` and `{item[1:]}`", at, "read as a type", help=help)
+    context.note_dialect("hyphens", f"no space between `-` and `{item[1:]}`", at, "read as a type", help=help)
 
 
 def _read_alternatives(context: Context, at: Place) -> tuple[str, ...]:
@@ -81,13 +81,13 @@ def _read_alternatives(context: Context, at: Place) -> tuple[str, ...]:
     if is_name(node):
         return (str(node),)
     if isinstance(node, str):
-        context.malformed(f"`{node}` is not a type", at, "expected a type")
+        context.report_malformed(f"`{node}` is not a type", at, "expected a type")
         return ()
     cached = context.alternatives.get(id(node))
     if cached is not None:
         return cached[1]
     if len(node) < 2 or node[0] != "either":
-        context.malformed("expected a type or `(either type ..)`", at, "expected a type")
+        context.report_malformed("expected a type or `(either type ..)`", at, "expected a type")
         return ()
     names = tuple([str(name) for name in node[1:] if is_name(name)])
     if len(names) == len(node) - 1:
@@ -95,7 +95,7 @@ def _read_alternatives(context: Context, at: Place) -> tuple[str, ...]:
     else:
         for child in range(1, len(node)):
             if not is_name(node[child]):
-                context.malformed("`either` takes names of types", Place(node, child), "expected a type")
+                context.report_malformed("`either` takes names of types", Place(node, child), "expected a type")
     return names
 
 
@@ -151,7 +151,7 @@ class TypeTable:
         """Declare a type that occurs only after ``-``."""
         help = did_you_mean(name, self.index) or "declare it in `:types`"
         message = f"type `{name}` is declared only as a supertype"
-        self.context.dialect("supertype", message, at, "read as a subtype of `object`", help=help, name=name)
+        self.context.note_dialect("supertype", message, at, "read as a subtype of `object`", help=help, name=name)
         self._add_type(name, at)
 
     def report_unknown(self, name: str, at: Place) -> None:
@@ -206,12 +206,12 @@ class TypeTable:
                 self.report_unknown(name, at)
         return tuple(sorted(numbers)) or (0,)
 
-    def text(self, alternatives: tuple[int, ...]) -> str:
+    def format_types(self, alternatives: tuple[int, ...]) -> str:
         """Alternatives as PDDL."""
         names = [self.names[type_number] for type_number in alternatives]
         return names[0] if len(names) == 1 else f"(either {' '.join(names)})"
 
-    def related(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    def are_related(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
         """Whether all types of two sets of alternatives have a common supertype below ``object``."""
         return all((self.ancestors[a] & self.ancestors[b]) - {0} for a in first for b in second)
 
@@ -245,7 +245,7 @@ class TypeTable:
         """Fix the objects; :meth:`domain` may be called from now on."""
         self._object_types = object_types
 
-    def domain(self, alternatives: tuple[int, ...]) -> int:
+    def get_domain(self, alternatives: tuple[int, ...]) -> int:
         """The number of the domain (tuple of objects) of a set of alternatives."""
         number = self._domain_index.get(alternatives)
         if number is not None:
@@ -266,11 +266,11 @@ class TypeTable:
         self.domain_sets.append(frozenset(members))
         self.domain_types.append(alternatives)
 
-    def alternatives(self, domain: int) -> tuple[int, ...] | None:
+    def get_alternatives(self, domain: int) -> tuple[int, ...] | None:
         """The type alternatives of a domain; ``None`` for a set of objects without types."""
         return self.domain_types[domain] or None
 
-    def subset(self, objects: tuple[int, ...]) -> int:
+    def get_subset_domain(self, objects: tuple[int, ...]) -> int:
         """The number of a domain with these objects, in order; a new one without types if there is none."""
         try:
             return self.domains.index(objects)

@@ -72,7 +72,7 @@ class UnknownStatements:
         if len(node) != 2:
             message = f"`unknown` takes one fact or fluent, not {len(node) - 1}"
             help = "write one statement for each" if len(node) > 2 else None
-            self.context.malformed(message, Place(node), "expected `(unknown (predicate object ..))`", help=help)
+            self.context.report_malformed(message, Place(node), "expected `(unknown (predicate object ..))`", help=help)
             return
         operand = node[1]
         head = operand[0] if isinstance(operand, list) and operand else operand
@@ -94,7 +94,7 @@ class UnknownStatements:
                 "expected one fluent and one or two numbers",
             )
             help = "write `(<= 2 (fluent ..) 8)`, `(<= (fluent ..) 8)` or `(< 2 (fluent ..))`"
-            self.context.malformed(message, Place(node), label, help=help)
+            self.context.report_malformed(message, Place(node), label, help=help)
             return
         fluent = self._read_fluent(node, 1 + numbers.index(None))
         if fluent is None:
@@ -118,7 +118,9 @@ class UnknownStatements:
     def _read_choice(self, node: list[Node]) -> None:
         exactly_one = node[0] == "oneof"
         if len(node) == 1:
-            self.context.malformed(f"`{node[0]}` without alternatives", Place(node), "expected facts to choose from")
+            self.context.report_malformed(
+                f"`{node[0]}` without alternatives", Place(node), "expected facts to choose from"
+            )
             return
         errors = self.context.errors
         alternatives = [self._read_alternative(Place(node, child), exactly_one) for child in range(1, len(node))]
@@ -142,7 +144,7 @@ class UnknownStatements:
             return () if literal is None else (literal,)
         if len(node) == 1:
             message = "an alternative without literals is always true"
-            self.context.malformed(message, Place(node), "expected literals after `and`")
+            self.context.report_malformed(message, Place(node), "expected literals after `and`")
         literals: dict[tuple[int, int, bool], tuple[InitialLiteral, Place]] = {}
         for child in range(1, len(node)):
             literal_at = Place(node, child)
@@ -162,7 +164,9 @@ class UnknownStatements:
         if isinstance(node, list) and len(node) == 3 and node[0] == "=":
             if not allows_values:
                 help = "write `(oneof (= ..) (= ..))`, or an interval such as `(<= 2 (fluent ..) 8)`"
-                self.context.malformed("`or` chooses among facts, not values", Place(node), "not a literal", help=help)
+                self.context.report_malformed(
+                    "`or` chooses among facts, not values", Place(node), "not a literal", help=help
+                )
                 return None
             fluent_value = self.initial.read_value(node)
             if fluent_value is None:
@@ -176,7 +180,7 @@ class UnknownStatements:
     def _read_fact(self, at: Place) -> Key | None:
         node = at.subtree
         if isinstance(node, list) and len(node) == 3 and node[0] == "at" and isinstance(node[2], list):
-            self.context.malformed("a timed literal cannot be unknown", at, "a timed literal")
+            self.context.report_malformed("a timed literal cannot be unknown", at, "a timed literal")
             return None
         return self.initial.read_fact(at)
 
@@ -186,7 +190,7 @@ class UnknownStatements:
         if self.context.errors > errors:
             return None
         if not isinstance(fluent, Fluent):
-            self.context.malformed("expected a fluent", Place(node, child), "not a fluent")
+            self.context.report_malformed("expected a fluent", Place(node, child), "not a fluent")
             return None
         return fluent.function, self.initial.encode(fluent.arguments)
 

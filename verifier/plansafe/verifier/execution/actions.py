@@ -73,7 +73,7 @@ class ActionCode:
         self._actions: list[Action] = []
         emitter.namespace["checked"] = check_number
 
-    def step_function(self, action: Action, precondition_holds: bool = False) -> StepFunction:
+    def compile_step(self, action: Action, precondition_holds: bool = False) -> StepFunction:
         """Return the function that takes an instantaneous action.
 
         ``precondition_holds``: the function does not check the precondition, because the caller knows that it holds.
@@ -96,7 +96,7 @@ class ActionCode:
         condition = "True" if precondition_holds else self.emitter.condition_text(And(action.start.condition))
         return self._compile_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
 
-    def snap_function(self, action: Action, end: bool, tolerance: Number) -> StepFunction | None:
+    def compile_snap(self, action: Action, end: bool, tolerance: Number) -> StepFunction | None:
         """Return ``run(S, F, L, duration, *objects)``, which takes the start or the end of an action alone.
 
         It checks the condition, and the duration with the ``tolerance``. ``None`` if the action has no such end, or if
@@ -169,15 +169,15 @@ class ActionCode:
         return f"{target} {sign} {operand}"
 
     def _assign_lines(self, assignment: model.Assignment, number: int) -> list[str]:
-        code_text, f = self.emitter.fact_code_text(assignment.arguments), assignment.function
-        log_index = len(self.task.predicates) + f
-        if not self._is_logged(-1 - f):
-            return [f"F[{f}][{code_text}] = v{number}"]
+        code_text, function = self.emitter.fact_code_text(assignment.arguments), assignment.function
+        log_index = len(self.task.predicates) + function
+        if not self._is_logged(-1 - function):
+            return [f"F[{function}][{code_text}] = v{number}"]
         return [
             f"c = {code_text}",
-            f"if F[{f}].get(c) != v{number}:",
-            f" L.append(({log_index}, c, F[{f}].get(c)))",
-            f" F[{f}][c] = v{number}",
+            f"if F[{function}].get(c) != v{number}:",
+            f" L.append(({log_index}, c, F[{function}].get(c)))",
+            f" F[{function}][c] = v{number}",
         ]
 
     def _compile_general(self, action: Action, precondition_holds: bool) -> StepFunction:
@@ -196,7 +196,7 @@ class ActionCode:
 
         return run
 
-    def precondition_function(self, action: Action) -> Callable[..., bool]:
+    def compile_precondition(self, action: Action) -> Callable[..., bool]:
         """Return ``f(S, F, *objects)``: whether the precondition holds."""
         function = self._precondition_functions.get(id(action))
         if function is None:
@@ -267,7 +267,7 @@ class ActionCode:
                 lines.append(" " * depth + f"if {emitter.condition_text(effect.condition)}:")
                 depth += 1
             pad = " " * depth
-            lines += [pad + line for line in self._fact_lines(effect)]
+            lines += [pad + line for line in self._emit_facts(effect)]
             for a in effect.assignments:
                 operator_index, code_text = _OPERATORS.index(a.operator), emitter.fact_code_text(a.arguments)
                 lines.append(
@@ -279,7 +279,7 @@ class ActionCode:
         emitter.define(name, "S, F, duration" + "".join([f", x{s}" for s in slots]), lines)
         return emitter.compile_function(name)
 
-    def _fact_lines(self, effect: model.Effect) -> list[str]:
+    def _emit_facts(self, effect: model.Effect) -> list[str]:
         """The code that collects the added and deleted facts of an effect."""
         fact_code_text = self.emitter.fact_code_text
         lines = [f"A.append(({atom.predicate}, {fact_code_text(atom.arguments)}))" for atom in effect.adds]
@@ -298,7 +298,7 @@ class ActionCode:
         if disjuncts is None or any([len(d.variables) + len(effect.variables) >= MAX_LOOPS for d in disjuncts]):
             return None
         emitter = self.emitter
-        body = self._fact_lines(effect)
+        body = self._emit_facts(effect)
         bound, outputs = frozenset(slots), [v.slot for v in effect.variables]
         lines: list[str] = []
         for disjunct in disjuncts:
@@ -322,7 +322,7 @@ def _merge_blocks(lines: list[str]) -> list[str]:
             blocks[-1].append(line)
         else:
             blocks.append([line])
-    merged: list[list[str]] = []
+    merged_blocks: list[list[str]] = []
     for block in blocks:
         is_mergeable = block[0].startswith("if ") and not any(["U.append" in line for line in block])
         if is_mergeable and block[0] in block_by_condition:
@@ -330,8 +330,8 @@ def _merge_blocks(lines: list[str]) -> list[str]:
             continue
         if is_mergeable:
             block_by_condition[block[0]] = block
-        merged.append(block)
-    return [line for block in merged for line in block]
+        merged_blocks.append(block)
+    return [line for block in merged_blocks for line in block]
 
 
 def _holds(holds: Callable[..., bool], state: State, objects: tuple[int, ...]) -> bool:

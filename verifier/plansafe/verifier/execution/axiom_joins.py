@@ -154,8 +154,8 @@ class StratumJoins:
     def _compile_joins(self, rules: Iterable[tuple[_AxiomDisjunct, FormulaLiteral | None]]) -> list[SeededJoin]:
         """Compile the joins of rules, each from the facts of its seed; without a seed, from all facts."""
         with self.emitter.private_indexes():
-            named = [(rule.axiom.predicate, self._define_join(rule, seed)) for rule, seed in rules]
-        return [SeededJoin(head, self.emitter.compile_function(name)) for head, name in named]
+            function_names = [(rule.axiom.predicate, self._define_join(rule, seed)) for rule, seed in rules]
+        return [SeededJoin(head, self.emitter.compile_function(name)) for head, name in function_names]
 
     def _map_domains(self, rule: _AxiomDisjunct) -> dict[int, int]:
         return {v.slot: v.domain for v in (*rule.axiom.parameters, *rule.disjunct.variables)}

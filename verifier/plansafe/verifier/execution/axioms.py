@@ -70,12 +70,12 @@ class Axioms:
             if self._has_few_objects and sum([len(codes) for codes in before.values()]) <= MAX_RECOMPUTED_FACTS:
                 self.compute(facts, fluents)
             else:
-                read = [
+                relevant_changes = [
                     change
                     for change in log
                     if (change[0] if change[0] < predicate_count else predicate_count - 1 - change[0]) in inputs
                 ]
-                maintenance = Maintenance(self.emitter, facts, fluents, read)
+                maintenance = Maintenance(self.emitter, facts, fluents, relevant_changes)
                 for joins in self._strata:
                     maintenance.update_stratum(joins)
         except Exception:
@@ -253,7 +253,7 @@ class Maintenance:
             self._before.facts[predicate] = codes
         return self._before
 
-    def _changed_joins(self, joins: StratumJoins, changed_reads: Iterable[int], deletes: bool) -> JoinQueue:
+    def _find_changed_joins(self, joins: StratumJoins, changed_reads: Iterable[int], deletes: bool) -> JoinQueue:
         """The joins from changed facts that find possible deletions (``deletes``) or additions."""
         queue: JoinQueue = []
         for predicate in changed_reads:
@@ -268,10 +268,10 @@ class Maintenance:
         """All facts derived, before the step, from deleted facts; ``None`` if they are more than the share allows."""
         overdeleted: PredicateFacts = {}
         budget = sum([len(codes) for codes in old.values()]) // DELETION_SHARE
-        queue = self._changed_joins(joins, changed_reads, True)
+        queue = self._find_changed_joins(joins, changed_reads, True)
         while queue:
             indexes = self.before
-            fresh: PredicateFacts = {}
+            new_codes: PredicateFacts = {}
             for (head, find), codes in queue:
                 derived: set[int] = set()
                 find(indexes.facts, self.fluents, indexes, codes, derived)
@@ -282,8 +282,8 @@ class Maintenance:
                     if budget < 0:
                         return None
                     head_deleted |= new
-                    fresh[head] = fresh[head] | new if head in fresh else new
-            queue = [(join, codes) for head, codes in fresh.items() for join in joins.get_joins_from(head, True)]
+                    new_codes[head] = new_codes[head] | new if head in new_codes else new
+            queue = [(join, codes) for head, codes in new_codes.items() for join in joins.get_joins_from(head, True)]
         return {predicate: codes for predicate, codes in overdeleted.items() if codes}
 
     def _rederive(
@@ -298,4 +298,4 @@ class Maintenance:
                 restored[predicate] = derivable
         for predicate, codes in restored.items():
             facts[predicate] |= codes
-        _grow(joins, facts, fluents, indexes, self._changed_joins(joins, changed_reads, False), restored, old)
+        _grow(joins, facts, fluents, indexes, self._find_changed_joins(joins, changed_reads, False), restored, old)

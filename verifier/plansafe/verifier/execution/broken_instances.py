@@ -62,8 +62,8 @@ def find_lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tupl
 
 def has_lasting_violation(runtime: Runtime, criteria: VerdictCriteria) -> bool:
     """Whether some violation decides the verdict whatever steps follow."""
-    nondecisive = runtime.rule_set.nondecisive_parts(criteria)
-    numbers, predicates = runtime.possible_violators()
+    nondecisive = runtime.rule_set.find_nondecisive_parts(criteria)
+    numbers, predicates = runtime.find_possible_violators()
     for monitor in [runtime.monitors[number] for number in numbers]:
         if monitor.part not in nondecisive and (
             _find_caused_bindings(monitor) if criteria.only_introduced else _is_violated(monitor)
@@ -107,8 +107,8 @@ def find_caused_since(
     if isinstance(new, InvariantMonitor) and new.final:
         return []
     old_bindings = set() if old is None else _find_caused_bindings(old)
-    caused = [BrokenInstance(new.part, binding) for binding in _find_caused_bindings(new) - old_bindings]
-    return caused + _find_undecided_since(old, new)
+    caused_instances = [BrokenInstance(new.part, binding) for binding in _find_caused_bindings(new) - old_bindings]
+    return caused_instances + _find_undecided_since(old, new)
 
 
 def _find_caused_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[int, ...]]:
@@ -117,14 +117,18 @@ def _find_caused_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[in
         return {
             v.binding
             for number, v in enumerate(monitor.violations)
-            if monitor.violation_log.blame(number) in CAUSED_BLAMES
+            if monitor.violation_log.decide_blame(number) in CAUSED_BLAMES
         }
     bindings = {violation.binding for violation in monitor.violations if violation.blame in CAUSED_BLAMES}
     if monitor.final:
         return bindings
     episodes = monitor.episodes.items()
     return bindings.union(
-        [b for b, episode in episodes if episode.blame(mentions_actions=monitor.mentions_actions) in CAUSED_BLAMES]
+        [
+            b
+            for b, episode in episodes
+            if episode.decide_blame(mentions_actions=monitor.mentions_actions) in CAUSED_BLAMES
+        ]
     )
 
 
@@ -139,7 +143,7 @@ def _find_undecided_since(
 
 def find_undecided_instances(runtime: Runtime) -> list[BrokenInstance]:
     """The instances that read an undefined number."""
-    return [BrokenInstance(part, binding, undecided=True) for part, binding in runtime.undecided()]
+    return [BrokenInstance(part, binding, undecided=True) for part, binding in runtime.collect_undecided()]
 
 
 def remove_preferences(runtime: Runtime, broken: Iterable[BrokenInstance]) -> tuple[BrokenInstance, ...]:
@@ -152,6 +156,6 @@ def select_decisive(
     runtime: Runtime, broken: Iterable[BrokenInstance], criteria: VerdictCriteria
 ) -> tuple[BrokenInstance, ...]:
     """The instances sorted, without those that leave a plan safe. An undecided preference does not leave it safe."""
-    nondecisive = runtime.rule_set.nondecisive_parts(criteria)
-    insignificant = runtime.rule_set.parts_below_severity(criteria)
+    nondecisive = runtime.rule_set.find_nondecisive_parts(criteria)
+    insignificant = runtime.rule_set.find_parts_below_severity(criteria)
     return tuple(sorted([b for b in broken if b.part not in (insignificant if b.undecided else nondecisive)]))

@@ -271,7 +271,7 @@ def _compile(
         return Rejected(_with_expectations(context, sources, domain, problem), sources)
     symbols = elaborated.symbols
     rules = RuleElaborator(symbols)
-    rules.constraints(elaborated.constraints)
+    rules.elaborate_constraints(elaborated.constraints)
     profile_application = None
     if options.home is not None:
         from plansafe.verifier.rules.home_profile import ProfileApplication  # noqa: PLC0415 - optional
@@ -405,7 +405,7 @@ def _elaborate_specifications(
             declare_kind_types(
                 symbols, [kind for kind in find_bound_kinds(symbols, expanded).types if kind not in EVERYTHING]
             )
-        rules.specifications(expanded)
+        rules.elaborate_specifications(expanded)
     except LimitReached:
         label = Label(specs[0].name, Span(0, 1), "this specification")
         context.diagnostics.append(

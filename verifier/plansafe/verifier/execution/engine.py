@@ -168,7 +168,7 @@ class Engine:
                         names.setdefault((atom.predicate, value), {})[action.name] = None
         return {key: list(actions) for key, actions in names.items()}
 
-    def changed_indexes(self, action: model.Action) -> tuple[int, ...]:
+    def find_changed_indexes(self, action: model.Action) -> tuple[int, ...]:
         """The predicates (and fluents, numbered after them) that an instantaneous action may change itself."""
         cached = self._changed_indexes.get(id(action))
         if cached is None:
@@ -234,10 +234,10 @@ class Engine:
     def announce_step(self, runtime: Runtime, state: State, step: GroundAction | None, letter_time: LetterTime) -> None:
         """Let the monitors read the step that is taken in a state; ``None``: the letter has no step."""
         if self.reads_actions:
-            action_fact = None if step is None else self.action_fact("start", step)
+            action_fact = None if step is None else self.find_action_fact("start", step)
             runtime.take_actions(state, () if action_fact is None else (action_fact,), letter_time)
 
-    def action_fact(self, kind: str, step: GroundAction) -> ActionFact | None:
+    def find_action_fact(self, kind: str, step: GroundAction) -> ActionFact | None:
         """The action fact of a step; ``None`` if no rule reads it.
 
         ``kind``: ``start`` or ``end`` of the action, or ``during`` it.

@@ -198,8 +198,8 @@ class Execution:
     def _change_state(self, step: GroundAction, log: list[StateChange]) -> bool:
         """Change the state without the monitors, and log the changes; ``False`` if the step cannot be taken."""
         engine, state = self.engine, self.state
-        self._unshare(engine.changed_indexes(step.action))
-        run = engine.full_code.step_function(step.action)
+        self._unshare(engine.find_changed_indexes(step.action))
+        run = engine.full_code.compile_step(step.action)
         try:
             if not run(state.facts, state.fluents, log, *step.objects):
                 return False
@@ -267,9 +267,9 @@ class Execution:
         """All legal steps of the present state (only of the named actions, if any are named), each once."""
         legal = self.engine.legal_actions
         searches = legal.searches_for(names)
-        return legal.find(self.state, self._covering_indexes(legal.index_specs), searches)
+        return legal.find(self.state, self._find_covering_indexes(legal.index_specs), searches)
 
-    def _covering_indexes(self, requested: set[tuple[int, tuple[int, ...]]]) -> FactIndexes:
+    def _find_covering_indexes(self, requested: set[tuple[int, tuple[int, ...]]]) -> FactIndexes:
         """The indexes of the present state, with the requested ones."""
         if self._indexes is None:
             self._indexes = FactIndexes(self.engine.emitter, requested)
@@ -286,7 +286,7 @@ class Execution:
         steps = list(self.legal(*names))
         if self.runtime is None:
             return [StepOption(step) for step in steps]
-        return StepForesight(self.engine, self.state, self.runtime, self.letter).options(steps)
+        return StepForesight(self.engine, self.state, self.runtime, self.letter).list_options(steps)
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
@@ -313,7 +313,7 @@ class Execution:
         runtime = self.runtime
         if runtime is None:
             return False
-        insignificant = runtime.rule_set.parts_below_severity(self.criteria)
+        insignificant = runtime.rule_set.find_parts_below_severity(self.criteria)
         reporters = [*runtime.monitors, *[check for checks in runtime.checks.values() for check in checks]]
         return any(
             [
@@ -330,19 +330,19 @@ class Execution:
     @property
     def violations_at_end(self) -> tuple[BrokenInstance, ...]:
         """The instances of rules that would be violated, or undecided, if the execution ended here."""
-        end = self.finished_runtime()
+        end = self.finish_runtime()
         if end is None:
             return ()
         violated = {BrokenInstance(v.part, v.binding) for v in self._list_decisive_violations(end)}
         return select_decisive(end, {*violated, *find_undecided_instances(end)}, self.criteria)
 
-    def first_violated_step(self, ends: bool = True) -> int | None:
+    def find_first_violated_step(self, ends: bool = True) -> int | None:
         """The first step with a decisive violation if the execution ended here; without ``ends``, until here."""
-        end = self.finished_runtime()
+        end = self.finish_runtime()
         violations = [] if end is None else self._list_decisive_violations(end)
         return min([v.step for v in violations if ends or not v.at_end], default=None)
 
-    def finished_runtime(self) -> Runtime | None:
+    def finish_runtime(self) -> Runtime | None:
         """The monitors as if the execution ended here; ``None`` without rules. Raises :class:`TooManyInstances`."""
         if self.runtime is None:
             return None
@@ -351,7 +351,9 @@ class Execution:
         return end
 
     def _list_decisive_violations(self, end: Runtime) -> list[Violation]:
-        return [violation for violation in end.violations() if self.engine.is_decisive(violation, self.criteria)]
+        return [
+            violation for violation in end.collect_violations() if self.engine.is_decisive(violation, self.criteria)
+        ]
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 

@@ -112,7 +112,7 @@ class Monitor:
         execution = self.now().after(step)
         if execution is None:
             return Advice(False, False, self._explain_failure(step))
-        broken = self._named_rules(execution.new_violations)
+        broken = self._name_rules(execution.new_violations)
         return Advice(not broken, True, (), broken)
 
     def now(self) -> Execution:
@@ -148,7 +148,7 @@ class Monitor:
         state = self.simulation.state
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
-        reasons = evaluator.unmet_literals(And(step.action.start.condition), binding, True)
+        reasons = evaluator.find_unmet_literals(And(step.action.start.condition), binding, True)
         texts = tuple([unmet_literal_text(self.task, reason) for reason in reasons])
         return texts or ("its effects cannot be computed: a number is undefined or two effects conflict",)
 
@@ -176,18 +176,18 @@ class Monitor:
         ``(not (p a))``, ``(= (f) 3)``). With ``complete``, facts of the observed predicates that are not listed are
         false. Raises :class:`ObservationError`; then nothing has changed.
         """
-        observed = self._parse(facts)
+        observed_values = self._parse(facts)
         state = self.simulation.state
         predicate_count = len(state.facts)
         if complete:
-            for predicate in {index for index, _ in observed if index < predicate_count}:
+            for predicate in {index for index, _ in observed_values if index < predicate_count}:
                 for code in state.facts[predicate]:
-                    observed.setdefault((predicate, code), False)
+                    observed_values.setdefault((predicate, code), False)
         log: list[StateChange] = []
         unexpected: list[str] = []
         missing: list[str] = []
         numbers: list[tuple[str, str, str]] = []
-        for (index, code), value in observed.items():
+        for (index, code), value in observed_values.items():
             if index >= predicate_count:
                 before = state.fluents[index - predicate_count].get(code)
                 if before != value:
@@ -224,7 +224,7 @@ class Monitor:
         self.runtime.enter_state(
             self.simulation.state, _compute_net_changes(log), LetterTime(self.letter, self.letter, False)
         )
-        return self._named_rules(find_new_violations(self._before, self.runtime))
+        return self._name_rules(find_new_violations(self._before, self.runtime))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
@@ -263,7 +263,7 @@ class Monitor:
 
     # -- conversion ---------------------------------------------------------------------------------------------------
 
-    def _named_rules(self, instances: Iterable[BrokenInstance]) -> tuple[BrokenRule, ...]:
+    def _name_rules(self, instances: Iterable[BrokenInstance]) -> tuple[BrokenRule, ...]:
         """The rules of broken instances, with objects and message, each once."""
         broken: dict[BrokenRule, None] = {}
         for part_number, objects, undecided in instances:
@@ -281,7 +281,7 @@ class Monitor:
         return tuple(broken)
 
     def _parse(self, facts: Mapping[str, bool | Number] | Iterable[str]) -> dict[tuple[int, int], bool | Number]:
-        observed: dict[tuple[int, int], bool | Number] = {}
+        observed_values: dict[tuple[int, int], bool | Number] = {}
         literals: list[tuple[str, bool | Number | None]] = (
             list(facts.items()) if isinstance(facts, Mapping) else [(text, None) for text in facts]
         )
@@ -303,8 +303,8 @@ class Monitor:
             if is_number == isinstance(value, bool):
                 message = f"`{text}` takes {'a number' if is_number else 'true or false'}"
                 raise _find_observation_error(SC.TYPE_MISMATCH, message)
-            observed[key] = value
-        return observed
+            observed_values[key] = value
+        return observed_values
 
     def _make_fact_key(self, node: Node, text: str) -> tuple[int, int]:
         """The predicate (or function, numbered after the predicates) and code of an observed fact."""
@@ -365,11 +365,11 @@ def _decide_verdict(monitor: InvariantMonitor | Automaton) -> int:
     program = monitor.program
     if program.past_mode:
         fails = [
-            not program.output(i.state)
+            not program.read_output(i.state)
             for i in [*monitor.instances.values(), *([] if monitor.default_retired else [monitor.default_instance])]
         ]
         return PRESENTLY_VIOLATED if monitor.mode == "end" and any(fails) else PRESENTLY_SATISFIED
-    verdicts = [program.verdict(i.state) for i in monitor.instances.values()]
+    verdicts = [program.find_verdict(i.state) for i in monitor.instances.values()]
     if not monitor.default_retired and monitor.has_shared_bindings():
-        verdicts.append(program.verdict(monitor.default_instance.state))
+        verdicts.append(program.find_verdict(monitor.default_instance.state))
     return min(verdicts, default=PERMANENTLY_SATISFIED)

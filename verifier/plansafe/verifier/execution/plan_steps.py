@@ -52,7 +52,7 @@ def resolve_plan(engine: Engine, plan: Source) -> ResolvedPlan:
         and (engine.has_late_literals and not any([isinstance(s, GroundAction) and s.action.end for s in steps]))
     ):
         # Timed literals need times: step i of an untimed plan happens at time i.
-        text = text._replace(steps=tuple([step._replace(time=i) for i, step in enumerate(text.steps, 1)]))
+        text = text._replace(steps=tuple([step._replace(time=index) for index, step in enumerate(text.steps, 1)]))
         timed = list(text.steps)
     is_continuous = engine.is_continuous
     if is_continuous and text.steps and not timed and text.ordering is None:
@@ -64,12 +64,17 @@ def resolve_plan(engine: Engine, plan: Source) -> ResolvedPlan:
         steps = [_check_times(step, resolved) for step, resolved in zip(text.steps, steps, strict=True)]
     if (not timed and not is_continuous) or text.diagnostics or text.ordering is not None:
         return ResolvedPlan(text, tuple(steps), None, tuple([step.span for step in text.steps]), text.ordering)
-    order = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)
+    indexes_by_time = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)
     timed_steps = []
-    for number, i in enumerate(order, 1):
+    for number, i in enumerate(indexes_by_time, 1):
         step = text.steps[i]
         timed_steps.append(TimedStep(number, i, step.time or 0, step.duration, steps[i], step.tolerance or None))
-    return ResolvedPlan(text, tuple([steps[i] for i in order]), timed_steps, tuple([text.steps[i].span for i in order]))
+    return ResolvedPlan(
+        text,
+        tuple([steps[i] for i in indexes_by_time]),
+        timed_steps,
+        tuple([text.steps[i].span for i in indexes_by_time]),
+    )
 
 
 def _check_times(step: Step, resolved: GroundAction | IllFormed) -> GroundAction | IllFormed:

@@ -36,13 +36,14 @@ def rules_text(engine: Engine) -> str:
         for part in rule.parts:
             lines.append(f"  {part_text(engine.task, part)}")
             lines += [
-                f"    {text}" for text in (*_violating_states(engine.task, part), *_monitor_texts(engine, number))
+                f"    {text}"
+                for text in (*_describe_violating_states(engine.task, part), *_monitor_texts(engine, number))
             ]
             number += 1
     return "".join([line + "\n" for line in lines])
 
 
-def _violating_states(task: Task, part: RulePart) -> Iterator[str]:
+def _describe_violating_states(task: Task, part: RulePart) -> Iterator[str]:
     """The states that violate a part about single states: its negation in disjunctive normal form."""
     if is_temporal(part.body) or part.mode == "whole":
         return
@@ -53,10 +54,10 @@ def _violating_states(task: Task, part: RulePart) -> Iterator[str]:
         return
     printer = Printer(task).with_variables(part.parameters)
     for disjunct in disjuncts:
-        yield f"breaks where {_disjunct(printer, disjunct)}"
+        yield f"breaks where {_disjunct_text(printer, disjunct)}"
 
 
-def _disjunct(printer: Printer, disjunct: Disjunct) -> str:
+def _disjunct_text(printer: Printer, disjunct: Disjunct) -> str:
     disjunct_printer = printer.with_variables(disjunct.variables)
     literals = [
         ("" if literal.positive else "not ") + disjunct_printer.print_formula(literal.formula)
@@ -80,7 +81,7 @@ def _monitor_texts(engine: Engine, number: int) -> Iterator[str]:
     for monitor in runtime.monitors:
         if monitor.part == number:
             is_watched = True
-            yield f"watched by {_monitor_text(engine, part, monitor)}, on {_triggers(engine.task, monitor)}"
+            yield f"watched by {_monitor_text(engine, part, monitor)}, on {_triggers_text(engine.task, monitor)}"
     for checks in runtime.checks.values():
         for check in checks:
             if check.part == number:
@@ -101,16 +102,18 @@ def _monitor_text(engine: Engine, part: RulePart, monitor: InvariantMonitor | Au
     return f"{kind} that reads {', '.join(printer.print_formulas(monitor.program.leaves)) or 'nothing'}"
 
 
-def _triggers(task: Task, monitor: InvariantMonitor | Automaton) -> str:
+def _triggers_text(task: Task, monitor: InvariantMonitor | Automaton) -> str:
     """The changes that may change a binding's value: facts that become true (``+``) or false (``-``)."""
-    changes = [(predicate, added) for predicate, added, _ in monitor.triggers()]
+    changes = [(predicate, added) for predicate, added, _ in monitor.list_triggers()]
     if isinstance(monitor, Automaton):  # changes of leaves without parameters wake it without a search
         searched = {predicate for predicate, _ in changes}
         changes += [(predicate, None) for predicate in monitor.all_readers.by_predicate if predicate not in searched]
-    return " ".join([f"{_SIGNS[added]}`{_name(task, predicate)}`" for predicate, added in dict.fromkeys(changes)])
+    return " ".join(
+        [f"{_SIGNS[added]}`{_symbol_name(task, predicate)}`" for predicate, added in dict.fromkeys(changes)]
+    )
 
 
-def _name(task: Task, number: int) -> str:
+def _symbol_name(task: Task, number: int) -> str:
     """The name of a predicate, or of a function; functions are numbered after the predicates."""
     count = len(task.predicates)
     return (task.predicates[number] if number < count else task.functions[number - count]).name

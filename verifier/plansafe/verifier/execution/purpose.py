@@ -102,9 +102,10 @@ def _find_lost_literals(
     evaluator_before = Evaluator(task, before.facts, before.fluents)
     if evaluator_before.holds(condition, binding) is not True:
         return
-    for reason in evaluator_before.unmet_literals(condition, binding, False, NO_LIMIT):
-        if evaluator_after.holds(reason.formula, reason.binding) is not (not reason.required_value):
-            yield formula_text(task, Not(reason.formula) if reason.required_value else reason.formula, reason.binding)
+    for literal in evaluator_before.find_unmet_literals(condition, binding, False, NO_LIMIT):
+        formula, required_value = literal.formula, literal.required_value
+        if evaluator_after.holds(formula, literal.binding) is not (not required_value):
+            yield formula_text(task, Not(formula) if required_value else formula, literal.binding)
 
 
 def _find_supported_rules(

@@ -38,17 +38,17 @@ class _PlainReplay(NamedTuple):
 
 def replay_plan(compiled: CompiledTask, plan: Source, deadline: float | None = None) -> ReadingOutcomes:
     """Replay a plan in a task with one world. Raises :class:`LimitReached` past ``deadline`` (monotonic)."""
-    plain = _replay_plain_plan(compiled.engine, plan, deadline)
-    if plain is not None and not plain.replay.failures and plain.replay.limit is None:
-        return ReadingOutcomes(None, [plain.replay.outcome(plain.step_count)])
+    plain_outcome = _replay_plain_plan(compiled.engine, plan, deadline)
+    if plain_outcome is not None and not plain_outcome.replay.failures and plain_outcome.replay.limit is None:
+        return ReadingOutcomes(None, [plain_outcome.replay.outcome(plain_outcome.step_count)])
     resolved = resolve_plan(compiled.engine, plan)
     if resolved.text.diagnostics or resolved.is_open:
         return ReadingOutcomes(resolved, [])
-    if plain is None:
+    if plain_outcome is None:
         return ReadingOutcomes(resolved, replay_readings(compiled, resolved, deadline))
-    if not plain.replay.failures:  # it has reached a limit
-        return ReadingOutcomes(resolved, [plain.replay.outcome(len(resolved.steps))])
-    return ReadingOutcomes(resolved, _resume_readings(plain.replay, resolved))
+    if not plain_outcome.replay.failures:  # it has reached a limit
+        return ReadingOutcomes(resolved, [plain_outcome.replay.outcome(len(resolved.steps))])
+    return ReadingOutcomes(resolved, _resume_readings(plain_outcome.replay, resolved))
 
 
 def _replay_plain_plan(engine: Engine, plan: Source, deadline: float | None) -> _PlainReplay | None:

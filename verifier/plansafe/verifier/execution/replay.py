@@ -132,7 +132,7 @@ class Replay:
                             return number
                         if step.action.end is not None:
                             return None
-                        entry = chunk_cache[chunk] = (code.step_function(step.action), step.objects, step)
+                        entry = chunk_cache[chunk] = (code.compile_step(step.action), step.objects, step)
                     try:
                         if is_plain:
                             done = entry[0](facts, fluents, log, *entry[1])
@@ -198,7 +198,7 @@ class Replay:
                         return
                     continue
                 try:
-                    run = self.code.step_function(step.action)
+                    run = self.code.compile_step(step.action)
                     if is_plain and run(facts, fluents, log, *step.objects):
                         self.executed_count += 1
                         self.letter += 1
@@ -224,7 +224,7 @@ class Replay:
         if self._unshared is None or id(action) in self._prepared_actions:
             return
         self._prepared_actions.add(id(action))
-        self.state.unshare(self.engine.changed_indexes(action), self._unshared)
+        self.state.unshare(self.engine.find_changed_indexes(action), self._unshared)
         action_predicate = self.engine.action_predicates.get(("start", action.name))
         if action_predicate is not None:
             self.state.unshare((action_predicate,), self._unshared)
@@ -238,7 +238,7 @@ class Replay:
         self._unshare(step.action)
         reads_actions = runtime is not None and engine.reads_actions
         if reads_actions or step.action.preferences:
-            if not engine.code.precondition_function(step.action)(state.facts, state.fluents, *step.objects):
+            if not engine.code.compile_precondition(step.action)(state.facts, state.fluents, *step.objects):
                 return self._record_failure(step, number, Failure(number, SC.PRECONDITION))
             engine.code.check_effects(step.action, state, step.objects)
             if step.action.preferences:  # after the check, because preferences of a failed step do not count
@@ -246,9 +246,9 @@ class Replay:
         if reads_actions:
             assert runtime is not None
             engine.announce_step(runtime, state, step, self.letter_time())
-            run = self.code.step_function(step.action, True)  # the precondition has been checked above
+            run = self.code.compile_step(step.action, True)  # the precondition has been checked above
         elif run is None:
-            run = self.code.step_function(step.action)
+            run = self.code.compile_step(step.action)
         if not run(state.facts, state.fluents, self.log, *step.objects):
             return self._record_failure(step, number, Failure(number, SC.PRECONDITION))
         self._enter_state(number)
@@ -276,7 +276,7 @@ class Replay:
         if len(self.unmet_literals) >= MAX_EXPLAINED_FAILURES or number in self.explained_steps:
             return
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
-        self.unmet_literals[number] = tuple(evaluator.unmet_literals(model.And(condition), binding, True))
+        self.unmet_literals[number] = tuple(evaluator.find_unmet_literals(model.And(condition), binding, True))
 
     def letter_time(self) -> LetterTime:
         """Return the number and time of the present letter."""
@@ -384,14 +384,14 @@ class Replay:
             try:
                 runtime.finish(self.state, self.letter_time())
                 violations = tuple(
-                    [violation for v in runtime.violations() for violation in self._with_step_numbers(v)]
+                    [violation for v in runtime.collect_violations() for violation in self._with_step_numbers(v)]
                 )
             except TooManyInstances:
                 self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more violations than the limit allows")
             # A part with too many instances is undecided as a whole.
-            undecided = tuple(runtime.undecided() + [(part, ()) for part in runtime.too_large])
+            undecided = tuple(runtime.collect_undecided() + [(part, ()) for part in runtime.too_large])
             match_counts = tuple(runtime.match_counts)
-            trigger_counts = tuple(runtime.trigger_counts())
+            trigger_counts = tuple(runtime.count_triggers())
         if self.observer is None:
             count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.preference_violations)
         return Outcome(

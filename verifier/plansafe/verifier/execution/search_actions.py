@@ -59,7 +59,7 @@ class LegalActions:
                 for objects in dict.fromkeys(bindings):
                     yield GroundAction(action, objects)
                 continue
-            holds = self._code.precondition_function(action)
+            holds = self._code.compile_precondition(action)
             for objects in dict.fromkeys(bindings):
                 step = GroundAction(action, objects)
                 if self._is_executable(state, holds, step):
@@ -126,7 +126,7 @@ class Projection:
 
     def _make_effect_function(self, action: Action) -> Callable[..., bool]:
         """The effects of an action; interpreted if an undefined number in them decides nothing."""
-        fast, task = self._code.step_function(action, True), self._code.task
+        fast, task = self._code.compile_step(action, True), self._code.task
 
         def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:
             try:

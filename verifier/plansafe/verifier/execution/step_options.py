@@ -82,7 +82,7 @@ class StepForesight:
         self._broken_by_changes: dict[tuple[tuple[StateChange, ...], tuple[Number, ...]], BrokenInstances] = {}
         self._projection = engine.projection
 
-    def _past_truth(self, affected: AffectedMonitors, number: int, binding: tuple[int, ...]) -> bool | None:
+    def _find_past_truth(self, affected: AffectedMonitors, number: int, binding: tuple[int, ...]) -> bool | None:
         """The truth of a latch after the letter that a step leaves, if the step affects the ``affected`` monitors."""
         if number not in affected:
             idle = self._departing.monitors[number]
@@ -102,25 +102,25 @@ class StepForesight:
         all_broken = frozenset([instance for instances in broken.values() for instance in instances])
         return _UnaffectedMonitors(after.monitors, broken, all_broken)
 
-    def options(self, steps: Iterable[GroundAction]) -> list[StepOption]:
+    def list_options(self, steps: Iterable[GroundAction]) -> list[StepOption]:
         """Each step with the instances that it would break; all steps must be legal."""
-        reads_actions, action_fact_of = self.engine.reads_actions, self.engine.action_fact
+        reads_actions, action_fact_of = self.engine.reads_actions, self.engine.find_action_fact
         options: list[StepOption] = []
         for step in steps:
             action_fact = action_fact_of("start", step) if reads_actions else None
-            broken, due = (
+            broken, due_checks = (
                 (self._departing.all_broken, NO_DUE_CHECKS) if action_fact is None else self._leave_letter(action_fact)
             )
             run = self._projection.find_effect_function(step.action)
-            if due:
-                broken |= self._enter_next_state(run, step, due)
+            if due_checks:
+                broken |= self._enter_next_state(run, step, due_checks)
             elif run is None:
                 broken |= self._arriving.all_broken
             else:
                 key = (id(run), step.objects)
                 broken_by_effects = self._broken_by_effects.get(key)
                 if broken_by_effects is None:
-                    broken_by_effects = self._broken_by_effects[key] = self._enter_next_state(run, step, due)
+                    broken_by_effects = self._broken_by_effects[key] = self._enter_next_state(run, step, due_checks)
                 broken |= broken_by_effects
             options.append(StepOption(step, remove_preferences(self.runtime, broken)) if broken else StepOption(step))
         return options
@@ -136,7 +136,7 @@ class StepForesight:
         is_indexed = runtime.indexes.reads(predicate)
         if is_indexed:
             runtime.indexes.update(((predicate, code, True),))
-        due: DueChecks = []
+        due_checks: DueChecks = []
         try:
             # A binding with changes that are not read yet reads the step as well.
             affected: AffectedMonitors = {
@@ -151,17 +151,19 @@ class StepForesight:
             for number, candidates in affected.items():
                 broken.update(self._predict_step_letter(number, (predicate, code, True), candidates))
             for check in runtime.checks.get(predicate, ()):
-                bindings = check.matching_bindings(state, runtime.indexes, code)
+                bindings = check.find_matching_bindings(state, runtime.indexes, code)
                 if bindings:
-                    violated, undecided, later = check.predict(state, bindings, partial(self._past_truth, affected))
+                    violated, undecided, later = check.predict(
+                        state, bindings, partial(self._find_past_truth, affected)
+                    )
                     if violated or undecided:
                         broken.update(_find_broken_instances(check.part, violated, undecided))
-                    due += [(check, binding) for binding in later]
+                    due_checks += [(check, binding) for binding in later]
         finally:
             facts.discard(code)
             if is_indexed:
                 runtime.indexes.update(((predicate, code, False),))
-        return frozenset(broken), due
+        return frozenset(broken), due_checks
 
     def _pending_reads(self, number: int, predicate: int, code: int) -> bool:
         """Whether a monitor with pending changes reads a fact when it evaluates them."""
@@ -188,7 +190,9 @@ class StepForesight:
 
     # -- the next letter ----------------------------------------------------------------------------------------------
 
-    def _enter_next_state(self, run: Callable[..., bool] | None, step: GroundAction, due: DueChecks) -> BrokenInstances:
+    def _enter_next_state(
+        self, run: Callable[..., bool] | None, step: GroundAction, due_checks: DueChecks
+    ) -> BrokenInstances:
         """The instances broken in the state after a step."""
         state = self.state
         log: list[StateChange] = []
@@ -206,7 +210,7 @@ class StepForesight:
             broken = self._broken_by_changes.get((changes, new_numbers))
             if broken is None:
                 broken = self._broken_by_changes[changes, new_numbers] = self._evaluate_changes(changes)
-            for check, binding in due:
+            for check, binding in due_checks:
                 value = check.holds(state, binding)
                 if value is False or (value is None and binding not in check.undecided):
                     broken |= {BrokenInstance(check.part, binding, value is None)}
@@ -235,8 +239,10 @@ class StepForesight:
         watchers = self._watchers.get((index, added, arriving))
         if watchers is None:
             silent = self._arriving_silent if arriving else self._departing_silent
-            readers = [number for number in self.runtime.readers(index) if number not in silent]
-            triggers = [(number, find) for number, find in self.runtime.triggers(index, added) if number not in silent]
+            readers = [number for number in self.runtime.find_readers(index) if number not in silent]
+            triggers = [
+                (number, find) for number, find in self.runtime.find_triggers(index, added) if number not in silent
+            ]
             watchers = self._watchers[index, added, arriving] = readers, triggers
         return watchers
 

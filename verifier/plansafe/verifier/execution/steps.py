@@ -69,19 +69,19 @@ class Resolver:
         """Resolve the tokens of a step."""
         signature = self._signatures.get(tokens[0])
         if signature is None or len(tokens) - 1 != len(signature[1]):
-            return self._ill_formed(tokens)
+            return self._explain_ill_formed(tokens)
         index, lenient = self.task.object_index, self.lenient
         objects = []
         position = 1
         for members in signature[1]:
             number = index.get(tokens[position])
             if number is None or (number not in members and not lenient):
-                return self._ill_formed(tokens)
+                return self._explain_ill_formed(tokens)
             objects.append(number)
             position += 1
         return GroundAction(signature[0], tuple(objects))
 
-    def _ill_formed(self, tokens: list[str] | tuple[str, ...]) -> IllFormed:
+    def _explain_ill_formed(self, tokens: list[str] | tuple[str, ...]) -> IllFormed:
         task = self.task
         name = tokens[0]
         self._suggested += 1

@@ -37,7 +37,7 @@ class TimedActionFacts:
         happening_facts: list[ActionFact] = []
         for event in events:
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
-                action_fact = self.engine.action_fact(event.kind, event.step.resolved)
+                action_fact = self.engine.find_action_fact(event.kind, event.step.resolved)
                 if action_fact is not None:
                     happening_facts.append(action_fact)
                     action_facts.append(StepActionFact(action_fact, event.step.number))
@@ -54,7 +54,7 @@ class TimedActionFacts:
         action_facts: list[StepActionFact] = []
         for step in running:
             assert isinstance(step.resolved, GroundAction)
-            action_fact = self.engine.action_fact("during", step.resolved)
+            action_fact = self.engine.find_action_fact("during", step.resolved)
             if action_fact is not None:
                 action_facts.append(StepActionFact(action_fact, step.number))
         runtime.count_matches([fact for fact, _ in action_facts])
@@ -93,7 +93,7 @@ class TimedActionFacts:
                 or event.step.resolved.action.end is None
             ):
                 continue
-            action_fact = self.engine.action_fact("during", event.step.resolved)
+            action_fact = self.engine.find_action_fact("during", event.step.resolved)
             if action_fact is None:
                 continue
             predicate, code = action_fact

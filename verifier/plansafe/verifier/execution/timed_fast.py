@@ -145,23 +145,23 @@ class IsolatedEvents:
 
     # -- isolated events ----------------------------------------------------------------------------------------------
 
-    def _take(self, step: TimedStep, ground: GroundCode, ends: int) -> bool:
+    def _take(self, step: TimedStep, ground_code: GroundCode, ends: int) -> bool:
         """Make the changes of an isolated event; False, without a change, if the general definition must decide."""
         state, log, number = self.run.state, self.run.log, step.number
         facts, fluents = state.facts, state.fluents
-        code = ground.code
+        code = ground_code.code
         take = code.end if ends else code.start
         assert take is not None
         starts = not ends and code.end is not None
         try:
-            if not take(facts, fluents, log, step.duration, *ground.objects):
+            if not take(facts, fluents, log, step.duration, *ground_code.objects):
                 return False
         except (KeyError, ZeroDivisionError, NumberTooLarge):
             return False
         if self._axioms is not None:
             self._axioms.update(facts, fluents, log)
         try:
-            holds = not starts or code.over_all is None or code.over_all(facts, fluents, *ground.objects)
+            holds = not starts or code.over_all is None or code.over_all(facts, fluents, *ground_code.objects)
             holds = holds and self._keeps_over_all(log, number)
         except (KeyError, ZeroDivisionError):
             holds = False
@@ -169,9 +169,9 @@ class IsolatedEvents:
             state.undo(log)
             return False
         if ends:
-            self._finish(number, ground)
+            self._finish(number, ground_code)
         elif starts:
-            self._begin(step, ground)
+            self._begin(step, ground_code)
         return True
 
     def _record_event(self, tick: int, number: int, ends: int) -> None:
@@ -202,14 +202,14 @@ class IsolatedEvents:
                     return False
         return True
 
-    def _begin(self, step: TimedStep, ground: GroundCode) -> None:
+    def _begin(self, step: TimedStep, ground_code: GroundCode) -> None:
         self._under_way[step.number] = step
-        for key in ground.reads:
-            self._watching.setdefault(key, {})[step.number] = ground
+        for key in ground_code.reads:
+            self._watching.setdefault(key, {})[step.number] = ground_code
 
-    def _finish(self, number: int, ground: GroundCode) -> None:
+    def _finish(self, number: int, ground_code: GroundCode) -> None:
         self._under_way.pop(number, None)
-        for key in ground.reads:
+        for key in ground_code.reads:
             self._watching[key].pop(number, None)
 
     # -- other happenings --------------------------------------------------------------------------------------------
@@ -245,19 +245,19 @@ class IsolatedEvents:
     def _read_replay(self) -> None:
         running = {step.number: step for step in self.run.running}
         for number in [number for number in self._under_way if number not in running]:
-            ground = self._find_ground_code(self._under_way[number])
-            if ground is None:
+            ground_code = self._find_ground_code(self._under_way[number])
+            if ground_code is None:
                 del self._under_way[number]
             else:
-                self._finish(number, ground)
+                self._finish(number, ground_code)
         self._is_regular = not self.run.pending
         for number, step in running.items():
-            ground = self._find_ground_code(step)
-            if ground is None:
+            ground_code = self._find_ground_code(step)
+            if ground_code is None:
                 self._under_way[number] = step
                 self._is_regular = self._is_regular and not _has_over_all(step)
             elif number not in self._under_way:
-                self._begin(step, ground)
+                self._begin(step, ground_code)
         self._is_regular = self._is_regular and (self.run.reading == HALT or not self.run.has_false_over_all())
 
     # -- compilation ---------------------------------------------------------------------------------------------------
@@ -283,9 +283,9 @@ class IsolatedEvents:
 
     def _compile_lifted(self, action: Action) -> LiftedCode | None:
         quantified = any([isinstance(f, Quantified) for part in action.over_all for f in subformulas(part)])
-        compiler, within = self.run.engine.full_code, self.run.tolerance.exact
-        start = compiler.snap_function(action, False, within)
-        end = None if action.end is None else compiler.snap_function(action, True, within)
+        compiler, exact_tolerance = self.run.engine.full_code, self.run.tolerance.exact
+        start = compiler.compile_snap(action, False, exact_tolerance)
+        end = None if action.end is None else compiler.compile_snap(action, True, exact_tolerance)
         if quantified or start is None or (end is None) != (action.end is None):
             return None
         over_all = (

@@ -38,8 +38,8 @@ def iterate_supported_bindings(
     if any(binding[name] not in objects for name, objects in types.items() if name in binding):
         return
     for extended in _join_atoms(atoms, binding, types, view):
-        free = tuple([(name, objects) for name, objects in domains if name not in extended])
-        yield from iterate_bindings(free, extended) if free else (extended,)
+        free_domains = tuple([(name, objects) for name, objects in domains if name not in extended])
+        yield from iterate_bindings(free_domains, extended) if free_domains else (extended,)
 
 
 def _join_atoms(atoms: Sequence[Fact], binding: Binding, types: Mapping[str, Objects], view: View) -> Iterator[Binding]:

@@ -49,17 +49,17 @@ class Axioms:
                 for read, negative in symbols_in(axiom.body):
                     reads[read] = reads.get(read, False) or negative
         self.derived = {name for (name,) in grouped}
-        self.strata = [self._stratum(component, grouped) for component in _find_components(self._reads)]
+        self.strata = [self._make_stratum(component, grouped) for component in _find_components(self._reads)]
         self._dependencies: dict[Fact, frozenset[Fact]] = {}
 
-    def _stratum(self, predicates: list[Fact], grouped: dict[Fact, list[Axiom]]) -> Stratum:
+    def _make_stratum(self, predicates: list[Fact], grouped: dict[Fact, list[Axiom]]) -> Stratum:
         reads = [pair for predicate in predicates for pair in self._reads[predicate].items()]
         negative = frozenset([read for read, is_negative in reads if is_negative])
         require(not negative & {*predicates}, "derived predicates that are not stratified")
         axioms = tuple([axiom for predicate in predicates for axiom in grouped[predicate]])
         return Stratum(frozenset(predicates), axioms, frozenset([read for read, _ in reads]), negative)
 
-    def dependencies(self, predicate: Fact) -> frozenset[Fact]:
+    def find_dependencies(self, predicate: Fact) -> frozenset[Fact]:
         """Return the predicates and functions that a derived predicate depends on, itself included if recursive."""
         if predicate not in self._dependencies:
             reached = dict.fromkeys(self._reads.get(predicate, ()))

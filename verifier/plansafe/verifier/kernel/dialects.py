@@ -15,13 +15,13 @@ Text = tuple[Sexp, ...]
 
 def to_plain_pddl(domain: Text, problem: Text) -> tuple[Text, Text]:
     """Rewrite a domain and a problem as plain PDDL. Texts that are not definitions stay as they are."""
-    factored = ":factored-privacy" in tokens_in([s for s in sections_of(domain) if s[:1] == (":requirements",)])
+    factored = ":factored-privacy" in collect_tokens([s for s in list_sections(domain) if s[:1] == (":requirements",)])
     domain = map_sections(domain, lambda section: _make_plain_domain_section(section, factored))
     problem = map_sections(_join_objects(problem), lambda section: _make_plain_problem_section(section, factored))
     return domain, _set_free_cost(domain, _drop_unread_values(domain, problem))
 
 
-def sections_of(text: Text) -> list[Section]:
+def list_sections(text: Text) -> list[Section]:
     """Return the sections of ``(define (kind name) section ..)``."""
     if len(text) != 1 or text[0][:1] != ("define",):
         return []
@@ -30,14 +30,14 @@ def sections_of(text: Text) -> list[Section]:
 
 def map_sections(text: Text, change: Callable[[Section], Section]) -> Text:
     """Apply a function to each section of a definition."""
-    if not sections_of(text):
+    if not list_sections(text):
         return text
     return ((*text[0][:2], *(change(s) if s and isinstance(s, tuple) else s for s in text[0][2:])),)
 
 
-def tokens_in(expr: Sexp) -> set[str]:
+def collect_tokens(expr: Sexp) -> set[str]:
     """Return all tokens of an expression."""
-    return {expr} if isinstance(expr, str) else {token for part in expr for token in tokens_in(part)}
+    return {expr} if isinstance(expr, str) else {token for part in expr for token in collect_tokens(part)}
 
 
 def _make_plain_domain_section(section: Section, factored: bool) -> Section:
@@ -46,12 +46,12 @@ def _make_plain_domain_section(section: Section, factored: bool) -> Section:
             return _declare_supertypes(section)
         case (":predicates" | ":functions", *_):
             items = [("-", "number") if item == "-number" else (item,) for item in _unwrap_private(section, factored)]
-            return tuple(_distinct_variables(head) for item in items for head in item)
+            return tuple(_rename_repeated_variables(head) for item in items for head in item)
         case (":constants", *_):
             return _unwrap_private(section, factored)
         case (":action" | ":durative-action", *_):
-            return _bind_local_variables(_agent_to_parameter(section))
-    return _plural_constraints(section)
+            return _bind_local_variables(_add_agent_parameter(section))
+    return _rename_constraint_section(section)
 
 
 def _make_plain_problem_section(section: Section, factored: bool) -> Section:
@@ -60,10 +60,10 @@ def _make_plain_problem_section(section: Section, factored: bool) -> Section:
             return _unwrap_private(section, factored)
         case (":init", *facts):
             return ":init", *(conjunct for fact in facts for conjunct in _conjuncts(fact))
-    return _plural_constraints(section)
+    return _rename_constraint_section(section)
 
 
-def _plural_constraints(section: Section) -> Section:
+def _rename_constraint_section(section: Section) -> Section:
     """Rename ``:constraint`` to ``:constraints``; other sections stay as they are."""
     return (":constraints", *section[1:]) if section[0] == ":constraint" else section
 
@@ -73,8 +73,8 @@ def _declare_supertypes(section: Section) -> Section:
     items = list(split_glued_hyphens(section[1:]))
     supertypes = [t for before, kind in pairwise(items) if before == "-" for t in type_alternatives(kind)]
     declared = {item for before, item in zip(["", *items], items, strict=False) if before != "-"}
-    missing = [t for t in dict.fromkeys(supertypes) if t not in declared and t != "object"]
-    return ":types", *(part for type_name in missing for part in (type_name, "-", "object")), *items
+    undeclared_types = [t for t in dict.fromkeys(supertypes) if t not in declared and t != "object"]
+    return ":types", *(part for type_name in undeclared_types for part in (type_name, "-", "object")), *items
 
 
 def _unwrap_private(section: Section, factored: bool) -> Section:
@@ -83,9 +83,9 @@ def _unwrap_private(section: Section, factored: bool) -> Section:
     for item in section:
         if isinstance(item, tuple) and item[:1] == (":private",):
             if section[0] in (":predicates", ":functions"):
-                items += _without_owner(item[1:], True, factored)
+                items += _remove_owner(item[1:], True, factored)
             else:
-                private = _without_owner(item[1:], False, factored)
+                private = _remove_owner(item[1:], False, factored)
                 items = [items[0], *_end_typed_list(items[1:]), *_end_typed_list(private)]
         else:
             items.append(item)
@@ -100,7 +100,7 @@ def _end_typed_list(items: Sequence[Sexp]) -> list[Sexp]:
     return [*tokens, "-", "object"]
 
 
-def _without_owner(items: tuple[Sexp, ...], signatures: bool, factored: bool) -> tuple[Sexp, ...]:
+def _remove_owner(items: tuple[Sexp, ...], signatures: bool, factored: bool) -> tuple[Sexp, ...]:
     """Remove the owner of a private block: a typed variable, or a name before objects."""
     if not items or not isinstance(items[0], str):
         return items
@@ -113,7 +113,7 @@ def _without_owner(items: tuple[Sexp, ...], signatures: bool, factored: bool) ->
     return items[3:] if next_token == "-" else items[2:] if next_token.startswith("-") else items[1:]
 
 
-def _distinct_variables(head: Sexp) -> Sexp:
+def _rename_repeated_variables(head: Sexp) -> Sexp:
     """Rename repeated variables of a declaration. The new names contain a parenthesis, which no token has."""
     if not isinstance(head, tuple):
         return head
@@ -124,7 +124,7 @@ def _distinct_variables(head: Sexp) -> Sexp:
     return tuple(items)
 
 
-def _agent_to_parameter(section: Section) -> Section:
+def _add_agent_parameter(section: Section) -> Section:
     """Make the ``:agent`` of an action the first of its parameters."""
     if ":agent" not in section:
         return section
@@ -154,7 +154,7 @@ def _bind_local_variables(section: Section) -> Section:
     items = _end_typed_list(variables)
     names = [item for item, before in zip(items, ["", *items], strict=False) if "-" not in (item, before)]
     copies = {v: f"{v}(2)" for v in names}
-    effect_variables = [v for v in names if v in tokens_in(effect)]
+    effect_variables = [v for v in names if v in collect_tokens(effect)]
     conditions = [("exists", tuple(items), condition)]
     if effect_variables:
         both = ("and", condition, _rename_tokens(condition, copies))
@@ -197,7 +197,7 @@ def _conjuncts(fact: Sexp) -> Iterator[Sexp]:
 
 def _join_objects(problem: Text) -> Text:
     """Join several ``:objects`` sections into one."""
-    object_sections = [section for section in sections_of(problem) if section[:1] == (":objects",)]
+    object_sections = [section for section in list_sections(problem) if section[:1] == (":objects",)]
     if len(object_sections) < 2:
         return problem
     objects = (":objects", *(item for section in object_sections for item in _end_typed_list(section[1:])))
@@ -215,13 +215,15 @@ def _find_assigned_function(fact: Sexp) -> str:
 
 def _drop_unread_values(domain: Text, problem: Text) -> Text:
     """Remove the initial values of functions that nothing else in domain and problem names."""
-    facts = [fact for section in sections_of(problem) if section[:1] == (":init",) for fact in section[1:]]
+    facts = [fact for section in list_sections(problem) if section[:1] == (":init",) for fact in section[1:]]
     names = {_find_assigned_function(fact) for fact in facts} - {""}
-    if COST in tokens_in([s for s in sections_of(domain) if s[:1] == (":functions",)]) and COST not in names:
+    if COST in collect_tokens([s for s in list_sections(domain) if s[:1] == (":functions",)]) and COST not in names:
         return problem
-    remaining = [section for section in sections_of(problem) if section[:1] != (":init",)]
+    remaining = [section for section in list_sections(problem) if section[:1] != (":init",)]
     unread = (
-        names - {COST} - tokens_in([domain, remaining, [fact for fact in facts if not _find_assigned_function(fact)]])
+        names
+        - {COST}
+        - collect_tokens([domain, remaining, [fact for fact in facts if not _find_assigned_function(fact)]])
     )
 
     def drop(section: Section) -> Section:
@@ -232,12 +234,12 @@ def _drop_unread_values(domain: Text, problem: Text) -> Text:
 
 def _set_free_cost(domain: Text, problem: Text) -> Text:
     """Set ``(total-cost)`` to 0 if it has no value, and only increases and the metric name it."""
-    sections = sections_of(domain) + sections_of(problem)
-    declared = any((COST,) in section for section in sections_of(domain) if section[:1] == (":functions",))
+    sections = list_sections(domain) + list_sections(problem)
+    declared = any((COST,) in section for section in list_sections(domain) if section[:1] == (":functions",))
     if not declared or any(_names_cost(s) for s in sections if s[:1] not in ((":functions",), (":metric",))):
         return problem
     value = ("=", (COST,), "0")
-    if not any(section[:1] == (":init",) for section in sections_of(problem)):
+    if not any(section[:1] == (":init",) for section in list_sections(problem)):
         return ((*problem[0], (":init", value)),)
     return map_sections(problem, lambda section: (*section, value) if section[0] == ":init" else section)
 

@@ -49,7 +49,7 @@ class EffectContext(NamedTuple):
     choose: Callable[[int, tuple[str, ...], int], int] | None = None
 
 
-def effect_changes(
+def iterate_effect_changes(
     effect: Node, binding: Binding, context: EffectContext, condition: int = 2, objects: tuple[str, ...] = ()
 ) -> Iterator[Change]:
     """Yield the changes of an effect. ``condition``: the value of the conditions around it, which is not false.
@@ -59,25 +59,25 @@ def effect_changes(
     match effect:
         case Connective(_, members):
             for part in members:
-                yield from effect_changes(part, binding, context, condition, objects)
+                yield from iterate_effect_changes(part, binding, context, condition, objects)
         case Quantified(_, variable, domain, part):
             for extended_binding in iterate_candidate_bindings(
                 effect.supports, ((variable, domain),), binding, context.state
             ):
-                yield from effect_changes(
+                yield from iterate_effect_changes(
                     part, extended_binding, context, condition, (*objects, extended_binding[variable])
                 )
         case OneOf(number, members):
             assert context.choose is not None
             chosen = context.choose(number, objects, len(members))
             require(chosen in range(len(members)), "no effect")
-            yield from effect_changes(members[chosen], binding, context, condition, objects)
+            yield from iterate_effect_changes(members[chosen], binding, context, condition, objects)
         case When(_, part):
             value = min(
                 condition, _evaluate_conditions(effect, binding, context)
             )  # nested conditions are one condition
             if value:
-                yield from effect_changes(part, binding, context, value, objects)
+                yield from iterate_effect_changes(part, binding, context, value, objects)
         case _ if condition == 1:
             raise Undefined
         case _:
@@ -125,7 +125,7 @@ class Footprint(NamedTuple):
     changes: list[Change]
     reads: frozenset[Fact]
 
-    def touched_facts(self) -> frozenset[Fact]:
+    def find_touched_facts(self) -> frozenset[Fact]:
         """Everything read or changed: two footprints without common facts do not interfere."""
         return self.reads.union(*[(fact, ("*", *symbol(fact))) for _, fact, _ in self.changes])
 

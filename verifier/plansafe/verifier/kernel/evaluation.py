@@ -74,8 +74,8 @@ def _evaluate_connective(formula: Connective, binding: Binding, view: View) -> S
     signals = (evaluate(part, binding, view) for part in formula.members)
     if formula.operator == "imply":
         left, right = formula.members
-        return greatest([invert(evaluate(left, binding, view)), evaluate(right, binding, view)])
-    return least(signals) if formula.operator == "and" else greatest(signals)
+        return compute_maximum([invert(evaluate(left, binding, view)), evaluate(right, binding, view)])
+    return compute_minimum(signals) if formula.operator == "and" else compute_maximum(signals)
 
 
 def _evaluate_quantified(formula: Quantified, binding: Binding, view: View) -> Signal:
@@ -83,7 +83,7 @@ def _evaluate_quantified(formula: Quantified, binding: Binding, view: View) -> S
     domains = ((formula.variable, formula.objects),)
     inner_bindings = iterate_candidate_bindings(formula.supports, domains, binding, view)
     signals = (evaluate(formula.part, inner_binding, view) for inner_binding in inner_bindings)
-    return greatest(signals) if formula.operator == "exists" else least(signals)
+    return compute_maximum(signals) if formula.operator == "exists" else compute_minimum(signals)
 
 
 def _evaluate_comparison(formula: Compare, binding: Binding, view: View) -> Signal:
@@ -142,17 +142,17 @@ def invert(signal: Signal) -> Signal:
     return CONSTANT_SIGNALS[2 - signal[0][1]] if len(signal) == 1 else [(letter, 2 - v) for letter, v in signal]
 
 
-def least(signals: Iterable[Signal]) -> Signal:
+def compute_minimum(signals: Iterable[Signal]) -> Signal:
     """Return the values of ``and``. Stops after a signal that is false at all letters."""
-    return _extreme(signals, 0, min)
+    return _compute_extreme(signals, 0, min)
 
 
-def greatest(signals: Iterable[Signal]) -> Signal:
+def compute_maximum(signals: Iterable[Signal]) -> Signal:
     """Return the values of ``or``. Stops after a signal that is true at all letters."""
-    return _extreme(signals, 2, max)
+    return _compute_extreme(signals, 2, max)
 
 
-def _extreme(signals: Iterable[Signal], deciding: int, pick: Callable[..., int]) -> Signal:
+def _compute_extreme(signals: Iterable[Signal], deciding: int, pick: Callable[..., int]) -> Signal:
     constant, changing = 2 - deciding, list[Signal]()
     for signal in signals:
         if len(signal) > 1:
@@ -195,7 +195,7 @@ def evaluate_number(expression: Node, binding: Binding, view: View) -> Signal:
         case Duration():
             return ((0, binding["?duration"]),)
         case Fluent(terms):
-            return view.number(ground(terms, binding))
+            return view.read_number(ground(terms, binding))
     assert isinstance(expression, Arithmetic)
     view.work.spend()
     operands = _align([evaluate_number(part, binding, view) for part in expression.members])

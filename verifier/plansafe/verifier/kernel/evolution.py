@@ -12,7 +12,7 @@ from .courses import (
     find_moments,
     ground_comparisons,
 )
-from .effects import EffectContext, Footprint, Undefined, combine_assignments, effect_changes, interfere
+from .effects import EffectContext, Footprint, Undefined, combine_assignments, interfere, iterate_effect_changes
 from .evaluation import holds
 from .exponential_polynomials import Course, evaluate_at, is_constant, make_constant
 from .formulas import Binding, Compare, Fact, Flow, Node, Quantified, ground, ground_reads, iterate_bindings, symbol
@@ -268,5 +268,5 @@ class Evolution(Execution):
     def _footprint(self, event: Instance) -> Footprint:
         condition, effect = event.process.condition, event.process.effect
         reads = {fact for part in (condition, effect) for fact, _ in ground_reads(part, event.binding)}
-        reads |= {("*", *name) for fact in reads for name in self.task.axioms.dependencies(symbol(fact))}
-        return Footprint([*effect_changes(effect, event.binding, EffectContext(self.state))], frozenset(reads))
+        reads |= {("*", *name) for fact in reads for name in self.task.axioms.find_dependencies(symbol(fact))}
+        return Footprint([*iterate_effect_changes(effect, event.binding, EffectContext(self.state))], frozenset(reads))

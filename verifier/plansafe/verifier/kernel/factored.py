@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
-from .dialects import Section, Text, sections_of, to_plain_pddl
+from .dialects import Section, Text, list_sections, to_plain_pddl
 from .reader import OBJECT, VARIABLE, Sexp, read_typed_list, require
 from .vocabulary import Params, Vocabulary
 
@@ -19,7 +19,7 @@ def is_factored(domain: Text) -> bool:
 
 
 def _requires_privacy(domain: Text) -> bool:
-    return any(s[0] == ":requirements" and ":factored-privacy" in s for s in sections_of(domain))
+    return any(s[0] == ":requirements" and ":factored-privacy" in s for s in list_sections(domain))
 
 
 def merge_parts(domains: Text, problems: Text, read_task: ReadTask) -> tuple[Text, Text]:
@@ -50,19 +50,19 @@ class _Part:
     """The domain and the problem of an agent."""
 
     def __init__(self, domain: Text, problem: Text, read_task: ReadTask) -> None:
+        plain = to_plain_pddl(domain, problem)
+        self.sections: list[Section] = list_sections(plain[0]) + list_sections(plain[1])
+        self.names = read_task(*plain)
         self.private: dict[str, set[str]] = {":objects": set(), ":predicates": set(), ":functions": set()}
-        for section in sections_of(domain) + sections_of(problem):
+        for section in list_sections(domain) + list_sections(problem):
             for block in section:
                 if isinstance(block, tuple) and block[:1] == (":private",):
                     if section[0] in (":predicates", ":functions"):
                         self.private[section[0]] |= {item[0] for item in block[1:] if isinstance(item, tuple)}
                     else:
                         self.private[":objects"] |= {name for name, _ in read_typed_list(block[1:], OBJECT)}
-        self.agents = {s[:2]: _count_agents(s) for s in sections_of(domain) if s[0] in STRUCTURES}
-        plain = to_plain_pddl(domain, problem)
-        self.sections: list[Section] = sections_of(plain[0]) + sections_of(plain[1])
-        self.names = read_task(*plain)
-        self.init = [fact for section in sections_of(problem) if section[0] == ":init" for fact in section[1:]]
+        self.agents = {s[:2]: _count_agents(s) for s in list_sections(domain) if s[0] in STRUCTURES}
+        self.init = [fact for section in list_sections(problem) if section[0] == ":init" for fact in section[1:]]
 
     def items(self, kind: str) -> list[Sexp]:
         """Return the contents of all sections of a kind."""
@@ -84,7 +84,7 @@ class _Part:
             if len(expr) == count + 1 and expr[0] == name:
                 for values, term in zip(arguments, expr[1:], strict=True):
                     if isinstance(term, str):
-                        values |= {*self.names.domains({term: scope[term]})[0][1]} if term in scope else {term}
+                        values |= {*self.names.find_domains({term: scope[term]})[0][1]} if term in scope else {term}
             for part in expr:
                 visit(part, scope)
 
@@ -112,7 +112,7 @@ class _Part:
 
 def _domains(names: Vocabulary, variables: Sexp) -> list[set[str]]:
     """Return the objects that each variable of a typed list ranges over."""
-    return [set(objects) for _, objects in names.domains(names.read_parameters(variables))]
+    return [set(objects) for _, objects in names.find_domains(names.read_parameters(variables))]
 
 
 def _quantified(expr: Sexp) -> Iterator[Sexp]:
@@ -211,7 +211,7 @@ def _merge_structures(parts: list[_Part], kind: str, everything: Vocabulary) -> 
         choices = []
         for part, _ in owned:
             values = [{*part.names.objects}] * len(variables)
-            domains = [part.names.domains({v: types})[0][1] for v, types in variables.items()]
+            domains = [part.names.find_domains({v: types})[0][1] for v, types in variables.items()]
             for place in range(part.agents[kind, name]):
                 values[place] = {*domains[place]} & part.private[":objects"] or values[place]
             tests = zip(variables, values, strict=True)

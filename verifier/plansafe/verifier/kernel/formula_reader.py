@@ -175,7 +175,7 @@ class FormulaReader:
         """Quantify the node that ``read_part`` returns for the scope with the variables."""
         params = self.vocabulary.read_parameters(variables)
         node = read_part(scope | params)
-        for v, objects in reversed(self.vocabulary.domains(params)):
+        for v, objects in reversed(self.vocabulary.find_domains(params)):
             node = Quantified(op, v, objects, node)
         return node
 

@@ -398,10 +398,10 @@ def find_supports(formula: Node, true: bool) -> Supports:
     facts: it can have the value in any state.
     """
     supports = _supports(formula, true)
-    return supports if len(supports) <= MAX_SUPPORTS else (_no_support(formula),)
+    return supports if len(supports) <= MAX_SUPPORTS else (_make_empty_support(formula),)
 
 
-def _no_support(formula: Node) -> Support:
+def _make_empty_support(formula: Node) -> Support:
     """Return the alternative without facts: the formula may have the value in any state."""
     return Support((), (), False, frozenset([name for name, _ in symbols_in(formula)]))
 
@@ -420,22 +420,22 @@ def _supports(formula: Node, true: bool) -> Supports:
         case Quantified(operator, variable, objects, part) if true == (operator == "exists"):
             return tuple([_bind_variable(support, variable, objects) for support in find_supports(part, true)])
         case Temporal():
-            return _temporal_supports(formula, true)
+            return _find_temporal_supports(formula, true)
         case When(condition, _):  # an effect happens only if its condition is true
             return find_supports(condition, True)
-    return (_no_support(formula),)
+    return (_make_empty_support(formula),)
 
 
 def _combine(alternatives: list[Supports], needs_all: bool, formula: Node) -> Supports:
     """Combine the supports of all parts: every part is needed, or one of them is enough."""
     if not needs_all:
         return tuple([support for supports in alternatives for support in supports])
-    combined: Supports = (Support(),)
+    combined_supports: Supports = (Support(),)
     for supports in alternatives:
-        combined = tuple([_unite(left, right) for left in combined for right in supports])
-        if len(combined) > MAX_SUPPORTS:
-            return (_no_support(formula),)
-    return combined
+        combined_supports = tuple([_unite(left, right) for left in combined_supports for right in supports])
+        if len(combined_supports) > MAX_SUPPORTS:
+            return (_make_empty_support(formula),)
+    return combined_supports
 
 
 def _unite(left: Support, right: Support) -> Support:
@@ -472,7 +472,7 @@ def _rename_variable(support: Support, variable: str, used: set[str]) -> Support
     return support._replace(atoms=atoms, quantified=quantified)
 
 
-def _temporal_supports(formula: Temporal, true: bool) -> Supports:
+def _find_temporal_supports(formula: Temporal, true: bool) -> Supports:
     """Return the supports of a temporal formula: of the operand that must have a value at some letter."""
     first, last = formula.members[0], formula.members[-1]
     match formula.operator:
@@ -481,13 +481,13 @@ def _temporal_supports(formula: Temporal, true: bool) -> Supports:
         case "since" | "until" | "release":
             supports = find_supports(last, true)
         case "yesterday" | "next":  # false at the first or last letter in any case
-            supports = find_supports(first, True) if true else (_no_support(formula),)
+            supports = find_supports(first, True) if true else (_make_empty_support(formula),)
         case "weak-yesterday" | "weak-next":
-            supports = (_no_support(formula),) if true else find_supports(first, False)
+            supports = (_make_empty_support(formula),) if true else find_supports(first, False)
         case "sometime-after" | "always-within" if not true:
             supports = _combine([find_supports(first, True), find_supports(last, False)], True, formula)
         case "sometime-before" | "at-most-once" if not true:
             supports = find_supports(first, True)
         case _:
-            supports = (_no_support(formula),)
+            supports = (_make_empty_support(formula),)
     return tuple([support._replace(exact=False) for support in supports])

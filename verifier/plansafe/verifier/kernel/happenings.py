@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
-from .effects import EffectContext, Footprint, Undefined, combine_assignments, effect_changes, interfere
+from .effects import EffectContext, Footprint, Undefined, combine_assignments, interfere, iterate_effect_changes
 from .evaluation import evaluate, holds
 from .formulas import (
     DURATION_TOLERANCE,
@@ -147,13 +147,15 @@ class Execution:
             self._attempt(kind, step) for kind, step in events if step.action and step.number not in self.dropped_steps
         ]
         mutex = self._find_interfering(time, attempts)
-        failing = mutex | {attempt.step.number for attempt in attempts if not attempt.allowed}
-        self.failed_steps |= failing
-        if halt and (failing or any(step.action is None for _, step in events)):
+        failing_steps = mutex | {attempt.step.number for attempt in attempts if not attempt.allowed}
+        self.failed_steps |= failing_steps
+        if halt and (failing_steps or any(step.action is None for _, step in events)):
             return False
-        executed, numbers = self._select_executed(attempts, failing, mutex)
+        executed, numbers = self._select_executed(attempts, failing_steps, mutex)
         change = self._change_state(_compute_changes(executed), numbers)
-        self.dropped_steps |= {s.number for _, s in events} & failing - {attempt.step.number for attempt in executed}
+        self.dropped_steps |= {s.number for _, s in events} & failing_steps - {
+            attempt.step.number for attempt in executed
+        }
         self._update_running(executed)
         broken = self._find_broken_over_all(executed, change)
         self.failed_steps |= broken
@@ -177,7 +179,9 @@ class Execution:
         binding = bind_durative_step(step) if step.action.end else step.binding
         allowed, footprint = holds(phase.condition, binding, self.state), None
         try:
-            changes = list(effect_changes(phase.effect, binding, EffectContext(self.state, before_start, choose)))
+            changes = list(
+                iterate_effect_changes(phase.effect, binding, EffectContext(self.state, before_start, choose))
+            )
             combine_assignments(changes, self.state.numbers)
             footprint = Footprint(changes, self._find_phase_reads(kind, step, phase, binding))
         except Undefined:
@@ -194,7 +198,7 @@ class Execution:
         key = kind, step.terms
         if key not in self._reads or not step.number:
             reads = {fact for part in phase for fact, _ in ground_reads(part, binding)}
-            reads |= {("*", *name) for fact in reads for name in self.task.axioms.dependencies(symbol(fact))}
+            reads |= {("*", *name) for fact in reads for name in self.task.axioms.find_dependencies(symbol(fact))}
             self._reads[key] = frozenset(reads)
         return self._reads[key]
 
@@ -224,14 +228,14 @@ class Execution:
     # The effects of a happening are united
 
     def _select_executed(
-        self, attempts: list[Attempt], failing: set[int], mutex: set[int]
+        self, attempts: list[Attempt], failing_steps: set[int], mutex: set[int]
     ) -> tuple[list[Attempt], dict[Fact, Fraction]]:
         """Return the executed attempts, and the numbers after them; *force* omits steps whose effects clash."""
         force = self.reading == "force"
         executed = [
             attempt
             for attempt in attempts
-            if attempt.footprint is not None and (force or attempt.step.number not in failing)
+            if attempt.footprint is not None and (force or attempt.step.number not in failing_steps)
         ]
         try:
             return executed, combine_assignments(_compute_changes(executed), self.state.numbers)
@@ -344,10 +348,10 @@ def _find_interfering_pairs(attempts: list[Attempt], earlier: list[Attempt]) -> 
         return
     by_fact = defaultdict[Fact, list[int]](list)
     for position, candidate in enumerate(earlier):
-        for fact in candidate.footprint.touched_facts() if candidate.footprint else ():
+        for fact in candidate.footprint.find_touched_facts() if candidate.footprint else ():
             by_fact[fact].append(position)
     for attempt in attempts:
-        touched = attempt.footprint.touched_facts() if attempt.footprint else ()
+        touched = attempt.footprint.find_touched_facts() if attempt.footprint else ()
         for position in sorted({position for fact in touched for position in by_fact.get(fact, ())}):
             candidate = earlier[position]
             if attempt.footprint and candidate.footprint and interfere(attempt.footprint, candidate.footprint):

@@ -129,7 +129,7 @@ class Kernel:
     @_limit_recursion()
     def allows(self, facts: Collection[Fact], numbers: Mapping[Fact, Fraction]) -> bool:
         """Whether a completion is allowed: exactly these open facts are true, and open fluents have these values."""
-        return self._worlds.initial_state(facts, numbers, Work()) is not None
+        return self._worlds.make_initial_state(facts, numbers, Work()) is not None
 
     def completions(self) -> Iterator[Completion]:
         """Enumerate the allowed completions (exponential). Raises ``KernelLimit`` if there may be infinitely many."""
@@ -186,10 +186,10 @@ class Kernel:
     ) -> _Safety:
         """Decide whether the plan is safe from the findings of the reading *halt*."""
         blames = {finding.blame for finding in findings if "halt" in finding.readings and self._can_decide(finding)}
-        certain = blames & {"introduced", "worsened"} if self._only_introduced else blames
-        blame_known = not (self._only_introduced and not certain and None in blames)
+        certain_blames = blames & {"introduced", "worsened"} if self._only_introduced else blames
+        blame_known = not (self._only_introduced and not certain_blames and None in blames)
         unknown = has_ill_formed or not blame_known or any(rule in self._deciding_rules for rule, _ in undecided)
-        if certain:
+        if certain_blames:
             return _Safety(False, blame_known)
         return _Safety(None if unknown else True, blame_known)
 
@@ -220,7 +220,7 @@ class Kernel:
     def _make_initial_state(self, world: World | None, work: Work) -> State:
         state = None
         if world or not self.is_open:
-            state = self._worlds.initial_state(*(world or World())[:2], work)
+            state = self._worlds.make_initial_state(*(world or World())[:2], work)
         if state is None:
             raise KernelRejects("no world, or one that is not allowed")
         return state
@@ -286,7 +286,7 @@ class Kernel:
     def _make_trace(self, states: States, times: Sequence[Fraction] | None, actions: States | None) -> Trace:
         """Return a trace of the states. Numbers keep their initial values."""
         require(not self.open_fluents, "numbers are open")
-        numbers, work = self._worlds.initial_numbers(), Work()
+        numbers, work = self._worlds.find_initial_numbers(), Work()
         full_states = [State(facts, numbers, work, self._literal) for facts in states]
         for state in full_states:
             self._task.axioms.derive_all(state)

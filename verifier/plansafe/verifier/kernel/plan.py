@@ -56,8 +56,8 @@ class Step(NamedTuple):
 def parse_plan(text: str) -> tuple[list[PlanLine], Ordering | None]:
     """Parse the steps, and the ordering of a partially ordered plan."""
     expressions = read_expressions(text.replace("[", " [ ").replace("]", " ] "))
-    is_single = len(expressions) == 1 and expressions[0][:1] == ("define",)
-    if is_single and not all(isinstance(token, str) for token in expressions[0]):
+    is_definition = len(expressions) == 1 and expressions[0][:1] == ("define",)
+    if is_definition and not all(isinstance(token, str) for token in expressions[0]):
         return _parse_definition(expressions)
     return _parse_lines(expressions), None
 
@@ -123,25 +123,27 @@ def read_steps(text: str, task: Task, world: World) -> tuple[list[Step], Fractio
     )
     require(are_steps, "not a step")
     require(len({line.time is None for line in lines}) < 2, "some steps with, some without time")
-    order = [*enumerate(sorted(lines, key=lambda line: line.time or 0), 1)]
+    numbered_lines = [*enumerate(sorted(lines, key=lambda line: line.time or 0), 1)]
     if pairs is not None:
-        order = _order_steps(order, pairs, world)
+        numbered_lines = _order_steps(numbered_lines, pairs, world)
     timed = bool(lines) and lines[0].time is not None
     unit = Fraction(1, 10 ** max([line.decimals for line in lines], default=0))
     rounding = unit if timed and unit < task.tolerance / 10 else Fraction(0)
     steps = [
         _make_step(task, world, place, number, line)._replace(duration_tolerance=task.tolerance + rounding)
-        for place, (number, line) in enumerate(order, 1)
+        for place, (number, line) in enumerate(numbered_lines, 1)
     ]
     return steps, task.tolerance - rounding if timed else None
 
 
-def _order_steps(order: list[tuple[int, PlanLine]], pairs: Ordering, world: World) -> list[tuple[int, PlanLine]]:
+def _order_steps(
+    numbered_lines: list[tuple[int, PlanLine]], pairs: Ordering, world: World
+) -> list[tuple[int, PlanLine]]:
     """Put the steps of a partially ordered plan into the order of the world."""
-    require(sorted(world.order) == [number for number, _ in order], "not an order of the steps")
+    require(sorted(world.order) == [number for number, _ in numbered_lines], "not an order of the steps")
     place = {number: at for at, number in enumerate(world.order)}
     require(all(place[first] < place[second] for first, second in pairs), "an order that is not allowed")
-    return [order[number - 1] for number in world.order]
+    return [numbered_lines[number - 1] for number in world.order]
 
 
 def _make_step(task: Task, world: World, place: int, number: int, line: PlanLine) -> Step:

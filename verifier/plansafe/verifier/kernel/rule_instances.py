@@ -22,7 +22,7 @@ from .formulas import (
 )
 from .rules import Part, PartKind, Rule
 from .temporal import answer_value, is_permanently_violated
-from .trace import Signal, Trace, constant_stretches, value_at
+from .trace import Signal, Trace, find_value, iterate_constant_stretches
 
 SELDOM_CONSTANT = {"atom", "not", "and", "or", "imply", "forall", "exists"}
 """Operators of formulas that another checker rarely simplifies to a constant.
@@ -152,15 +152,15 @@ def _evaluate_instance(name: str, part: Part, binding: Binding, trace: Trace, ma
     values = evaluate(part.formula, binding, trace)
     builder = _FindingBuilder(name, objects, part.formula, binding, trace)
     if part.kind is PartKind.MATCH:
-        matched = [(value_at(values, letter), step) for letter, step in matched_steps]
-        findings = [Finding(name, objects, step) for value, step in matched if value == 0]
-        return Instance(name, objects, min([value for value, _ in matched], default=2), findings)
+        matched_values = [(find_value(values, letter), step) for letter, step in matched_steps]
+        findings = [Finding(name, objects, step) for value, step in matched_values if value == 0]
+        return Instance(name, objects, min([value for value, _ in matched_values], default=2), findings)
     if part.kind is PartKind.OCCURRENCE:
-        false = [(first, end) for first, end, value in constant_stretches(values, 0, trace.last) if value == 0]
+        false = [(first, end) for first, end, value in iterate_constant_stretches(values, 0, trace.last) if value == 0]
         findings = [builder.make_finding(first, end, first == 0) for first, end in false]
         return Instance(name, objects, min([value for _, value in values]), findings)
     if part.kind is PartKind.AT_END:
-        value = value_at(values, trace.last)
+        value = find_value(values, trace.last)
         always_false = max([v for _, v in values]) == 0
         findings = [] if value else [builder.make_finding(trace.last + 1, trace.last, always_false)]
         return Instance(name, objects, value, findings)
@@ -196,7 +196,7 @@ class _FindingBuilder(NamedTuple):
     def _has_changed(self, end: int) -> bool:
         """Whether a fact or fluent that the formula reads changed up to a letter."""
         for fact, _ in ground_reads(self.formula, self.binding):
-            signal = self.trace.number(fact) if fact[0] == "#" else self.trace.signal(fact)
+            signal = self.trace.read_number(fact) if fact[0] == "#" else self.trace.signal(fact)
             # The first change after letter 0 is one of the first two entries.
             if any(0 < letter <= end for letter, _ in signal[:2]):
                 return True

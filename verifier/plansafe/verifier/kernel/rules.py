@@ -98,8 +98,8 @@ def simplify(formula: Node) -> Node:
             return Quantified(operator, v, objects, simplify(part))
         case Connective(operator, members) if operator in DUAL:
             simplified = map(simplify, members)
-            flat = [part for m in simplified for part in (m.parts() if m.operator == operator else (m,))]
-            return flat[0] if len(flat) == 1 else Connective(operator, tuple(flat))
+            operands = [part for m in simplified for part in (m.parts() if m.operator == operator else (m,))]
+            return operands[0] if len(operands) == 1 else Connective(operator, tuple(operands))
         case Connective(operator, members):
             return Connective(operator, tuple(map(simplify, members)))
     return formula
@@ -209,7 +209,7 @@ def _read_invariant(task: Task, keys: dict[str, Sexp]) -> Node:
 
 def _read_trajectory(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
     formula = task.formulas.read_formula(keys.get(":formula", ""), scope, "top")
-    return make_trajectory_rule(name, task.vocabulary.domains(scope), formula)
+    return make_trajectory_rule(name, task.vocabulary.find_domains(scope), formula)
 
 
 def _read_obligation(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
@@ -219,12 +219,12 @@ def _read_obligation(task: Task, name: str, keys: dict[str, Sexp], scope: Params
         formula = Temporal("always-within", (parse_number(keys[":within"]),), both)
     else:
         formula = Temporal("sometime-after", (), both)
-    domains = task.vocabulary.domains(scope)
+    domains = task.vocabulary.find_domains(scope)
     return Rule(name, domains, [], [_make_part(PartKind.WHOLE_TRACE, domains, formula)])
 
 
 def _read_termination(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
-    domains = task.vocabulary.domains(scope)
+    domains = task.vocabulary.find_domains(scope)
     return Rule(name, domains, [], _read_demands(task.formulas, keys, scope, domains, PartKind.AT_END))
 
 
@@ -242,7 +242,7 @@ def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -
         has_next_letter or not any(key.endswith("after") for key in keys),
         ":forbid-after and :require-after need a step of :on or :at-end",
     )
-    domains = task.vocabulary.domains(scope)
+    domains = task.vocabulary.find_domains(scope)
     parts = _read_demands(task.formulas, keys, scope, domains, PartKind.MATCH if triggers else PartKind.OCCURRENCE)
     return Rule(name, domains, patterns, parts)
 

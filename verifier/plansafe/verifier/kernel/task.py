@@ -179,7 +179,7 @@ class Task:
             effect = self.formulas.read_continuous_effect(expr, params)
         else:
             effect = self.formulas.read_effect(expr, params)
-        return Process(body[0], self.vocabulary.domains(params), condition, effect)
+        return Process(body[0], self.vocabulary.find_domains(params), condition, effect)
 
     def _read_axiom(self, body: tuple[Sexp, ...]) -> Axiom:
         require(len(body) == 2 and isinstance(body[0], tuple) and body[0], "not a derived predicate")
@@ -187,7 +187,7 @@ class Task:
         params = self.vocabulary.read_parameters(tuple(typed))
         head = self.vocabulary.read_atom((name, *params), self.vocabulary.predicates, params)
         formula = self.formulas.read_formula(condition, params)
-        return Axiom(head, self.vocabulary.domains(params), formula, find_supports(formula, True))
+        return Axiom(head, self.vocabulary.find_domains(params), formula, find_supports(formula, True))
 
     # Init
 

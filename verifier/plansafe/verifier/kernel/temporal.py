@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from .trace import CONSTANT_SIGNALS, Signal, Start, constant_stretches, merge_signals, normalize, value_at
+from .trace import CONSTANT_SIGNALS, Signal, Start, find_value, iterate_constant_stretches, merge_signals, normalize
 
 Times = Sequence[Start]
 
@@ -15,8 +15,8 @@ Times = Sequence[Start]
 def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Signal], times: Times) -> Signal:
     """Return the values of an operator at letters 0..n; operators of PDDL3 alone are constant."""
     if op in SHIFTS:
-        by, outside = SHIFTS[op]
-        return _shift(signals[0], by, outside, len(times) - 1)
+        letters, outside_value = SHIFTS[op]
+        return _shift(signals[0], letters, outside_value, len(times) - 1)
     if op in ("since", "once", "historically"):
         return _evaluate_forward(op, signals)
     if op in RECURRENCES or op == "sometime-after":
@@ -24,10 +24,10 @@ def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Sig
     return CONSTANT_SIGNALS[evaluate_whole_trace(op, bounds, signals, times)]
 
 
-def _shift(signal: Signal, by: int, outside: int, last: int) -> Signal:
-    """Move the values one letter later (by = 1) or earlier (by = -1); ``outside`` is the value beyond the trace."""
-    moved = [(max(letter + by, 0), value) for letter, value in signal if letter + by <= last]
-    return normalize([(0, outside), *moved] if by > 0 else [*moved, (last, outside)])
+def _shift(signal: Signal, letters: int, outside_value: int, last: int) -> Signal:
+    """Move the values one letter later (1) or earlier (-1); ``outside_value``: the value beyond the trace."""
+    moved_values = [(max(letter + letters, 0), value) for letter, value in signal if letter + letters <= last]
+    return normalize([(0, outside_value), *moved_values] if letters > 0 else [*moved_values, (last, outside_value)])
 
 
 SHIFTS = {"yesterday": (1, 0), "weak-yesterday": (1, 2), "next": (-1, 0), "weak-next": (-1, 2)}
@@ -73,41 +73,41 @@ def evaluate_whole_trace(op: str, bounds: Sequence[Fraction], signals: Sequence[
     first, last = signals[0], len(times) - 1
     match op:
         case "at end":
-            return int(value_at(first, last))
+            return int(find_value(first, last))
         case "within":
-            return _greatest_value(first, 0, bisect_right(times, (bounds[0], 0)) - 1)
+            return _find_greatest_value(first, 0, bisect_right(times, (bounds[0], 0)) - 1)
         case "sometime-before":
             before = _shift(_evaluate_forward("once", signals[1:]), 1, 0, last)
-            return _least_value(imply(first, before), 0, last)
+            return _find_least_value(imply(first, before), 0, last)
         case "always-within":
-            late = [max(2 - v, answer_value(signals[1], i, bounds[0], times)) for i, v in _triggers(first, last)]
+            late = [max(2 - v, answer_value(signals[1], i, bounds[0], times)) for i, v in _find_triggers(first, last)]
             return min(late, default=2)
         case "at-most-once":
-            return _at_most_once(first, last)
+            return _evaluate_at_most_once(first, last)
         case "hold-during" | "hold-after":
             return _hold(op, bounds, first, times)
     prefix = [[change for change in signal if change[0] <= last] for signal in signals]
-    return _least_value(_evaluate_backward(op, prefix), 0, 0)
+    return _find_least_value(_evaluate_backward(op, prefix), 0, 0)
 
 
-def _least_value(signal: Signal, first: int, last: int) -> int:
-    return min([int(value) for _, _, value in constant_stretches(signal, first, last)])
+def _find_least_value(signal: Signal, first: int, last: int) -> int:
+    return min([int(value) for _, _, value in iterate_constant_stretches(signal, first, last)])
 
 
-def _greatest_value(signal: Signal, first: int, last: int) -> int:
-    return max([int(value) for _, _, value in constant_stretches(signal, first, last)])
+def _find_greatest_value(signal: Signal, first: int, last: int) -> int:
+    return max([int(value) for _, _, value in iterate_constant_stretches(signal, first, last)])
 
 
-def _triggers(signal: Signal, last: int) -> list[tuple[int, int]]:
+def _find_triggers(signal: Signal, last: int) -> list[tuple[int, int]]:
     """Return the letters at which a formula is not false, with its values."""
-    stretches = [stretch for stretch in constant_stretches(signal, 0, last) if stretch[2]]
+    stretches = [stretch for stretch in iterate_constant_stretches(signal, 0, last) if stretch[2]]
     return [(letter, value) for first, end, value in stretches for letter in range(first, end + 1)]
 
 
-def _at_most_once(signal: Signal, last: int) -> int:
+def _evaluate_at_most_once(signal: Signal, last: int) -> int:
     """Not: true, later false, later true again."""
     once = ceased = again = 0
-    for first, end, v in constant_stretches(signal, 0, last):
+    for first, end, v in iterate_constant_stretches(signal, 0, last):
         for _ in range(first, min(end, first + 2) + 1):  # a fourth letter with the same value changes nothing
             once, ceased, again = max(once, v), max(ceased, min(once, 2 - v)), max(again, min(ceased, v))
     return 2 - again
@@ -116,20 +116,20 @@ def _at_most_once(signal: Signal, last: int) -> int:
 def _hold(op: str, bounds: Sequence[Fraction], signal: Signal, times: Times) -> int:
     last = len(times) - 1
     if times[last] <= (bounds[0], 0):
-        return int(value_at(signal, last))
+        return int(find_value(signal, last))
     start = bisect_right(times, (bounds[0], 0)) - 1
     end = last
     if op == "hold-during":
         end = max(start, next((i for i in range(start, last + 1) if times[i] >= (bounds[1], 0)), last + 1) - 1)
-    return _least_value(signal, start, end)
+    return _find_least_value(signal, start, end)
 
 
-def answer_value(signal: Signal, start: int, within: Fraction, times: Times) -> int:
+def answer_value(signal: Signal, start: int, bound: Fraction, times: Times) -> int:
     """Return the greatest value of a formula from a letter on, within a time."""
     time, just_after = times[start]
-    end = bisect_right(times, (time + within, just_after)) - 1
+    end = bisect_right(times, (time + bound, just_after)) - 1
     best = 0
-    for _, _, value in constant_stretches(signal, start, end):
+    for _, _, value in iterate_constant_stretches(signal, start, end):
         best = max(best, value)
         if best == 2:
             break
@@ -153,5 +153,5 @@ def is_permanently_violated(
         return False
     if op != "always-within":
         return op not in ("within", "hold-during", "hold-after") or has_passed(bounds[0])
-    due = [i for i, value in _triggers(signals[0], last) if value == 2 and has_passed(times[i][0] + bounds[0])]
+    due = [i for i, value in _find_triggers(signals[0], last) if value == 2 and has_passed(times[i][0] + bounds[0])]
     return any(answer_value(signals[1], letter, bounds[0], times) == 0 for letter in due)

@@ -112,7 +112,7 @@ class View(Protocol):
     def signal(self, fact: Fact) -> Signal:
         """Return the values of a fact."""
 
-    def number(self, fluent: Fact) -> Signal:
+    def read_number(self, fluent: Fact) -> Signal:
         """Return the values of a fluent."""
 
 
@@ -129,7 +129,7 @@ class State:
         """Return the value of a fact."""
         return TRUE if fact in self.facts else FALSE
 
-    def number(self, fluent: Fact) -> Signal:
+    def read_number(self, fluent: Fact) -> Signal:
         """Return the value of a fluent."""
         return ((0, self.numbers.get(fluent)),)
 
@@ -210,7 +210,7 @@ class Trace:
         """Return the values of a fact."""
         return self.history.get(fact, FALSE)
 
-    def number(self, fluent: Fact) -> Signal:
+    def read_number(self, fluent: Fact) -> Signal:
         """Return the values of a fluent."""
         return self.history.get(fluent, ((0, None),))
 
@@ -219,7 +219,7 @@ class Trace:
         facts_at = [set[Fact]() for _ in self.times]
         for fact, signal in self.history.items():
             if fact[0] != "#":
-                for first, end, value in constant_stretches(signal, 0, self.last):
+                for first, end, value in iterate_constant_stretches(signal, 0, self.last):
                     for letter in range(first, end + 1) if value else ():
                         facts_at[letter].add(fact)
         return tuple([frozenset(facts) for facts in facts_at])
@@ -237,11 +237,11 @@ class PastState:
 
     def signal(self, fact: Fact) -> Signal:
         """Return the value of a fact."""
-        return TRUE if value_at(self._trace.signal(fact), self._letter) else FALSE
+        return TRUE if find_value(self._trace.signal(fact), self._letter) else FALSE
 
-    def number(self, fluent: Fact) -> Signal:
+    def read_number(self, fluent: Fact) -> Signal:
         """Return the value of a fluent."""
-        return ((0, value_at(self._trace.number(fluent), self._letter)),)
+        return ((0, find_value(self._trace.read_number(fluent), self._letter)),)
 
 
 class StateChange(NamedTuple):
@@ -252,12 +252,12 @@ class StateChange(NamedTuple):
     numbers: dict[Fact, Fraction | None]
 
 
-def value_at(signal: Signal, letter: int) -> Any:
+def find_value(signal: Signal, letter: int) -> Any:
     """Return the value at a letter."""
     return signal[bisect_right(signal, letter, key=lambda change: change[0]) - 1][1]
 
 
-def constant_stretches(signal: Signal, first: int, last: int) -> Iterator[tuple[int, int, Any]]:
+def iterate_constant_stretches(signal: Signal, first: int, last: int) -> Iterator[tuple[int, int, Any]]:
     """Yield the stretches (first letter, last letter, value) without changes between two letters."""
     start = bisect_right(signal, first, key=lambda change: change[0]) - 1
     for position in range(start, len(signal)):

@@ -56,18 +56,20 @@ class Vocabulary:
         path = set[str]()
         stack = [start]
         while stack:
-            t = stack[-1]
-            if t in self.supertypes:
+            type_name = stack[-1]
+            if type_name in self.supertypes:
                 stack.pop()
                 continue
-            require(t in self.parents or self.lenient, "an undeclared type")
-            parents = self.parents.get(t, set())
-            if t in path:
-                self.supertypes[t] = {t, "object"}.union(*[self.supertypes[parent] for parent in parents])
+            require(type_name in self.parents or self.lenient, "an undeclared type")
+            parents = self.parents.get(type_name, set())
+            if type_name in path:
+                self.supertypes[type_name] = {type_name, "object"}.union(
+                    *[self.supertypes[parent] for parent in parents]
+                )
                 stack.pop()
-                path.remove(t)
+                path.remove(type_name)
                 continue
-            path.add(t)
+            path.add(type_name)
             require(not any(parent in path for parent in parents), "cyclic types")
             stack += [parent for parent in parents if parent not in self.supertypes]
 
@@ -87,10 +89,10 @@ class Vocabulary:
             for type_name in types:
                 self._add_supertypes(type_name)
             before = objects.get(name, ())
-            related = all(
+            is_related = all(
                 (self.supertypes[first] & self.supertypes[second]) - {"object"} for first in before for second in types
             )
-            require(not before or (related and {*before} != {*types}), "an object declared twice")
+            require(not before or (is_related and {*before} != {*types}), "an object declared twice")
             objects[name] = tuple(dict.fromkeys((*before, *types)))
         return objects
 
@@ -105,23 +107,23 @@ class Vocabulary:
             signatures[name] = self.read_parameters(head[1:])
         return signatures
 
-    def domains(self, params: Params, additional: Iterable[tuple[str, Types]] = ()) -> Domains:
+    def find_domains(self, params: Params, additional: Iterable[tuple[str, Types]] = ()) -> Domains:
         """Return each variable with the objects that fit all its types, in the order of declaration."""
         types_of = dict[str, list[Types]]()
         for v, types in (*params.items(), *additional):
             types_of.setdefault(v, []).append(types)
-        return tuple([(v, self._extension(tuple(all_types))) for v, all_types in types_of.items()])
+        return tuple([(v, self._find_extension(tuple(all_types))) for v, all_types in types_of.items()])
 
-    def _extension(self, all_types: tuple[Types, ...]) -> Objects:
+    def _find_extension(self, all_types: tuple[Types, ...]) -> Objects:
         """Return the objects that have all of the types."""
         if all_types not in self._extensions:
             extension = {o: None for o in self.objects if all(self._has_type(o, types) for types in all_types)}
             self._extensions[all_types] = extension
         return self._extensions[all_types]
 
-    def _has_type(self, o: str, types: Types) -> bool:
+    def _has_type(self, object_: str, types: Types) -> bool:
         """Whether a type of the object is a subtype of one of the alternatives."""
-        return any(type_name in self.supertypes[declared] for declared in self.objects[o] for type_name in types)
+        return any(type_name in self.supertypes[declared] for declared in self.objects[object_] for type_name in types)
 
     def _fits(self, term: str, types: Types, scope: Params) -> bool:
         """Whether an object has the type; for a variable, whether each of its types is a sub- or supertype of one."""
@@ -145,7 +147,7 @@ class Vocabulary:
 
     def read_atom(self, expr: Sexp, table: Mapping[str, Params], scope: Params) -> Fact:
         """Read ``(name term ..)``, and check its name, arity and types."""
-        arguments = self._arguments(expr, table)
+        arguments = self._pair_arguments(expr, table)
         self._require_declared([term for term, _ in arguments], scope)
         well_typed = self.lenient or all(self._fits(term, types, scope) for term, types in arguments)
         require(well_typed, "an argument of a wrong type")
@@ -153,7 +155,7 @@ class Vocabulary:
 
     def read_step(self, expr: Sexp, table: Mapping[str, Params], scope: Params) -> Fact:
         """Read ``(action term ..)`` of a rule; ``_`` fits any object, a variable any object that may match."""
-        arguments = [(term, types) for term, types in self._arguments(expr, table) if term != "_"]
+        arguments = [(term, types) for term, types in self._pair_arguments(expr, table) if term != "_"]
         self._require_declared([term for term, _ in arguments], scope)
         well_typed = self.lenient or all(self._may_match(term, types, scope) for term, types in arguments)
         require(well_typed, "an argument of a wrong type")
@@ -167,7 +169,7 @@ class Vocabulary:
             return False
         return True
 
-    def _arguments(self, expr: Sexp, table: Mapping[str, Params]) -> list[tuple[str, Types]]:
+    def _pair_arguments(self, expr: Sexp, table: Mapping[str, Params]) -> list[tuple[str, Types]]:
         is_atom = isinstance(expr, tuple) and expr and all(isinstance(token, str) for token in expr)
         require(is_atom and expr[0] in table, "an unknown name")
         require(len(expr) == 1 + len(table[expr[0]]), "a wrong number of arguments")
@@ -182,4 +184,4 @@ class Vocabulary:
         free: Params = {name: () for name in expr[1:] if name[:1] == "?" and name not in scope}
         atom = self.read_atom(expr, self.predicates, scope | free)
         declared = zip(atom[1:], self.predicates[atom[0]].values(), strict=True)
-        return self.domains({}, [*additional, *((name, types) for name, types in declared if name in free)]), atom
+        return self.find_domains({}, [*additional, *((name, types) for name, types in declared if name in free)]), atom

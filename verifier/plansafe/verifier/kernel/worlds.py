@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import compress, product
 from typing import Any
 
-from .effects import EffectContext, effect_changes
+from .effects import EffectContext, iterate_effect_changes
 from .evaluation import holds
 from .formulas import Compare, Connective, Fact, Fluent, Node, Number, ground_reads
 from .reader import KernelLimit, require
@@ -24,9 +24,11 @@ class Worlds:
         self.invariants = invariants
         self.literal = literal
         context = EffectContext(State((), {}, Work(), literal))
-        early = [(time, c) for time, effect in task.initial if not time for c in effect_changes(effect, {}, context)]
-        self._untimed_changes = [change for time, change in early if time is None]
-        self._changes_at_zero = [change for time, change in early if time is not None]
+        initial_changes = [
+            (time, c) for time, effect in task.initial if not time for c in iterate_effect_changes(effect, {}, context)
+        ]
+        self._untimed_changes = [change for time, change in initial_changes if time is None]
+        self._changes_at_zero = [change for time, change in initial_changes if time is not None]
         initial = {fact for _, fact, _ in self._untimed_changes}
         mentioned = dict[str, set[Fact]]()  # by the operator of the statement
         for statement in task.open_statements:
@@ -41,7 +43,7 @@ class Worlds:
         limits = [c for statement in task.open_statements if statement.operator == "and" for c in statement.parts()]
         self.fluents = {fact[1:]: _read_bounds(fact, limits) for fact in all_open if fact[0] == "#"}
 
-    def initial_state(self, facts: Collection[Fact], numbers: Mapping[Fact, Any], work: Work) -> State | None:
+    def make_initial_state(self, facts: Collection[Fact], numbers: Mapping[Fact, Any], work: Work) -> State | None:
         """Return S0 if exactly these open facts are true; ``None`` if the completion is not allowed.
 
         Statements are about ``:init`` without timed literals, invariants about S0, after the literals of time 0.
@@ -57,7 +59,7 @@ class Worlds:
         self.task.axioms.derive_all(state)
         return state if all(holds(invariant, {}, state) for invariant in self.invariants) else None
 
-    def initial_numbers(self) -> dict[Fact, Fraction]:
+    def find_initial_numbers(self) -> dict[Fact, Fraction]:
         """Return the initial values of the fluents that are not open."""
         changes = (*self._untimed_changes, *self._changes_at_zero)
         return {fact: value for kind, fact, value in changes if kind == "assign"}
@@ -92,7 +94,7 @@ class Worlds:
         for true, chosen in product(product((False, True), repeat=len(self.facts)), product(*values)):
             facts = frozenset(compress(self.facts, true))
             numbers = dict(zip(self.fluents, chosen, strict=True))
-            if self.initial_state(facts, numbers, Work()) is not None:
+            if self.make_initial_state(facts, numbers, Work()) is not None:
                 yield facts, numbers
 
 

@@ -78,20 +78,20 @@ def flatten_goals(
     return [v for v in open_variables if v.slot not in single], conjuncts, {**binding, **single}
 
 
-def bindings_with_value(
+def find_bindings_with_value(
     evaluator: Evaluator, variables: tuple[Variable, ...], formula: Formula, value: bool, binding: Binding
 ) -> Iterator[Binding]:
     """The bindings of variables under which a formula has a value or is undefined."""
-    for objects in evaluator.candidate_objects(Quantified(not value, variables, formula), binding):
+    for objects in evaluator.find_candidate_objects(Quantified(not value, variables, formula), binding):
         full_binding = {**binding, **bind(variables, objects)}
         if evaluator.holds(formula, full_binding) is not (not value):
             yield full_binding
 
 
 def select_bindings(
-    evaluator: Evaluator, variables: Iterable[Variable], conjunct: SignedFormula, binding: Binding, most: int
+    evaluator: Evaluator, variables: Iterable[Variable], conjunct: SignedFormula, binding: Binding, max_count: int
 ) -> SelectedBindings | None:
-    """The bindings of a conjunct's variables under which it holds; ``None`` if they are more than ``most``.
+    """The bindings of a conjunct's variables under which it holds; ``None`` if they are more than ``max_count``.
 
     ``None`` also if the search would take too many trials.
     """
@@ -100,25 +100,25 @@ def select_bindings(
     own_variables = tuple([v for v in variables if v.slot in slots])
     own_slots = frozenset([v.slot for v in own_variables])
     bindings: dict[tuple[int, ...], Binding] = {}
-    for disjunct in _disjuncts(formula, required_value):
+    for disjunct in _iterate_disjuncts(formula, required_value):
         if not own_slots <= free_slots(disjunct) or not is_searchable(
             evaluator, own_variables, disjunct, required_value
         ):
             return None
         for full_binding in islice(
-            bindings_with_value(evaluator, own_variables, disjunct, required_value, binding), most + 1
+            find_bindings_with_value(evaluator, own_variables, disjunct, required_value, binding), max_count + 1
         ):
             bindings[tuple([full_binding[v.slot] for v in own_variables])] = full_binding
-        if len(bindings) > most:
+        if len(bindings) > max_count:
             return None
     return SelectedBindings(own_slots, list(bindings.values()))
 
 
-def _disjuncts(formula: Formula, required_value: bool) -> Iterator[Formula]:
+def _iterate_disjuncts(formula: Formula, required_value: bool) -> Iterator[Formula]:
     """The parts of a formula; the formula has ``required_value`` if one of them has it."""
     if isinstance(formula, And | Or) and isinstance(formula, Or) is required_value:
         for part in formula.parts:
-            yield from _disjuncts(part, required_value)
+            yield from _iterate_disjuncts(part, required_value)
     else:
         yield formula
 

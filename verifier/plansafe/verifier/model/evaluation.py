@@ -108,37 +108,37 @@ class Evaluator:
                 value = self.holds(formula.body, binding)
                 return None if value is None else not value
             case And() | Or():
-                return self._junction(formula, binding)
+                return self._evaluate_junction(formula, binding)
             case Quantified():
-                return self._quantified(formula, binding)
+                return self._evaluate_quantified(formula, binding)
             case Temporal():
                 raise AssertionError("not a state formula")
             case _:
                 assert_never(formula)
 
-    def _junction(self, formula: And | Or, binding: Binding) -> bool | None:
+    def _evaluate_junction(self, formula: And | Or, binding: Binding) -> bool | None:
         deciding = isinstance(formula, Or)
-        combined: bool | None = not deciding
+        combined_value: bool | None = not deciding
         for part in formula.parts:
             value = self.holds(part, binding)
             if value is deciding:
                 return deciding
             if value is None:
-                combined = None
-        return combined
+                combined_value = None
+        return combined_value
 
-    def _quantified(self, formula: Quantified, binding: Binding) -> bool | None:
+    def _evaluate_quantified(self, formula: Quantified, binding: Binding) -> bool | None:
         deciding = not formula.universal
-        combined: bool | None = not deciding
-        for objects in self.candidate_objects(formula, binding):
+        combined_value: bool | None = not deciding
+        for objects in self.find_candidate_objects(formula, binding):
             value = self.holds(formula.body, {**binding, **bind(formula.variables, objects)})
             if value is deciding:
                 return deciding
             if value is None:
-                combined = None
-        return combined
+                combined_value = None
+        return combined_value
 
-    def candidate_objects(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
+    def find_candidate_objects(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
         """The objects for the variables for which the body may have the deciding value, or be undefined.
 
         Objects are left out if a conjunct that is an atom is false (for ``forall``: a disjunct that is a negated atom
@@ -147,22 +147,23 @@ class Evaluator:
         """
         variables = formula.variables
         domains = [self.task.domains[v.domain] for v in variables]
-        atoms = _deciding_atoms(formula) if prod([len(domain) for domain in domains]) > MAX_TRIED else []
+        atoms = _find_deciding_atoms(formula) if prod([len(domain) for domain in domains]) > MAX_TRIED else []
         if not atoms:
             return product(*domains)
-        free = {v.slot: v.domain for v in variables}
-        outer = {slot: value for slot, value in binding.items() if slot not in free}
+        domain_of_slot = {v.slot: v.domain for v in variables}
+        outer = {slot: value for slot, value in binding.items() if slot not in domain_of_slot}
         return (
-            tuple([full_binding[v.slot] for v in variables]) for full_binding in self._match_atoms(free, atoms, outer)
+            tuple([full_binding[v.slot] for v in variables])
+            for full_binding in self._match_atoms(domain_of_slot, atoms, outer)
         )
 
     @staticmethod
     def is_guided_by_atoms(formula: Quantified) -> bool:
         """Whether atoms restrict the candidates, so that not all objects are tried."""
-        return bool(_deciding_atoms(formula))
+        return bool(_find_deciding_atoms(formula))
 
-    def _match_atoms(self, free: dict[int, int], atoms: list[Atom], binding: Binding) -> Iterator[Binding]:
-        """Extensions of a binding to the ``free`` variables (slot -> domain) under which all atoms are true."""
+    def _match_atoms(self, domain_of_slot: dict[int, int], atoms: list[Atom], binding: Binding) -> Iterator[Binding]:
+        """Extensions of a binding to the variables of ``domain_of_slot`` under which all atoms are true."""
         domains = self.task.domains
         cheapest: tuple[int, Atom, list[int]] | None = None
         for atom in atoms:
@@ -171,23 +172,23 @@ class Evaluator:
                 if not self.holds(atom, binding):
                     return
                 continue
-            trials = prod([len(domains[free[slot]]) for slot in unbound])
+            trials = prod([len(domains[domain_of_slot[slot]]) for slot in unbound])
             cost = min(len(self.facts[atom.predicate]), trials)
             if cheapest is None or cost < cheapest[0]:
                 cheapest = cost, atom, unbound
         if cheapest is None:
-            unbound = [slot for slot in free if slot not in binding]
-            for objects in product(*[domains[free[slot]] for slot in unbound]):
+            unbound = [slot for slot in domain_of_slot if slot not in binding]
+            for objects in product(*[domains[domain_of_slot[slot]] for slot in unbound]):
                 yield {**binding, **dict(zip(unbound, objects, strict=True))}
             return
         _, atom, unbound = cheapest
         remaining_atoms = [candidate for candidate in atoms if candidate is not atom]
         facts = self.facts[atom.predicate]
-        if prod([len(domains[free[slot]]) for slot in unbound]) <= len(facts):
-            for objects in product(*[domains[free[slot]] for slot in unbound]):
+        if prod([len(domains[domain_of_slot[slot]]) for slot in unbound]) <= len(facts):
+            for objects in product(*[domains[domain_of_slot[slot]] for slot in unbound]):
                 extended_binding = {**binding, **dict(zip(unbound, objects, strict=True))}
                 if self.holds(atom, extended_binding):
-                    yield from self._match_atoms(free, remaining_atoms, extended_binding)
+                    yield from self._match_atoms(domain_of_slot, remaining_atoms, extended_binding)
             return
         arity, sets = len(atom.arguments), self.task.domain_sets
         for code in facts:
@@ -198,12 +199,12 @@ class Evaluator:
                 elif -1 - argument in extended_binding:
                     matches = extended_binding[-1 - argument] == value
                 else:
-                    matches = value in sets[free[-1 - argument]]
+                    matches = value in sets[domain_of_slot[-1 - argument]]
                     extended_binding[-1 - argument] = value
                 if not matches:
                     break
             else:
-                yield from self._match_atoms(free, remaining_atoms, extended_binding)
+                yield from self._match_atoms(domain_of_slot, remaining_atoms, extended_binding)
 
     def describe_undefined(self, formula: Formula, binding: Binding) -> str | None:
         """What makes a comparison in the formula undefined; ``None`` if none is."""
@@ -214,14 +215,14 @@ class Evaluator:
             except UndefinedNumber as undefined:
                 return undefined.text
             return None
-        for literal in self.unmet_literals(formula, binding, True):
+        for literal in self.find_unmet_literals(formula, binding, True):
             if isinstance(literal.formula, Compare):
                 text = self.describe_undefined(literal.formula, literal.binding)
                 if text:
                     return text
         return None
 
-    def unmet_literals(
+    def find_unmet_literals(
         self, formula: Formula, binding: Binding, required_value: bool, limit: int = 8
     ) -> list[UnmetLiteral]:
         """Literals that keep ``formula`` from having ``required_value``.
@@ -230,13 +231,13 @@ class Evaluator:
         one literal if it has many instances, because no few instances explain it better than others.
         """
         if isinstance(formula, And | Or):
-            return self._unmet_parts(formula, binding, required_value, limit)
+            return self._find_unmet_parts(formula, binding, required_value, limit)
         value = self.holds(formula, binding)
         if value is required_value:
             return []
         match formula:
             case Not():
-                return self.unmet_literals(formula.body, binding, not required_value, limit)
+                return self.find_unmet_literals(formula.body, binding, not required_value, limit)
             case Quantified():
                 whole_formula = [UnmetLiteral(formula, dict(binding), required_value)]
                 domains = [self.task.domains[v.domain] for v in formula.variables]
@@ -245,9 +246,13 @@ class Evaluator:
                     return whole_formula
                 only_unmet = is_defined and not each_instance_unmet
                 literals: list[UnmetLiteral] = []
-                for objects in sorted(self.candidate_objects(formula, binding)) if only_unmet else product(*domains):
+                for objects in (
+                    sorted(self.find_candidate_objects(formula, binding)) if only_unmet else product(*domains)
+                ):
                     full_binding = {**binding, **bind(formula.variables, objects)}
-                    literals += self.unmet_literals(formula.body, full_binding, required_value, limit - len(literals))
+                    literals += self.find_unmet_literals(
+                        formula.body, full_binding, required_value, limit - len(literals)
+                    )
                     if len(literals) >= limit:
                         break
                 return literals or whole_formula
@@ -256,7 +261,9 @@ class Evaluator:
             case _:
                 assert_never(formula)
 
-    def _unmet_parts(self, formula: And | Or, binding: Binding, required_value: bool, limit: int) -> list[UnmetLiteral]:
+    def _find_unmet_parts(
+        self, formula: And | Or, binding: Binding, required_value: bool, limit: int
+    ) -> list[UnmetLiteral]:
         """The unmet literals of the parts; none if one part alone gives the whole its value."""
         one_part_decides = required_value is isinstance(formula, Or)
         literals: list[UnmetLiteral] = []
@@ -271,11 +278,11 @@ class Evaluator:
             elif isinstance(part, Atom):
                 literals.append(UnmetLiteral(part, dict(binding), required_value))
             else:
-                literals += self.unmet_literals(part, binding, required_value, limit - len(literals))
+                literals += self.find_unmet_literals(part, binding, required_value, limit - len(literals))
         return literals
 
 
-def _deciding_atoms(formula: Quantified) -> list[Atom]:
+def _find_deciding_atoms(formula: Quantified) -> list[Atom]:
     """The conjuncts of a body that are atoms; for ``forall``, the atoms whose negations are its disjuncts."""
     atoms: list[Atom] = []
     parts: list[Formula] = [formula.body]

@@ -82,12 +82,12 @@ def find_interference(first: Footprint, second: Footprint) -> StateVariable | No
 class FootprintFinder:
     """Finds footprints in one task.
 
-    Quantifiers are instantiated up to ``most`` instances of a formula; beyond that their reads are unbounded.
+    Quantifiers are instantiated up to ``max_reads`` instances of a formula; beyond that their reads are unbounded.
     """
 
-    def __init__(self, task: Task, most: float = inf) -> None:
+    def __init__(self, task: Task, max_reads: float = inf) -> None:
         self.task = task
-        self._most = most
+        self._max_reads = max_reads
         self._functions = len(task.predicates)
 
     # -- derived predicates -------------------------------------------------------------------------------------------
@@ -98,11 +98,11 @@ class FootprintFinder:
         empty = frozenset([number for number, members in enumerate(self.task.domains) if not members])
         axiom_reads: dict[int, set[int]] = {}
         for axiom in [axiom for stratum in self.task.axioms for axiom in stratum]:
-            subjects = [self.subject(read) for read in atoms_and_fluents(axiom.body, empty)]
+            subjects = [self.find_subject(read) for read in atoms_and_fluents(axiom.body, empty)]
             axiom_reads.setdefault(axiom.predicate, set()).update(subjects)
         return axiom_reads
 
-    def derived_inputs(self, predicate: int) -> set[int]:
+    def find_derived_inputs(self, predicate: int) -> set[int]:
         """The basic predicates and functions on which a derived predicate depends; empty for other predicates."""
         axiom_reads = self._axiom_reads
         if predicate not in axiom_reads:
@@ -115,7 +115,7 @@ class FootprintFinder:
             stack += new
         return reached - axiom_reads.keys()
 
-    def subject(self, read: Atom | Fluent) -> int:
+    def find_subject(self, read: Atom | Fluent) -> int:
         """The predicate of an atom, or the number of a fluent's function after the predicates."""
         return read.predicate if isinstance(read, Atom) else self._functions + read.function
 
@@ -123,14 +123,14 @@ class FootprintFinder:
 
     def add_reads(self, formulas: Iterable[Formula], binding: Binding, footprint: Footprint) -> None:
         """Add what formulas read; atoms and fluents with an unbound argument are unbounded reads."""
-        instances_left = self._most
+        instances_left = self._max_reads
         stack = [(formula, binding) for formula in formulas]
         while stack:
             part, part_binding = stack.pop()
             match part:
                 case Atom():
                     self._add_read(part.predicate, part.arguments, part_binding, footprint)
-                    footprint.unbounded_reads.update(self.derived_inputs(part.predicate))
+                    footprint.unbounded_reads.update(self.find_derived_inputs(part.predicate))
                 case Compare():
                     self.add_fluent_reads(part.left, part_binding, footprint)
                     self.add_fluent_reads(part.right, part_binding, footprint)
@@ -151,7 +151,7 @@ class FootprintFinder:
     def add_fluent_reads(self, expression: Expression, binding: Binding, footprint: Footprint) -> None:
         """Add the fluents that an expression reads."""
         for fluent in expression_fluents(expression):
-            self._add_read(self.subject(fluent), fluent.arguments, binding, footprint)
+            self._add_read(self.find_subject(fluent), fluent.arguments, binding, footprint)
 
     def _add_read(self, subject: int, arguments: ArgumentTuple, binding: Binding, footprint: Footprint) -> None:
         code = self.task.known_code(arguments, binding)
@@ -202,7 +202,7 @@ class FootprintFinder:
             for full_binding in self.task.bindings(effect.variables, binding):
                 self.add_effect_reads(effect, full_binding, footprint)
 
-    def of_action(self, action: Action, binding: Binding, end: bool = False) -> Footprint:
+    def find_action_footprint(self, action: Action, binding: Binding, end: bool = False) -> Footprint:
         """The footprint of an instantaneous action, or of the start or the end of a durative one."""
         footprint = make_empty_footprint()
         self.add_action_reads(action, binding, end, footprint)

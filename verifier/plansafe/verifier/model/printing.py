@@ -77,9 +77,11 @@ class Printer:
         """A printer with these variables also in scope."""
         printer = Printer(self.task, self.names, typed=self.typed)
         for v in variables:  # macros number their own (``?x~17``), shown only to tell two apart
-            plain = v.name.partition("~")[0]
-            names_alike = [name for name in printer.names.values() if name.partition("~")[0] == plain]
-            printer.names[v.slot] = f"{plain}~{len(names_alike) + 1}" if names_alike and plain != "_" else plain
+            plain_name = v.name.partition("~")[0]
+            names_alike = [name for name in printer.names.values() if name.partition("~")[0] == plain_name]
+            printer.names[v.slot] = (
+                f"{plain_name}~{len(names_alike) + 1}" if names_alike and plain_name != "_" else plain_name
+            )
         return printer
 
     def print_variables(self, variables: Sequence[Variable]) -> str:

@@ -16,7 +16,7 @@ from typing import NamedTuple, assert_never
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.binding_search import SignedFormula, bindings_with_value, flatten_goals, is_searchable
+from plansafe.verifier.model.binding_search import SignedFormula, find_bindings_with_value, flatten_goals, is_searchable
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import (
     Action,
@@ -92,18 +92,18 @@ class BackwardEstimator:
 
     def free_slots(self, formula: Formula) -> frozenset[int]:
         """Return the free slots of a formula, computed once per formula."""
-        return self._cached_slots(formula)[1]
+        return self._find_slots(formula)[1]
 
     def sorted_slots(self, formula: Formula) -> list[int]:
         """Return the free slots of a formula in order."""
-        return self._cached_slots(formula)[2]
+        return self._find_slots(formula)[2]
 
-    def _cached_slots(self, formula: Formula) -> tuple[Formula, frozenset[int], list[int]]:
-        cached = self._slots_by_formula_id.get(id(formula))
-        if cached is None:
+    def _find_slots(self, formula: Formula) -> tuple[Formula, frozenset[int], list[int]]:
+        slots_entry = self._slots_by_formula_id.get(id(formula))
+        if slots_entry is None:
             slots = free_slots(formula)
-            cached = self._slots_by_formula_id[id(formula)] = (formula, slots, sorted(slots))
-        return cached
+            slots_entry = self._slots_by_formula_id[id(formula)] = (formula, slots, sorted(slots))
+        return slots_entry
 
     def estimate(self, state: State, subgoals: Iterable[Subgoal], max_cost: int | None = None) -> BackwardEstimate:
         """Estimate the number of steps that achieve all subgoals.
@@ -199,7 +199,7 @@ class _StateEstimator:
                     best = min(best, estimate, key=_compute_cost)
                 return best
             case Quantified() if formula.universal is truth:
-                failing_bindings = bindings_with_value(
+                failing_bindings = find_bindings_with_value(
                     self.evaluator, formula.variables, formula.body, not truth, binding
                 )
                 first_failing = list(islice(failing_bindings, bound + 1))
@@ -331,7 +331,9 @@ class _StateEstimator:
         if key not in self._satisfying_objects_cache:
             choices = None
             if is_searchable(self.evaluator, variables, formula, truth):
-                first = islice(bindings_with_value(self.evaluator, variables, formula, truth, binding), MAX_CHOICES)
+                first = islice(
+                    find_bindings_with_value(self.evaluator, variables, formula, truth, binding), MAX_CHOICES
+                )
                 choices = [tuple([full_binding[v.slot] for v in variables]) for full_binding in first]
             self._satisfying_objects_cache[key] = choices
         return self._satisfying_objects_cache[key]

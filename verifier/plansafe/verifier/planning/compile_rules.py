@@ -55,7 +55,7 @@ from plansafe.verifier.model.operations import (
 from plansafe.verifier.planning.pddl_names import TOTAL_COST
 from plansafe.verifier.planning.rule_parts import compile_rule_part
 from plansafe.verifier.planning.simplification import fold_constants, is_simple_precondition, remove_unused_functions
-from plansafe.verifier.planning.task_draft import TaskDraft, unconditional_effect
+from plansafe.verifier.planning.task_draft import TaskDraft, make_unconditional_effect
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
@@ -128,7 +128,7 @@ class _RuleCompiler:
         phases = self._add_phases() if draft.observed or draft.finishing else None
         taken_names = set(draft.source.actions)
         observe = None if phases is None else _find_free_name(OBSERVE, taken_names)
-        task = remove_unused_functions(self._task(phases, observe, _find_free_name(FINISH, taken_names)))
+        task = remove_unused_functions(self._make_task(phases, observe, _find_free_name(FINISH, taken_names)))
         bookkeeping = frozenset(task.actions.keys() - draft.source.actions.keys())
         cost = next((function for function, declared in enumerate(task.functions) if declared.name == TOTAL_COST), None)
         return CompiledRules(task, bookkeeping, observe, phases and phases[1], draft.safe, cost)
@@ -146,17 +146,17 @@ class _RuleCompiler:
                 or name in draft.observed_actions
                 or _find_written_symbols(action) & self.observed_symbols
             ):
-                draft.effects[name].append(unconditional_effect((is_due,), (is_ready,)))
-        draft.observed.append(unconditional_effect((is_ready,), (is_due,)))
+                draft.effects[name].append(make_unconditional_effect((is_due,), (is_ready,)))
+        draft.observed.append(make_unconditional_effect((is_ready,), (is_due,)))
         if draft.finishing:
             done = Atom(draft.add_predicate("done"), ())
-            draft.finishing.append(unconditional_effect((done,), (is_ready,)))
+            draft.finishing.append(make_unconditional_effect((done,), (is_ready,)))
             draft.goal.append(done)
         else:
             draft.goal.append(is_ready)
         return ready, watch
 
-    def _task(self, phases: tuple[int, int] | None, observe: str | None, finish: str) -> Task:
+    def _make_task(self, phases: tuple[int, int] | None, observe: str | None, finish: str) -> Task:
         draft, source = self.draft, self.draft.source
         safe = [] if draft.safe is None else [Atom(draft.safe, ())]
         functions = list(source.functions)
@@ -247,7 +247,7 @@ def _specialize(draft: TaskDraft, effect: Effect, action: Action | None) -> list
     """An effect for letters with one action: its action facts become equations, other action facts are false."""
     domains = _map_slots_to_domains((*effect.variables, *(action.parameters if action else ())))
     condition = _replace_action_facts(draft, effect.condition, action, domains)
-    specialized = []
+    specialized_effects = []
     for conjunctive in draft.make_effects(effect.variables, condition, effect.adds, effect.deletes):
         slots = {v.slot for v in conjunctive.variables}
         terms = _solve_equations(
@@ -258,8 +258,8 @@ def _specialize(draft: TaskDraft, effect: Effect, action: Action | None) -> list
             variables = tuple([v for v in conjunctive.variables if v.slot not in terms])
             adds = tuple([substitute_in_atom(atom, terms) for atom in conjunctive.adds])
             deletes = tuple([substitute_in_atom(atom, terms) for atom in conjunctive.deletes])
-            specialized.append(Effect(variables, condition, adds, deletes, ()))
-    return specialized
+            specialized_effects.append(Effect(variables, condition, adds, deletes, ()))
+    return specialized_effects
 
 
 def _map_slots_to_domains(variables: Iterable[Variable]) -> dict[int, int]:
@@ -296,9 +296,9 @@ def _eliminate_equations(draft: TaskDraft, formula: Quantified, domains: dict[in
         variables = (*formula.variables, *disjunct.variables)
         slots = {v.slot for v in variables}
         terms = _solve_equations(draft, conjunction, slots, {**domains, **_map_slots_to_domains(disjunct.variables)})
-        free = tuple([v for v in variables if v.slot not in terms])
+        free_variables = tuple([v for v in variables if v.slot not in terms])
         body = substitute(conjunction, terms)
-        parts.append(Quantified(False, free, body) if free else body)
+        parts.append(Quantified(False, free_variables, body) if free_variables else body)
     exists = Or(tuple(parts))
     return fold_constants(draft.source, Not(exists) if formula.universal else exists)
 

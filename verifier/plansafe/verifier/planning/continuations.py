@@ -9,7 +9,7 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.planning.visited_states import state_hash_change, step_hash_change
+from plansafe.verifier.planning.visited_states import compute_state_hash_change, predict_hash_change
 
 Steps = tuple[GroundAction, ...]
 ENGINE_LIMIT_ERRORS = (NumberTooLarge, TooManyInstances, LimitReached)
@@ -55,7 +55,7 @@ class KnownContinuations:
         for step in steps:
             if not _take_safely(trial, step):
                 return False
-            state_hash ^= state_hash_change(trial.engine, trial.state, trial.changed)
+            state_hash ^= compute_state_hash_change(trial.engine, trial.state, trial.changed)
             visited.append((trial.key(), state_hash))
         if not trial.accepted:
             return False
@@ -104,20 +104,24 @@ class KnownContinuations:
             if (within is None or len(steps) <= within) and self.add(start, start_hash, steps):
                 return True
         # A step and another one back make the last_known continuation two steps longer: do not search for shorter ones.
-        returning = self._returning(start, start_hash, within) if within is None or within > len(last_known) else None
+        returning = (
+            self._find_returning_steps(start, start_hash, within)
+            if within is None or within > len(last_known)
+            else None
+        )
         if returning is None:
             return False
         self._add_shortest(start.key(), start_hash, returning)
         return True
 
-    def _returning(self, start: Execution, start_hash: int, within: int | None) -> Steps | None:
+    def _find_returning_steps(self, start: Execution, start_hash: int, within: int | None) -> Steps | None:
         """The shortest continuation that begins with a step to a state of a known continuation."""
         lengths = [length for length in self._shortest_length.values() if within is None or length < within]
         if not lengths:
             return None
-        least, best = min(lengths), None
+        least_length, best = min(lengths), None
         for step in list(start.legal()):
-            hash_change = step_hash_change(start, step)
+            hash_change = predict_hash_change(start, step)
             if hash_change is not None:
                 length = self._shortest_length.get(start_hash ^ hash_change)
                 if length is None or (within is not None and length >= within):
@@ -132,7 +136,7 @@ class KnownContinuations:
                 continue
             if best is None or len(remaining) + 1 < len(best):
                 best = (step, *remaining)
-                if len(remaining) == least:
+                if len(remaining) == least_length:
                     break
         return best
 

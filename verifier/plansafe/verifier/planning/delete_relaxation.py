@@ -104,11 +104,11 @@ class DeleteRelaxation:
                 self.network.add_effect(operator, fact)
             if schema.action is not None and schema.condition is schema.action.start.condition:
                 self.step_of_operator[operator] = label
-                action_fact = self.engine.action_fact("start", self.steps[label])
+                action_fact = self.engine.find_action_fact("start", self.steps[label])
                 if action_fact is not None:
                     self.network.add_effect(operator, (*action_fact, True))
 
-    def true_propositions(self, state: State, runtime: Runtime | None) -> list[int]:
+    def list_true_propositions(self, state: State, runtime: Runtime | None) -> list[int]:
         """List the propositions that are true in a state and the memory of the rules."""
         facts = state.facts
         true = [n for (predicate, code, value), n in self.network.facts.items() if (code in facts[predicate]) == value]
@@ -163,7 +163,7 @@ class RulePreconditions:
         if prod([len(self.task.domains[v.domain]) for v in free_variables]) > MAX_INSTANCES:
             return ()
         guard = TRUE if part.guard is None else part.guard
-        action_fact = self.engine.action_fact("start", step)
+        action_fact = self.engine.find_action_fact("start", step)
         conjunctions: list[Conjunction | None] = []
         for full_binding in self.task.bindings(free_variables, binding):
             if rule.check is not None:
@@ -189,7 +189,7 @@ class RulePreconditions:
         required: set[tuple[int, tuple[int, ...]]] = set()
         for predicate, code, value in changes:
             for monitor in self.lifted.invariants.get((predicate, value), ()):
-                for objects in self._reading_instances(monitor, predicate, code):
+                for objects in self._find_reading_instances(monitor, predicate, code):
                     key = (monitor.part, objects)
                     if key in required or key in self._violated:
                         continue
@@ -203,7 +203,9 @@ class RulePreconditions:
                         )
         return conjoin(conjunctions)
 
-    def _reading_instances(self, monitor: InvariantMonitor, predicate: int, code: int) -> Iterator[tuple[int, ...]]:
+    def _find_reading_instances(
+        self, monitor: InvariantMonitor, predicate: int, code: int
+    ) -> Iterator[tuple[int, ...]]:
         """The instances of a rule that read a fact; none if there are too many."""
         domains = [self.task.domains[v.domain] for v in self.engine.rule_set.parts[monitor.part].parameters]
         for number in monitor.readers.by_predicate.get(predicate, ()):

@@ -95,7 +95,7 @@ class ForwardSearch:
             cache = EstimateCache(start, remember=False)
         search = BestFirstSearch(
             start,
-            lambda: self.lifted_relaxation(start.engine, start.runtime is not None, start.criteria),
+            lambda: self.get_lifted_relaxation(start.engine, start.runtime is not None, start.criteria),
             cache,
             shortest=shortest,
             max_length=within,
@@ -109,7 +109,7 @@ class ForwardSearch:
             limit_text = f"{time_limit_s:g} s" if isinstance(limit, LimitReached) else "too many instances of a rule"
             return self._make_not_found(f"no plan found within {limit_text} and {search.visited} states")
 
-    def lifted_relaxation(
+    def get_lifted_relaxation(
         self, engine: Engine, rules: bool, criteria: VerdictCriteria = EVERY_VIOLATION
     ) -> LiftedRelaxation:
         """Return the lifted relaxation of an engine's task, compiled once."""

@@ -23,7 +23,7 @@ from plansafe.verifier.planning.continuations import ENGINE_LIMIT_ERRORS, Contin
 from plansafe.verifier.planning.forward_search import ForwardSearch, find_unsupported_task_reason
 from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.planning.state_estimates import EstimateCache
-from plansafe.verifier.planning.visited_states import VisitedStates, state_hash_change
+from plansafe.verifier.planning.visited_states import VisitedStates, compute_state_hash_change
 
 __all__ = ["Continuation", "Guide", "Recoverability", "check_recoverable"]
 
@@ -154,7 +154,7 @@ class Guide:
         """
         continuations, key, state_hash = self._continuations, start.key(), self._visited.current_hash
         if chosen is not None:
-            state_hash ^= state_hash_change(start.engine, start.state, start.changed)
+            state_hash ^= compute_state_hash_change(start.engine, start.state, start.changed)
         continuation = continuations.lookup(key, within)
         if continuation is None and continuations.derive(start, state_hash, self._last_known, chosen, within):
             continuation = continuations.lookup(key, within)

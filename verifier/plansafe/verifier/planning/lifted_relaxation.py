@@ -106,7 +106,7 @@ class LiftedRelaxation:
                 self.step_rules.setdefault(names[find_action_predicate(part.step)], []).append(step_rule)
         for monitor in prototype.monitors:
             if isinstance(monitor, InvariantMonitor) and not monitor.final and monitor.part in deciding_parts:
-                for predicate, added, _ in monitor.triggers():
+                for predicate, added, _ in monitor.list_triggers():
                     for value in (True, False) if added is None else (added,):
                         invariants = self.invariants.setdefault((predicate, value), [])
                         if monitor not in invariants:

@@ -80,7 +80,7 @@ def find_interchangeable(engine: Engine) -> list[tuple[int, ...]]:
     task = engine.task
     if task.functions:
         return []
-    named = set(_list_named_objects(task))
+    named_objects = set(_list_named_objects(task))
     static = [predicate for predicate, is_static in enumerate(task.static) if is_static]
     fixed: set[Fact] = set()
     for predicate in static:
@@ -93,7 +93,7 @@ def find_interchangeable(engine: Engine) -> list[tuple[int, ...]]:
             facts_of.setdefault(number, set()).add(fact)
     classes: list[list[int]] = []
     for number in range(len(task.objects)):
-        if number in named:
+        if number in named_objects:
             continue
         for members in classes:
             if _may_exchange(task, members[0], number, facts_of):

@@ -251,7 +251,7 @@ class _Printer:
                 while name in self.variables.values():
                     name += "_"
             self.variables[variable.slot] = name
-            self.type_of_slot[variable.slot] = self.types.type_of_domain(variable.domain)
+            self.type_of_slot[variable.slot] = self.types.find_type_of_domain(variable.domain)
             texts.append(f"{name} - {self.types.names[self.type_of_slot[variable.slot]]}")
         return " ".join(texts)
 

@@ -108,7 +108,7 @@ class Reachability:
         if fact not in self._fact_plans:
             if self.relaxation is not None and fact not in self.relaxation.facts:
                 return _make_relaxation_proof()
-            return self._search_condition((Atom(fact[0], self.task.decode(fact[1], self._arity(fact[0]))),))
+            return self._search_condition((Atom(fact[0], self.task.decode(fact[1], self._find_arity(fact[0]))),))
         return PlanningResult(PlanningStatus.SOLVED, self._fact_plans[fact], planner=self.search.name)
 
     def reach_step(self, step: GroundAction) -> PlanningResult:
@@ -157,7 +157,7 @@ class Reachability:
         atoms = [part for part in conjuncts(And(tuple(condition))) if isinstance(part, Atom)]
         return [(atom.predicate, self.task.encode(atom.arguments)) for atom in atoms]
 
-    def _arity(self, predicate: int) -> int:
+    def _find_arity(self, predicate: int) -> int:
         return len(self.task.predicates[predicate].domains)
 
     def _make_unsupported(self) -> PlanningResult:
@@ -238,7 +238,7 @@ class Reachability:
 
     def _bind_group(self, invariant: InferredInvariant, fact: Fact) -> set[tuple[int, ...]]:
         """The bindings of an invariant's parameters for which a fact is in its group."""
-        arguments = self.task.decode(fact[1], self._arity(fact[0]))
+        arguments = self.task.decode(fact[1], self._find_arity(fact[0]))
         atoms = [atom for atom in invariant.atoms if atom.predicate == fact[0] and _matches(atom, arguments)]
         return {tuple(atom.bind(arguments)) for atom in atoms}
 

@@ -231,8 +231,8 @@ class RelaxedConditions:
                     bound = [v for v in effect.variables if v.slot in unifier]
                     if any([unifier[v.slot] not in self.task.domain_sets[v.domain] for v in bound]):
                         continue
-                    free = [v for v in effect.variables if v.slot not in unifier]
-                    for full_binding in self.task.bindings(free, unifier):
+                    free_variables = [v for v in effect.variables if v.slot not in unifier]
+                    for full_binding in self.task.bindings(free_variables, unifier):
                         conditions.append(self.compile_conjunction(effect.condition, full_binding, value))
         present_value = self._compile_literal(atom, binding, positive, None)
         if positive:

@@ -59,10 +59,10 @@ def compile_rule_part(draft: TaskDraft, part: RulePart) -> None:
         if formula is not None:
             _require_defined_numbers(draft, formula)
             variables += bound_variables(formula)
-    fresh = {v.slot: v._replace(slot=next(draft.slots)) for v in variables}
-    renaming = {old: variable(new.slot) for old, new in fresh.items()}
-    by_slot = {new.slot: new for new in fresh.values()}
-    parameters = tuple([fresh[v.slot] for v in part.parameters])
+    fresh_variables = {v.slot: v._replace(slot=next(draft.slots)) for v in variables}
+    renaming = {old: variable(new.slot) for old, new in fresh_variables.items()}
+    by_slot = {new.slot: new for new in fresh_variables.values()}
+    parameters = tuple([fresh_variables[v.slot] for v in part.parameters])
     body = substitute(part.body, renaming)
     if part.mode == "each":
         assert part.step is not None
@@ -129,14 +129,14 @@ def _compile_step_rule(
     matches_step = substitute(And(tuple(conditions)), terms)
     if after:
         variables = [reading.variables[slot] for slot in sorted(free_slots(body))]
-        due = Atom(draft.add_predicate("due", variables), tuple([variable(v.slot) for v in variables]))
+        due_atom = Atom(draft.add_predicate("due", variables), tuple([variable(v.slot) for v in variables]))
         draft.effects[action.name] += draft.make_effects(
-            free_variables, matches_step, (substitute_in_atom(due, terms),), ()
+            free_variables, matches_step, (substitute_in_atom(due_atom, terms),), ()
         )
         draft.observed_actions.add(action.name)
-        violated = And((due, Not(compile_value_at_letter(draft, body, reading))))
+        violated = And((due_atom, Not(compile_value_at_letter(draft, body, reading))))
         draft.observed += draft.make_violation_effects(variables, violated)
-        draft.observed.append(Effect(tuple(variables), due, (), (due,), ()))
+        draft.observed.append(Effect(tuple(variables), due_atom, (), (due_atom,), ()))
         return
     required = substitute(compile_value_after_letter(draft, body, reading), terms)
     precondition = fold_constants(draft.source, Or((Not(matches_step), required)))

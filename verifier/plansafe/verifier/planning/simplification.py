@@ -46,16 +46,16 @@ def remove_unused_functions(task: Task) -> Task:
     function of the original task with the name of the cost function is renamed.
     """
     assignments = [a for action in task.actions.values() for e in action.start.effects for a in e.assignments]
-    reads = [read for formula in _formulas(task) for read in atoms_and_fluents(formula)]
-    needed = {read.function for read in reads if isinstance(read, Fluent)}
+    reads = [read for formula in _iterate_formulas(task) for read in atoms_and_fluents(formula)]
+    needed_functions = {read.function for read in reads if isinstance(read, Fluent)}
     if task.metric is not None:
-        needed |= {fluent.function for fluent in expression_fluents(task.metric.expression)}
+        needed_functions |= {fluent.function for fluent in expression_fluents(task.metric.expression)}
     total = {function for function in range(len(task.functions)) if is_total(task, function)}
     written = {assignment.function for assignment in assignments}
     additive = {f for f in written if all([_is_additive(a) for a in assignments if a.function == f])}
     size = -1
-    while size < len(needed):
-        size = len(needed)
+    while size < len(needed_functions):
+        size = len(needed_functions)
         for action in task.actions.values():
             for effect in action.start.effects:
                 for a in effect.assignments:
@@ -63,9 +63,9 @@ def remove_unused_functions(task: Task) -> Task:
                     unconditional = effect.condition is TRUE and not effect.variables
                     removable = a.function in additive and not read & written
                     removable &= unconditional or {a.function, *read} <= total
-                    if not removable or a.function in needed:
-                        needed |= {a.function, *read}
-    return _FunctionRemover(task, sorted(needed), total).reduce_task()
+                    if not removable or a.function in needed_functions:
+                        needed_functions |= {a.function, *read}
+    return _FunctionRemover(task, sorted(needed_functions), total).reduce_task()
 
 
 def is_total(task: Task, function: int) -> bool:
@@ -77,9 +77,9 @@ def is_total(task: Task, function: int) -> bool:
 class _FunctionRemover:
     """Removes the functions that are not ``needed``; the needed ones get a new ``number``."""
 
-    def __init__(self, task: Task, needed: list[int], total: set[int]) -> None:
-        self.task, self.needed, self.total = task, needed, total
-        self.number = {old: new for new, old in enumerate(needed)}
+    def __init__(self, task: Task, needed_functions: list[int], total_functions: set[int]) -> None:
+        self.task, self.needed, self.total = task, needed_functions, total_functions
+        self.number = {old: new for new, old in enumerate(needed_functions)}
         self.predicates = list(task.predicates)
         self.facts = list(task.initial_facts)
         self.facts += [set() for _ in range(len(self.predicates) - len(self.facts))]
@@ -87,31 +87,33 @@ class _FunctionRemover:
 
     def reduce_task(self) -> Task:
         task = self.task
-        actions = {name: self._action(action) for name, action in task.actions.items()}
+        actions = {name: self._rewrite_action(action) for name, action in task.actions.items()}
         metric = task.metric
         if metric is not None:
             metric = metric._replace(expression=substitute_in_expression(metric.expression, {}, self.number))
         return task._replace(
             predicates=self.predicates,
-            functions=[self._function(task.functions[old]) for old in self.needed],
+            functions=[self._rewrite_function(task.functions[old]) for old in self.needed],
             actions=actions,
-            axioms=tuple([tuple([a._replace(body=self._formula(a.body)) for a in stratum]) for stratum in task.axioms]),
+            axioms=tuple(
+                [tuple([a._replace(body=self._rewrite_formula(a.body)) for a in stratum]) for stratum in task.axioms]
+            ),
             initial_facts=self.facts,
             initial_fluents=[task.initial_fluents[old] for old in self.needed],
-            goal=tuple([self._formula(part) for part in task.goal]),
+            goal=tuple([self._rewrite_formula(part) for part in task.goal]),
             metric=metric,
             static=[*task.static, *[True] * (len(self.predicates) - len(task.static))],
         )
 
-    def _function(self, function: Predicate) -> Predicate:
+    def _rewrite_function(self, function: Predicate) -> Predicate:
         is_original_cost = function.name == TOTAL_COST and function.node is not None
         return function._replace(name=f"{TOTAL_COST}-of-task") if is_original_cost else function
 
-    def _formula(self, formula: Formula) -> Formula:
+    def _rewrite_formula(self, formula: Formula) -> Formula:
         return substitute(formula, {}, self.number)
 
-    def _action(self, action: Action) -> Action:
-        condition = [self._formula(part) for part in action.start.condition]
+    def _rewrite_action(self, action: Action) -> Action:
+        condition = [self._rewrite_formula(part) for part in action.start.condition]
         effects = []
         for effect in action.start.effects:
             assignments = []
@@ -122,7 +124,7 @@ class _FunctionRemover:
                 else:
                     condition += self._require_defined(assignment)
             if assignments or effect.adds or effect.deletes:
-                effect_condition = self._formula(effect.condition)
+                effect_condition = self._rewrite_formula(effect.condition)
                 effects.append(effect._replace(condition=effect_condition, assignments=tuple(assignments)))
         return action._replace(start=action.start._replace(condition=tuple(condition), effects=tuple(effects)))
 
@@ -139,7 +141,7 @@ class _FunctionRemover:
                 yield Atom(self.defined[fluent.function], fluent.arguments)
 
 
-def _formulas(task: Task) -> Iterator[Formula]:
+def _iterate_formulas(task: Task) -> Iterator[Formula]:
     yield from task.goal
     for stratum in task.axioms:
         yield from [axiom.body for axiom in stratum]

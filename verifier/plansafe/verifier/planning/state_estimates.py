@@ -70,11 +70,13 @@ class EstimateCache:
         )
         return start.engine is self.origin.engine and violated_now <= violated_at_origin
 
-    def ground(self, lifted: LiftedRelaxation, check_time: Callable[[], None]) -> DeleteRelaxation | None:
+    def ground(self, lifted_relaxation: LiftedRelaxation, check_time: Callable[[], None]) -> DeleteRelaxation | None:
         """Ground the relaxation; ``None`` if it is too large. Raises :class:`LimitReached` when time runs out."""
         if self.relaxation is None and not self._is_too_large:
             try:
-                self.relaxation = DeleteRelaxation(lifted, self.origin.state, self.origin.runtime, check_time)
+                self.relaxation = DeleteRelaxation(
+                    lifted_relaxation, self.origin.state, self.origin.runtime, check_time
+                )
             except LimitReached as limit:
                 if limit.kind is LimitKind.TIME:
                     raise
@@ -88,7 +90,7 @@ class EstimateCache:
             relaxation = self.relaxation
             assert relaxation is not None
             goal = self._find_goal_propositions(relaxation, execution)  # first: it may add propositions
-            true = relaxation.true_propositions(execution.state, execution.runtime)
+            true = relaxation.list_true_propositions(execution.state, execution.runtime)
             estimate = (estimate_by_landmark_cut if lower_bound else estimate_by_relaxed_plan)(relaxation, true, goal)
             preferred = [relaxation.steps[number] for number in estimate.preferred]
             applicable = [relaxation.steps[number] for number in estimate.applicable]
@@ -121,7 +123,7 @@ class EstimateCache:
         relaxation = self.relaxation
         assert relaxation is not None
         goal = self._find_goal_propositions(relaxation, execution)
-        true = relaxation.true_propositions(execution.state, execution.runtime)
+        true = relaxation.list_true_propositions(execution.state, execution.runtime)
         bound = estimate_by_landmark_cut(relaxation, true, goal, length + 1).distance
         if len(self._length_bounds) >= MAX_CACHED_STATES:
             self._length_bounds.clear()

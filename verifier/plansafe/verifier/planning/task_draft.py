@@ -119,7 +119,7 @@ class TaskDraft:
         predicate, static = atom.predicate, self.source.static
         return predicate < len(static) and static[predicate] and predicate not in self.action_predicates
 
-    def up_to_letter(self, letter: int, by_actions: bool) -> Atom:
+    def add_letter_fact(self, letter: int, by_actions: bool) -> Atom:
         """A fact that holds while letters up to and including the given one are read."""
         if letter > MAX_TICKS:
             raise CannotCompile(f"a bound of more than {MAX_TICKS} steps")
@@ -139,7 +139,7 @@ class TaskDraft:
                 self.add_effects(FormulaReading({}, by_actions, {}, {}), [Effect((), condition, (), (fact,), ())])
 
 
-def unconditional_effect(adds: tuple[Atom, ...], deletes: tuple[Atom, ...]) -> Effect:
+def make_unconditional_effect(adds: tuple[Atom, ...], deletes: tuple[Atom, ...]) -> Effect:
     """An effect without a condition."""
     return Effect((), TRUE, adds, deletes, ())
 

@@ -63,7 +63,7 @@ def make_acceptance_condition(
             return Quantified(universal, formula.variables, body)
         case Temporal():
             if formula.operator in TRACE_OPERATORS:
-                up_to_letter = partial(draft.up_to_letter, by_actions=reading.by_actions)
+                up_to_letter = partial(draft.add_letter_fact, by_actions=reading.by_actions)
                 return _add_automaton(draft, OperatorAutomaton(formula, positive, up_to_letter), is_required, reading)
             if formula.operator == "always" and positive and is_required and is_past_only(formula.operands[0]):
                 violated = Not(compile_value_at_letter(draft, formula.operands[0], reading))
@@ -88,10 +88,10 @@ def _add_automaton(draft: TaskDraft, automaton: TraceAutomaton, is_required: boo
     for state, phase, cube, target in automaton.compute_transitions():
         literals = [leaves[leaf] if value else Not(leaves[leaf]) for leaf, value in cube]
         transitions.append((state, target, And((phase, *literals))))
-    dead_states = {s for s in automaton.states if is_required and automaton.verdict(s) == PERMANENTLY_VIOLATED}
+    dead_states = {s for s in automaton.states if is_required and automaton.find_verdict(s) == PERMANENTLY_VIOLATED}
     states = [state for state in automaton.states if state != start and state not in dead_states]
     facts = {state: Atom(draft.add_predicate(automaton.name, variables), arguments) for state in states}
-    accepting = {state for state in automaton.states if automaton.verdict(state) >= PRESENTLY_SATISFIED}
+    accepting = {state for state in automaton.states if automaton.find_verdict(state) >= PRESENTLY_SATISFIED}
     left_start: Atom | None = None
     if len(states) > 3:
         left_start = Atom(draft.add_predicate("left-" + automaton.name, variables), arguments)

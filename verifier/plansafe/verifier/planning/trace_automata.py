@@ -66,11 +66,11 @@ class TraceAutomaton:
     def __init__(self) -> None:
         self.states: list[ComponentState] = []
 
-    def verdict(self, state: ComponentState) -> int:
+    def find_verdict(self, state: ComponentState) -> int:
         """The verdict of a trace that ends in a state."""
         raise NotImplementedError
 
-    def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
+    def find_successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
         """The state after a letter in one phase of the clock."""
         raise NotImplementedError
 
@@ -88,7 +88,7 @@ class TraceAutomaton:
         reached = {(self.start, 0)}
         self.states = [self.start]
         for state, phase in queue:
-            for cube, target in self._list_cubes(partial(self.successor, state, phase)):
+            for cube, target in self._list_cubes(partial(self.find_successor, state, phase)):
                 transitions.append(Transition(state, phases[phase], cube, target))
                 if target not in self.states:
                     self.states.append(target)
@@ -157,12 +157,12 @@ class LtlAutomaton(TraceAutomaton):
     def _ground_instances(self, formula: Quantified) -> Iterator[Formula]:
         return (substitute(formula.body, values) for values in self._task.bindings(formula.variables, {}))
 
-    def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:  # noqa: ARG002 - it has no clock
+    def find_successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:  # noqa: ARG002 - it has no clock
         """The formula for the rest of the trace after a letter."""
         assert isinstance(state, int)
         return self.table.progress(state, letter)
 
-    def verdict(self, state: ComponentState) -> int:
+    def find_verdict(self, state: ComponentState) -> int:
         """Whether the trace may end in a state."""
         assert isinstance(state, int)
         if state in (progression.TRUE, progression.FALSE):
@@ -201,17 +201,17 @@ class OperatorAutomaton(TraceAutomaton):
         ]
         starts = [number for number in range(last + 1) if number == 0 or comparisons[number] != comparisons[number - 1]]
         self._comparisons = [comparisons[letter] for letter in starts]
-        out: list[Formula] = []
+        phases: list[Formula] = []
         for place, first in enumerate(starts):
             bounds: list[Formula] = []
             if place:
                 bounds.append(Not(self._up_to_letter(first - 1)))
             if place + 1 < len(starts):
                 bounds.append(self._up_to_letter(starts[place + 1] - 1))
-            out.append(And(tuple(bounds)))
-        return out
+            phases.append(And(tuple(bounds)))
+        return phases
 
-    def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
+    def find_successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
         """The monitor's next state. For ``always-within`` it is relative to the next letter."""
         values = [bool(letter >> leaf & 1) for leaf in range(len(self.leaves))]
         after = advance_component(self.component, state, values, self._comparisons[phase], LetterTime(0, 0, False))
@@ -219,7 +219,7 @@ class OperatorAutomaton(TraceAutomaton):
             return after - 1  # the letter of the trigger, relative to the next letter
         return after
 
-    def verdict(self, state: ComponentState) -> int:
+    def find_verdict(self, state: ComponentState) -> int:
         """The monitor's verdict, inverted for a negated operator."""
         verdict = find_component_verdict(self.component, state)
         return verdict if self.positive else PERMANENTLY_SATISFIED - verdict

@@ -22,7 +22,7 @@ class TypeTree:
         for candidate in sorted(sets, key=lambda members: (-len(members), sorted(members))):
             if all([candidate <= larger or not candidate & larger for larger in nested_sets]):
                 nested_sets.append(candidate)
-        declared_names = self._declared_names(sets)
+        declared_names = self._find_declared_names(sets)
         self.names: dict[frozenset[int], str] = {everything: "object"}
         self.guards: dict[frozenset[int], str] = {}
         for members in nested_sets:
@@ -37,7 +37,7 @@ class TypeTree:
             for number in members:
                 self.type_of_object[number] = members
 
-    def _declared_names(self, sets: set[frozenset[int]]) -> dict[frozenset[int], str]:
+    def _find_declared_names(self, sets: set[frozenset[int]]) -> dict[frozenset[int], str]:
         """Return the names of the task's types, by the sets of their objects, for those of the sets that are such."""
         task = self.task
         type_names: dict[frozenset[int], str] = {}
@@ -57,7 +57,7 @@ class TypeTree:
         """Return the smallest type that contains all ``members``."""
         return next(objects for objects in self.types_by_size if members <= objects)
 
-    def type_of_domain(self, domain: int) -> frozenset[int]:
+    def find_type_of_domain(self, domain: int) -> frozenset[int]:
         """Return the type of a variable over a domain."""
         return self.find_narrowest(frozenset(self.task.domains[domain]))
 

@@ -50,7 +50,7 @@ class UnifiedPlanner:
             return False
         if self.engine in _PACKAGES:
             return find_spec(_PACKAGES[self.engine]) is not None
-        with _environment() as environment:
+        with _enter_environment() as environment:
             return self.engine in environment.factory.engines
 
     def solve(self, query: PlanningQuery) -> PlanningResult:
@@ -66,7 +66,7 @@ class UnifiedPlanner:
             return printed_query._replace(planner=self.name)
         if printed_query.has_derived_predicates:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail="derived predicates", planner=self.name)
-        with warnings.catch_warnings(), _environment() as environment:
+        with warnings.catch_warnings(), _enter_environment() as environment:
             warnings.simplefilter("ignore")
             return self._ask(query, printed_query, environment)
 
@@ -75,15 +75,15 @@ class UnifiedPlanner:
         from unified_planning.io import PDDLReader  # noqa: PLC0415
 
         problem = PDDLReader(environment).parse_problem_string(printed_query.task.domain, printed_query.task.problem)
-        _without_idle_actions(problem)
-        engine, parameters, optimal = self._configured(problem.kind, query)
+        _remove_idle_actions(problem)
+        engine, parameters, optimal = self._choose_configuration(problem.kind, query)
         if not environment.factory.engine(engine).supports(problem.kind):
             return PlanningResult(
                 PlanningStatus.UNSUPPORTED, detail=f"{self.engine} does not support this task", planner=self.name
             )
         with environment.factory.OneshotPlanner(name=engine, params=parameters) as planner:
             if self.engine in _PACKAGES:
-                planner._get_cmd = _own_folder(planner._get_cmd)  # noqa: SLF001 - the adapter has no option for it
+                planner._get_cmd = _use_plan_folder(planner._get_cmd)  # noqa: SLF001 - the adapter has no option for it
             result = planner.solve(problem, timeout=query.time_limit_s)
         if result.plan is not None:
             plan = [
@@ -105,7 +105,7 @@ class UnifiedPlanner:
             raise RuntimeError(f"{self.engine} failed: {messages[-500:]}")
         return PlanningResult(failure[0], detail=failure[1], planner=self.name)
 
-    def _configured(self, kind: Any, query: PlanningQuery) -> tuple[str, dict[str, str], bool]:
+    def _choose_configuration(self, kind: Any, query: PlanningQuery) -> tuple[str, dict[str, str], bool]:
         """The engine to use with its parameters, and whether its plans are shortest."""
         if self.engine != FAST_DOWNWARD:
             return self.engine, {}, False
@@ -118,7 +118,7 @@ class UnifiedPlanner:
         return FAST_DOWNWARD, {**limit, "fast_downward_search_config": search}, True
 
 
-def _without_idle_actions(problem: Any) -> None:
+def _remove_idle_actions(problem: Any) -> None:
     """Remove the actions without effects: no plan needs them, and Fast Downward cannot parse them."""
     effective = [action for action in problem.actions if action.effects]
     if len(effective) < len(problem.actions) and not problem.quality_metrics:  # a cost is written as an effect
@@ -126,7 +126,7 @@ def _without_idle_actions(problem: Any) -> None:
         problem.add_actions(effective)
 
 
-def _own_folder(command: Callable[[str, str, str], list[str]]) -> Callable[[str, str, str], list[str]]:
+def _use_plan_folder(command: Callable[[str, str, str], list[str]]) -> Callable[[str, str, str], list[str]]:
     """Fast Downward's command with its intermediate file next to the plan, not in the working folder.
 
     In the working folder, two simultaneous runs would read each other's file.
@@ -140,7 +140,7 @@ def _own_folder(command: Callable[[str, str, str], list[str]]) -> Callable[[str,
 
 
 @contextmanager
-def _environment() -> Iterator[Any]:
+def _enter_environment() -> Iterator[Any]:
     """The global environment (unified-planning 1.3 parses ``forall`` effects only there), without credits."""
     from unified_planning.environment import get_environment  # noqa: PLC0415 - heavy
 

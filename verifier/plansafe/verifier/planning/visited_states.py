@@ -17,7 +17,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 
 
-def state_hash_change(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
+def compute_state_hash_change(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
     """The change of the hash by the changes that led to ``state``. Derived facts are ignored."""
     changeable = engine.changeable_indexes
     predicate_count, hash_change = len(state.facts), 0
@@ -34,12 +34,12 @@ def state_hash_change(engine: Engine, state: State, log: Iterable[StateChange]) 
     return hash_change
 
 
-def step_hash_change(execution: Execution, step: GroundAction) -> int | None:
+def predict_hash_change(execution: Execution, step: GroundAction) -> int | None:
     """The change of the hash by a legal step; ``None`` if it is known only after taking the step."""
     state, log = execution.state, list[StateChange]()
     try:
-        if execution.engine.full_code.step_function(step.action)(state.facts, state.fluents, log, *step.objects):
-            return state_hash_change(execution.engine, state, log)
+        if execution.engine.full_code.compile_step(step.action)(state.facts, state.fluents, log, *step.objects):
+            return compute_state_hash_change(execution.engine, state, log)
     except (KeyError, ZeroDivisionError, Conflict, NumberTooLarge):
         pass
     finally:
@@ -57,13 +57,13 @@ class VisitedStates:
 
     def add(self, execution: Execution) -> None:
         """Add the state after a step that was taken."""
-        self.current_hash ^= state_hash_change(execution.engine, execution.state, execution.changed)
+        self.current_hash ^= compute_state_hash_change(execution.engine, execution.state, execution.changed)
         self._hashes.add(self.current_hash)
         self._keys.add(execution.key())
 
     def is_revisited_by(self, execution: Execution, step: GroundAction) -> bool:
         """Whether a legal step leads to a visited state."""
-        hash_change = step_hash_change(execution, step)
+        hash_change = predict_hash_change(execution, step)
         if hash_change is not None and self.current_hash ^ hash_change not in self._hashes:
             return False
         after = execution.after(step)

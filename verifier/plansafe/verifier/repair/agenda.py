@@ -61,8 +61,10 @@ class Agenda:
     def _enqueue(self, node: Node, additional_cost: Number, key: TaskKey) -> None:
         # At equal cost, tasks that demand other facts come last: edits that have an effect may lead to a repair first.
         is_early = self._edit_early and key[0] != "expand"
-        order = node.position if is_early else -node.position
-        heappush(self._heap, (node.cost + additional_cost, key[0] == "enable", order, next(self._count), node, key))
+        place_rank = node.position if is_early else -node.position
+        heappush(
+            self._heap, (node.cost + additional_cost, key[0] == "enable", place_rank, next(self._count), node, key)
+        )
 
     def add_flaw(self, node: Node, key: TaskKey, function: TaskFunction, cost_to_flaw: Number = 0) -> None:
         """Add a task that examines a flaw as soon as the cost allows for another edit.
@@ -89,7 +91,7 @@ class Agenda:
         """The least cost from a node on if one more edit is made there."""
         return max(cost_to_flaw + self.task.min_weight, self.heuristic.estimate(node))
 
-    def unique_number(self) -> int:
+    def get_unique_number(self) -> int:
         """A number for a unique task key."""
         return next(self._count)
 

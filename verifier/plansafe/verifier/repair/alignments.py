@@ -63,7 +63,7 @@ def enumerate_alignments(
     A plan is listed once for each set of original steps that are deleted or substituted.
     """
     _set_costs_to_go(root, terminals)
-    listed: set[tuple[object, ...]] = set()
+    listed_keys: set[tuple[object, ...]] = set()
     stack: list[tuple[Node, Number, _Path]] = [(root, 0, None)]
     visited = 0
     while stack:
@@ -79,8 +79,8 @@ def enumerate_alignments(
                 frozenset([alignment.origin[p] for p in alignment.substituted]),
             )
             key = (*map(step_key, alignment.steps), *alignment.kinds, *changed_places)
-            if key not in listed:
-                listed.add(key)
+            if key not in listed_keys:
+                listed_keys.add(key)
                 yield alignment
         edges = []
         for edge in node.edges:

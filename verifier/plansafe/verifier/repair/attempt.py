@@ -146,7 +146,7 @@ class RepairAttempt:
         return result
 
     def _run(self) -> RepairResult:
-        search = self._new_search()
+        search = self._create_search()
         reached_limit = ""
         fallback: _Fallback | None = None
         try:
@@ -185,7 +185,7 @@ class RepairAttempt:
         return self._make_found_result(search, candidates, reached_limit)
 
     def _compute_cost(self, alignment: Alignment) -> Number:
-        return self.options.weights.total(alignment.kinds)
+        return self.options.weights.compute_cost(alignment.kinds)
 
     def _make_found_result(
         self, search: RepairSearch, candidates: _RepairCandidates, reached_limit: str, source: str = ""
@@ -196,7 +196,7 @@ class RepairAttempt:
         if ``search`` did. A cost that is proved least stays so whatever limit ended the search: then ``detail`` names
         no limit.
         """
-        self.ranked_alignments = self._ranking.sorted(candidates.alignments)
+        self.ranked_alignments = self._ranking.sort(candidates.alignments)
         cost = self._compute_cost(candidates.alignments[0])
         replayed = self.verifier.replay_repairs(self.ranked_alignments, cost, self.describer)
         bound = min(search.proved_bound, cost)
@@ -225,7 +225,7 @@ class RepairAttempt:
             if self.deadline is not None and monotonic() > self.deadline:
                 self._untried_replacements = True
                 break
-            steps = [step for step in replacement.applied(self.steps) if isinstance(step, GroundAction)]
+            steps = [step for step in replacement.apply_to(self.steps) if isinstance(step, GroundAction)]
             if len(steps) == len(self.steps) and self.verifier.is_safe(tuple(steps)):
                 origin = tuple(range(1, len(steps) + 1))
                 alignment = Alignment(tuple(steps), origin, frozenset(), frozenset(), (), replacement)
@@ -238,30 +238,32 @@ class RepairAttempt:
         weights = self.options.weights
         cost = result.repairs[0].cost if result.repairs else None
         are_all = not self._untried_replacements
-        replaced = _ReplacementRepairs(self._safe_replacements, weights.replace, are_all, weights.replace)
-        if not replaced.alignments and (cost is None or cost >= weights.replace + self.min_edit_cost):
+        replacement_repairs = _ReplacementRepairs(self._safe_replacements, weights.replace, are_all, weights.replace)
+        if not replacement_repairs.alignments and (cost is None or cost >= weights.replace + self.min_edit_cost):
             if result.status is RepairStatus.PROVED_NONE and not self.options.protected:
                 return result
-            replaced = self._search_replacements(None if cost is None else cost - weights.replace)
-        elif not replaced.alignments and are_all:
-            replaced = replaced._replace(bound=weights.replace + self.min_edit_cost)
-        if cost is not None and (not replaced.alignments or replaced.cost > cost):
-            return self._bounded_by(result, min(result.bound, replaced.bound))
-        if not replaced.alignments:
+            replacement_repairs = self._search_replacements(None if cost is None else cost - weights.replace)
+        elif not replacement_repairs.alignments and are_all:
+            replacement_repairs = replacement_repairs._replace(bound=weights.replace + self.min_edit_cost)
+        if cost is not None and (not replacement_repairs.alignments or replacement_repairs.cost > cost):
+            return self._apply_bound(result, min(result.bound, replacement_repairs.bound))
+        if not replacement_repairs.alignments:
             if result.status is RepairStatus.PROVED_NONE:
                 detail = "edits alone cannot repair the plan, and replacements of objects were not all searched"
                 result = result._replace(status=RepairStatus.NOT_FOUND, complete=False, detail=detail)
-            return result._replace(bound=min(result.bound, replaced.bound))
-        base_alignments = self.ranked_alignments if cost == replaced.cost else []
-        self.ranked_alignments = self._ranking.sorted([*base_alignments, *replaced.alignments])
-        replayed = self.verifier.replay_repairs(self.ranked_alignments, replaced.cost, self.describer)
+            return result._replace(bound=min(result.bound, replacement_repairs.bound))
+        base_alignments = self.ranked_alignments if cost == replacement_repairs.cost else []
+        self.ranked_alignments = self._ranking.sort([*base_alignments, *replacement_repairs.alignments])
+        replayed = self.verifier.replay_repairs(self.ranked_alignments, replacement_repairs.cost, self.describer)
         bound = min(
-            replaced.cost,
-            replaced.bound if result.status is RepairStatus.PROVED_NONE else min(result.bound, replaced.bound),
+            replacement_repairs.cost,
+            replacement_repairs.bound
+            if result.status is RepairStatus.PROVED_NONE
+            else min(result.bound, replacement_repairs.bound),
         )
-        optimal = bound == replaced.cost
+        optimal = bound == replacement_repairs.cost
         detail = "" if optimal else result.detail or "replacements of objects were not all searched"
-        are_all = replaced.are_all and replayed.are_all_listed and (result.complete or not base_alignments)
+        are_all = replacement_repairs.are_all and replayed.are_all_listed and (result.complete or not base_alignments)
         return RepairResult(
             RepairStatus.FOUND, replayed.repairs, bound, optimal, optimal and are_all, detail, result.expanded
         )
@@ -271,7 +273,7 @@ class RepairAttempt:
         """The cost of the cheapest edit of a step."""
         return min(self.options.weights.of_steps)
 
-    def _bounded_by(self, result: RepairResult, bound: Number) -> RepairResult:
+    def _apply_bound(self, result: RepairResult, bound: Number) -> RepairResult:
         """A result whose repairs are the least known, if replacements may cost less than they do."""
         if not result.repairs or bound >= result.repairs[0].cost:
             return result
@@ -289,8 +291,8 @@ class RepairAttempt:
         are_all, bound = True, replace + max_cost
         count = len(self._replacements)
         for number, replacement in enumerate(self._replacements):
-            steps = replacement.applied(self.steps)
-            search = self._new_search(steps=steps)
+            steps = replacement.apply_to(self.steps)
+            search = self._create_search(steps=steps)
             try:
                 self._set_limits(search, max(0.1, 1 / (count - number)))
                 candidates = self._search_rising_costs(search, max_cost)
@@ -299,22 +301,24 @@ class RepairAttempt:
                 bound = min(bound, replace + search.proved_bound)
             are_all &= candidates.are_all
             for alignment in candidates.alignments:
-                replaced = alignment._replace(replacement=replacement)
-                if not self._uses(replaced):
+                with_replacement = alignment._replace(replacement=replacement)
+                if not self._keeps_replacement(with_replacement):
                     continue
-                cost = self._compute_cost(replaced) - replace
+                cost = self._compute_cost(with_replacement) - replace
                 if cost < max_cost or not alignments:
                     alignments, max_cost = ([] if cost < max_cost else alignments), cost
-                alignments.append(replaced)
+                alignments.append(with_replacement)
         return _ReplacementRepairs(alignments, replace + max_cost, are_all, min(bound, replace + max_cost))
 
-    def _uses(self, alignment: Alignment) -> bool:
+    def _keeps_replacement(self, alignment: Alignment) -> bool:
         """Whether the replaced object is in a step of the repaired plan that comes from the original plan."""
         replacement = alignment.replacement
         assert replacement is not None
         return any(
             [
-                origin and place not in alignment.substituted and replacement.changes(origin, self.steps[origin - 1])
+                origin
+                and place not in alignment.substituted
+                and replacement.changes_step(origin, self.steps[origin - 1])
                 for place, origin in enumerate(alignment.origin)
             ]
         )
@@ -329,7 +333,7 @@ class RepairAttempt:
             expanded=search.expanded_count,
         )
 
-    def _new_search(
+    def _create_search(
         self, insertions_only: bool = False, steps: Sequence[GroundAction | IllFormed] | None = None
     ) -> RepairSearch:
         task = RepairTask(
@@ -361,19 +365,19 @@ class RepairAttempt:
 
     def _find_any_repair(self) -> _FallbackAnswer:
         """Find any repair, by insertions (and what ill-formed steps need) alone or from a planner."""
-        search = self._new_search(insertions_only=True)
+        search = self._create_search(insertions_only=True)
         try:
             self._set_limits(search, _INSERTIONS_SHARE)
             alignments = self._search_rising_costs(search, self._max_cost).alignments
         except LimitReached:
             alignments = self._list_candidates_so_far(search).alignments
         if alignments:
-            best = self._ranking.sorted(alignments[:20])[0]
+            best = self._ranking.sort(alignments[:20])[0]
             return _FallbackAnswer(_Fallback(best, self._compute_cost(best), "a search for insertions alone"))
-        planned, proof = self._ask_planners(_PLANNER_SHARE)
-        if planned is None:
+        alignment, proof = self._ask_planners(_PLANNER_SHARE)
+        if alignment is None:
             return _FallbackAnswer(None, proof)
-        return _FallbackAnswer(_Fallback(planned, self._compute_cost(planned), "a planner"), proof)
+        return _FallbackAnswer(_Fallback(alignment, self._compute_cost(alignment), "a planner"), proof)
 
     def _list_candidates_so_far(self, search: RepairSearch) -> _RepairCandidates:
         """List the repairs of least cost in the graph of a search that reached a limit."""
@@ -457,11 +461,11 @@ class RepairAttempt:
             self._no_safe_plan = not self.options.protected
             return self._make_impossible_result(search, "the search for repairs was complete")
         if not reached_limit:  # otherwise planners were asked before
-            planned, proof = self._ask_planners(_LAST_PLANNER_SHARE)
+            alignment, proof = self._ask_planners(_LAST_PLANNER_SHARE)
             if proof:
                 return self._make_impossible_result(search, proof)
-            if planned is not None:
-                candidates = _RepairCandidates([planned], are_all=False)
+            if alignment is not None:
+                candidates = _RepairCandidates([alignment], are_all=False)
                 return self._make_found_result(search, candidates, detail or "the search stopped early", "a planner")
         if not detail and self.options.max_cost is None:
             detail = "the search stopped early"
@@ -476,9 +480,11 @@ class RepairAttempt:
         from plansafe.verifier.repair.planner_repairs import find_planner_repair  # noqa: PLC0415 - loads the planners
 
         time_limit_s = self._compute_planner_time(share)
-        planned = find_planner_repair(self.checker, self.steps, self.options, self.verifier.is_safe, time_limit_s)
-        self._no_safe_plan |= bool(planned.proof)
-        return planned
+        planner_repair = find_planner_repair(
+            self.checker, self.steps, self.options, self.verifier.is_safe, time_limit_s
+        )
+        self._no_safe_plan |= bool(planner_repair.proof)
+        return planner_repair
 
     def _compute_planner_time(self, share: float) -> float:
         """Return the seconds for one query to planners."""

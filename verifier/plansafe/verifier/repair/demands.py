@@ -12,7 +12,12 @@ from math import prod
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.model.binding_search import SignedFormula, bindings_with_value, flatten_goals, select_bindings
+from plansafe.verifier.model.binding_search import (
+    SignedFormula,
+    find_bindings_with_value,
+    flatten_goals,
+    select_bindings,
+)
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import make_empty_footprint
 from plansafe.verifier.model.nodes import (
@@ -63,7 +68,7 @@ class Demand(NamedTuple):
     pattern: tuple[int, ...] = ()
     ever: bool = False
 
-    def object_pattern(self, task: Task) -> ObjectPattern:
+    def make_pattern(self, task: Task) -> ObjectPattern:
         """The objects of the fact, :data:`OPEN` for any object; ``None`` for any fact."""
         if self.code is None:
             return self.pattern or None
@@ -118,8 +123,8 @@ class DemandFinder:
         counts: dict[tuple[int, bool | None], int] = {}
 
         def add(action: Action, subject: int, value: bool | None, arguments: tuple[int, ...]) -> None:
-            free = [v for v in action.parameters if -1 - v.slot not in arguments]
-            count = prod([len(self.task.domains[v.domain]) for v in free])
+            free_variables = [v for v in action.parameters if -1 - v.slot not in arguments]
+            count = prod([len(self.task.domains[v.domain]) for v in free_variables])
             for key in {(subject, value), (subject, None)}:
                 counts[key] = min(counts.get(key, 0) + count, _MAX_COUNT)
 
@@ -141,14 +146,14 @@ class DemandFinder:
         try:
             demands = self._find(evaluator, formula, binding, truth)
         except _TooManyFacts:
-            demands = self.any_change(formula, {})
-        return self.without_derived(demands or ())
+            demands = self.demand_any_change(formula, {})
+        return self.replace_derived(demands or ())
 
     def find_for_instance(
         self, evaluator: Evaluator, variables: Iterable[Variable], parts: Iterable[Formula], binding: Binding
     ) -> Demands:
         """Demands for the parts to hold together under one more binding of the variables: one must be met."""
-        return self.without_derived(
+        return self.replace_derived(
             self._find_for_some_instance(evaluator, list(variables), [(part, True) for part in parts], binding)
         )
 
@@ -163,7 +168,7 @@ class DemandFinder:
                 if evaluator.holds(formula, binding) is truth:
                     return None
                 code = self.task.code_of(formula.arguments, binding)
-                return self._only_changeable([Demand(formula.predicate, code, truth)])
+                return self._select_changeable([Demand(formula.predicate, code, truth)])
             case Compare():
                 if evaluator.holds(formula, binding) is truth:
                     return None
@@ -190,9 +195,9 @@ class DemandFinder:
         if evaluator.holds(formula, binding) is truth:
             return None
         if all_needed:
-            failing = bindings_with_value(evaluator, formula.variables, formula.body, not truth, binding)
+            failing_bindings = find_bindings_with_value(evaluator, formula.variables, formula.body, not truth, binding)
             return (
-                self._find_for_parts(evaluator, ((formula.body, inner) for inner in failing), truth, True)
+                self._find_for_parts(evaluator, ((formula.body, inner) for inner in failing_bindings), truth, True)
                 or frozenset()
             )
         return self._find_for_some_instance(evaluator, list(formula.variables), [(formula.body, truth)], binding)
@@ -240,10 +245,10 @@ class DemandFinder:
         Of the goals that read a variable, the one that the fewest actions can meet is demanded as a pattern. If it
         leaves few bindings under which it is met, the other goals are demanded under these.
         """
-        flat = flatten_goals(self.task, variables, goals, binding)
-        if flat is None:
+        flattened = flatten_goals(self.task, variables, goals, binding)
+        if flattened is None:
             return frozenset()
-        variables, parts, binding = flat
+        variables, parts, binding = flattened
         slots = {v.slot for v in variables}
         closed = [part for part in parts if not free_slots(part[0]) & slots]
         best: Demands | None = None
@@ -263,9 +268,9 @@ class DemandFinder:
                 select_bindings(evaluator, variables, part, binding, MAX_SELECTED_INSTANCES) if other_parts else None
             )
             if selected is not None:
-                free = [v for v in variables if v.slot not in selected.slots]
+                free_variables = [v for v in variables if v.slot not in selected.slots]
                 for full_binding in selected.bindings:
-                    demands |= self._find_for_some_instance(evaluator, free, other_parts, full_binding)
+                    demands |= self._find_for_some_instance(evaluator, free_variables, other_parts, full_binding)
                 break
         return frozenset(demands)
 
@@ -291,12 +296,12 @@ class DemandFinder:
             self.engine.footprints.add_fluent_reads(expression, binding, footprint)
         any_fluent = [Demand(subject, None, None) for subject in footprint.unbounded_reads]
         fluents = [Demand(subject, code, None) for subject, code in footprint.reads]
-        return self._only_changeable([*any_fluent, *fluents])
+        return self._select_changeable([*any_fluent, *fluents])
 
-    def _only_changeable(self, demands: Iterable[Demand]) -> Demands:
+    def _select_changeable(self, demands: Iterable[Demand]) -> Demands:
         return frozenset([demand for demand in demands if demand.subject in self._changeable])
 
-    def without_derived(self, demands: Iterable[Demand]) -> Demands:
+    def replace_derived(self, demands: Iterable[Demand]) -> Demands:
         """Replace demands for derived facts by demands for the facts that they depend on."""
         axioms = self.engine.axioms
         if axioms is None:
@@ -304,17 +309,17 @@ class DemandFinder:
         basic: set[Demand] = set()
         for demand in demands:
             if demand.subject in axioms.derived:
-                for subject in self.engine.footprints.derived_inputs(demand.subject) & self._changeable:
-                    basic |= self._both_values(Demand(subject, None, None))
+                for subject in self.engine.footprints.find_derived_inputs(demand.subject) & self._changeable:
+                    basic |= self._demand_both_values(Demand(subject, None, None))
             else:
                 basic.add(demand)
         return frozenset(basic)
 
-    def any_change(self, formula: Formula, binding: Binding) -> Demands:
+    def demand_any_change(self, formula: Formula, binding: Binding) -> Demands:
         """Demands that any fact changes that a formula (temporal or not) reads under a binding."""
         return self.find_helpful_changes(formula, None, binding)
 
-    def _both_values(self, demand: Demand) -> set[Demand]:
+    def _demand_both_values(self, demand: Demand) -> set[Demand]:
         """Demands for both values of a fact, at any letter."""
         if demand.subject >= self.predicate_count:
             return {demand}
@@ -338,8 +343,8 @@ class DemandFinder:
             pattern = objects if OPEN in objects and any([object_ != OPEN for object_ in objects]) else ()
             code = None if OPEN in objects else self.task.encode(objects)
             demand = Demand(subject, code, value, pattern, ever)
-            demands |= {demand} if value is not None else self._both_values(demand)
-        return self._only_changeable(demands)
+            demands |= {demand} if value is not None else self._demand_both_values(demand)
+        return self._select_changeable(demands)
 
 
 def _reads_with_helpful_value(formula: Formula, truth: bool | None) -> Iterator[tuple[Atom | Fluent, bool | None]]:
@@ -363,7 +368,7 @@ def _reads_with_helpful_value(formula: Formula, truth: bool | None) -> Iterator[
             case Quantified():
                 stack.append((part.body, sign))
             case Temporal():
-                signs = _operand_signs(part.operator)
+                signs = _find_operand_signs(part.operator)
                 stack += [
                     (inner, _multiply_signs(sign, operand_sign))
                     for inner, operand_sign in zip(part.operands, signs, strict=True)
@@ -379,7 +384,7 @@ def _multiply_signs(sign: bool | None, operand_sign: bool | None) -> bool | None
     return None if sign is None or operand_sign is None else sign is operand_sign
 
 
-def _operand_signs(operator: Operator) -> tuple[bool | None, ...]:
+def _find_operand_signs(operator: Operator) -> tuple[bool | None, ...]:
     """For each operand, whether its truth at more letters helps (or hinders); ``None``: it may do either."""
     match operator:
         case "always" | "historically" | "sometime" | "once" | "within" | "at-end":

@@ -128,8 +128,8 @@ class EditDescriber:
         """The problem that a moved step causes at its original place; else its purpose at the new one."""
         steps = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
         origin = (*alignment.origin[:place], *alignment.origin[place + 1 :])
-        moved = frozenset([position - (position > place) for position in alignment.moved if position != place])
-        original_place = _find_original_place(origin, moved, alignment.origin[place])
+        moved_places = frozenset([position - (position > place) for position in alignment.moved if position != place])
+        original_place = _find_original_place(origin, moved_places, alignment.origin[place])
         steps.insert(original_place, alignment.steps[place])
         problem = self._find_problem(steps, original_place)
         return f"at its old position {problem}" if problem else self._describe_purpose(alignment, place)
@@ -170,12 +170,12 @@ class EditDescriber:
             failure = outcome.failures[0]
             reasons = outcome.unmet_literals.get(failure.step, ())
             texts = [unmet_literal_text(task, reason) for reason in reasons]
-            why = " and ".join(texts[:_MAX_SUPPORTS]) or "its effects cannot be computed"
+            cause = " and ".join(texts[:_MAX_SUPPORTS]) or "its effects cannot be computed"
             if failure.step - 1 == place:
-                return f"it cannot be taken: {why}"
+                return f"it cannot be taken: {cause}"
             if failure.step - 1 < place:
-                return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {why}"
-            return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
+                return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {cause}"
+            return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {cause}"
         for violation in outcome.violations:
             if not self.engine.is_decisive(violation, self.criteria):
                 continue
@@ -194,7 +194,7 @@ class EditDescriber:
 def _is_replaced(alignment: Alignment, origin: int, original: Sequence[GroundAction | IllFormed]) -> bool:
     """Whether an original step (from 1) has another object in a repaired plan."""
     replacement = alignment.replacement
-    return replacement is not None and origin > 0 and replacement.changes(origin, original[origin - 1])
+    return replacement is not None and origin > 0 and replacement.changes_step(origin, original[origin - 1])
 
 
 def _find_original_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -> int:

@@ -11,7 +11,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.flaws import FlawDemands, evaluator_at
+from plansafe.verifier.repair.flaws import FlawDemands, make_evaluator
 from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.search_graph import (
@@ -47,7 +47,7 @@ class ApplicableActions:
 
     def find_for_demand(self, node: Node, demand: Demand) -> Iterator[GroundAction]:
         """Yield the actions that are applicable at a node and may meet a demand there, each once."""
-        index, pattern, value = self.task.effect_index, self.task.pattern_of(demand), demand.value
+        index, pattern, value = self.task.effect_index, self.task.get_pattern(demand), demand.value
         assert value is not None
         effective = index.find_effective_actions(demand.subject, pattern, value, node.state)
         if effective is not None:
@@ -55,8 +55,8 @@ class ApplicableActions:
                 if self.is_applicable(node, step):
                     yield step
             return
-        for step in self._find_by_name(node, index.action_names(demand.subject, value)):
-            if self.task.may_meet(index.effects_of(step), demand):
+        for step in self._find_by_name(node, index.find_action_names(demand.subject, value)):
+            if self.task.may_meet(index.get_effects(step), demand):
                 yield step
 
     def _find_by_name(self, node: Node, names: tuple[str, ...]) -> list[GroundAction]:
@@ -71,14 +71,14 @@ class ApplicableActions:
 
     def is_applicable(self, node: Node, step: GroundAction) -> bool:
         """Whether the precondition of an action holds; true if a number is undefined, then taking it fails."""
-        literals, other_parts = self.task.effect_index.precondition_literals(step)
+        literals, other_parts = self.task.effect_index.split_precondition(step)
         facts = node.state.facts
         for predicate, code, value in literals:
             if (code in facts[predicate]) is not value:
                 return False
         if not other_parts:
             return True
-        holds = self.task.engine.full_code.precondition_function(step.action)
+        holds = self.task.engine.full_code.compile_precondition(step.action)
         try:
             return holds(node.state.facts, node.state.fluents, *step.objects)
         except (KeyError, ZeroDivisionError):
@@ -136,8 +136,8 @@ class EditOffers:
             cost, borrowed = self.task.weights.substitute, borrowed | {HALF_SUBSTITUTED}
         transition = Transition(kind, number, None, cost, number, node.deferred, borrowed)
         key = ("half-substitute" if kind == EdgeKind.HALF_SUBSTITUTE else "delete",)
-        least = cost + self.heuristic.preview(node, transition)
-        if not self.agenda.postpone(node, key, partial(self._delete, node, kind), least):
+        least_cost = cost + self.heuristic.preview(node, transition)
+        if not self.agenda.postpone(node, key, partial(self._delete, node, kind), least_cost):
             self.graph.add_edge(node, transition, node.execution)
 
     def offer_move(self, node: Node, cost_to_flaw: Number) -> None:
@@ -152,8 +152,8 @@ class EditOffers:
         """Add the edge that takes the next step out, to be placed later, or postpone it as above."""
         number, cost = node.position + 1, self.task.weights.move
         transition = Transition(EdgeKind.DEFER, number, None, cost, number, node.deferred | {number}, node.borrowed)
-        least = cost + self.heuristic.preview(node, transition)
-        if not self.agenda.postpone(node, ("defer",), partial(self._defer, node), least):
+        least_cost = cost + self.heuristic.preview(node, transition)
+        if not self.agenda.postpone(node, ("defer",), partial(self._defer, node), least_cost):
             self.graph.add_edge(node, transition, node.execution)
 
     # -- insertions, substitutions and moves to an earlier place ------------------------------------------------------
@@ -206,23 +206,27 @@ class EditOffers:
 
     def _enable_achiever(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
         """Demand what one more action needs to meet a demand here."""
-        evaluator = evaluator_at(node)
+        evaluator = make_evaluator(node)
         demands: dict[Demand, None] = {}
-        achievers = self.task.effect_index.lifted_achievers(demand.subject, self.task.pattern_of(demand), demand.value)
+        achievers = self.task.effect_index.find_lifted_achievers(
+            demand.subject, self.task.get_pattern(demand), demand.value
+        )
         for action, variables, condition, binding in achievers:
-            free = [v for v in (*action.parameters, *variables) if v.slot not in binding]
+            free_variables = [v for v in (*action.parameters, *variables) if v.slot not in binding]
             parts = (*action.start.condition, condition)
-            demands.update(dict.fromkeys(self.task.demand_finder.find_for_instance(evaluator, free, parts, binding)))
-        for needed in demands:
-            self.graph.receive(node, needed, cost_to_flaw, all_edits=True)
+            demands.update(
+                dict.fromkeys(self.task.demand_finder.find_for_instance(evaluator, free_variables, parts, binding))
+            )
+        for enabling_demand in demands:
+            self.graph.receive(node, enabling_demand, cost_to_flaw, all_edits=True)
 
     def _offer_numeric_changes(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
-        """Offer the applicable actions that may change a number; for the others, demand what they need."""
+        """Offer the applicable actions that may change a number; demand the preconditions of the others."""
         facts = node.state.facts
         false_literals: set[tuple[int, int, bool]] = set()
         inapplicable: list[GroundAction] = []
-        for step in self.task.achievers(demand):
-            literals, _ = self.task.effect_index.precondition_literals(step)
+        for step in self.task.find_achievers(demand):
+            literals, _ = self.task.effect_index.split_precondition(step)
             for literal in literals:
                 if (literal[1] in facts[literal[0]]) is not literal[2]:
                     # One false literal of each action is enough, and many actions share it.
@@ -268,9 +272,9 @@ class EditOffers:
         cost, borrowed = self.task.weights.move, node.borrowed | {number}
         if self.applicable_actions.is_applicable(node, step):
             transition = Transition(EdgeKind.BORROW, number, step, cost, node.position, node.deferred, borrowed)
-            least = cost + self.heuristic.preview(node, transition)
+            least_cost = cost + self.heuristic.preview(node, transition)
             if self.agenda.postpone(
-                node, ("borrow", number), partial(self._borrow, node, number, step, cost_to_flaw), least
+                node, ("borrow", number), partial(self._borrow, node, number, step, cost_to_flaw), least_cost
             ):
                 return
             if self.graph.execute(node, transition):
@@ -291,7 +295,7 @@ class EditOffers:
             if isinstance(replaced, IllFormed) or not (self.insertions_only or step_key(replaced) == step_key(step)):
                 kinds.append((EdgeKind.SUBSTITUTE, self.task.weights.substitute))
         for kind, cost in kinds:
-            key = _action_key(kind, step, demand)
+            key = _make_action_key(kind, step, demand)
             attempt = partial(self._try_action, node, step, kind, cost, cost_to_flaw, demand)
             self.agenda.add(node, max(cost_to_flaw + cost, self.heuristic.estimate(node)), key, attempt)
 
@@ -303,9 +307,9 @@ class EditOffers:
             return
         number = node.position + 1 if kind == EdgeKind.SUBSTITUTE else 0
         transition = Transition(kind, number, step, cost, number or node.position, node.deferred, node.borrowed)
-        least = cost + self.heuristic.preview(node, transition)
+        least_cost = cost + self.heuristic.preview(node, transition)
         attempt = partial(self._try_action, node, step, kind, cost, cost_to_flaw, demand)
-        if self.agenda.postpone(node, _action_key(kind, step, demand), attempt, least):
+        if self.agenda.postpone(node, _make_action_key(kind, step, demand), attempt, least_cost):
             return
         if self.graph.execute(node, transition, demand):
             node.done.add(tried_key)
@@ -316,11 +320,11 @@ class EditOffers:
 
     def _enable_action(self, node: Node, step: GroundAction, cost_to_flaw: Number, demand: Demand | None) -> None:
         """Demand what an action needs to be applicable here, or to meet a demand."""
-        if evaluator_at(node).holds(And(step.action.start.condition), step.binding) is not True:
+        if make_evaluator(node).holds(And(step.action.start.condition), step.binding) is not True:
             self.demand_precondition(node, step, cost_to_flaw)
         elif demand is not None:
-            for needed in self.flaw_demands.demand_effect(node, step, demand):
-                self.graph.receive(node, needed, cost_to_flaw, all_edits=True)
+            for enabling_demand in self.flaw_demands.demand_effect(node, step, demand):
+                self.graph.receive(node, enabling_demand, cost_to_flaw, all_edits=True)
 
     def demand_precondition(self, node: Node, step: GroundAction, cost_to_flaw: Number) -> None:
         """Demand what a step needs to be applicable at a node."""
@@ -328,5 +332,5 @@ class EditOffers:
             self.graph.receive(node, demand, cost_to_flaw, all_edits=True)
 
 
-def _action_key(kind: EdgeKind, step: GroundAction, demand: Demand | None) -> tuple[object, ...]:
+def _make_action_key(kind: EdgeKind, step: GroundAction, demand: Demand | None) -> tuple[object, ...]:
     return (kind, *step_key(step)) if demand is None else (kind, *step_key(step), demand)

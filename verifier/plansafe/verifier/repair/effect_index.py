@@ -89,12 +89,12 @@ class EffectIndex:
                     lifted = _LiftedEffect(action, effect, arguments, value)
                     self._effects.setdefault(index, []).append(lifted)
 
-    def effects_of(self, step: GroundAction) -> GroundEffects:
+    def get_effects(self, step: GroundAction) -> GroundEffects:
         """The effects of a ground action."""
         key = step_key(step)
         effects = self._ground_effects.get(key)
         if effects is None:
-            effects = GroundEffects(self.task, step, self.engine.action_fact("start", step))
+            effects = GroundEffects(self.task, step, self.engine.find_action_fact("start", step))
             self._ground_effects[key] = effects
         return effects
 
@@ -140,8 +140,10 @@ class EffectIndex:
         disjuncts = None if has_comparison(formula) else convert_to_dnf(formula)
         slots = sorted({-1 - a for i, a in enumerate(arguments) if a < 0 and is_given is not None and is_given[i]})
         outputs = [v.slot for v in action.parameters]
-        wide = {v.slot for v in lifted.variables if len(self.task.domains[v.domain]) > MAX_ENUMERATED_OBJECTS}
-        if disjuncts is None or any([len(wide - find_bound_slots(disjunct, slots)) > 1 for disjunct in disjuncts]):
+        wide_slots = {v.slot for v in lifted.variables if len(self.task.domains[v.domain]) > MAX_ENUMERATED_OBJECTS}
+        if disjuncts is None or any(
+            [len(wide_slots - find_bound_slots(disjunct, slots)) > 1 for disjunct in disjuncts]
+        ):
             return None
         body = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
         lines: list[str] = []
@@ -155,14 +157,14 @@ class EffectIndex:
 
     # -- achievers ----------------------------------------------------------------------------------------------------
 
-    def action_names(self, index: int, value: bool) -> tuple[str, ...]:
+    def find_action_names(self, index: int, value: bool) -> tuple[str, ...]:
         """The names of the actions that may give facts of a predicate a value."""
         if index in self._action_names:
             return (self._action_names[index],) if value else ()
         effects = self._effects.get(index, ())
         return tuple(dict.fromkeys([lifted.action.name for lifted in effects if lifted.value is value]))
 
-    def lifted_achievers(self, index: int, pattern: ObjectPattern, value: bool | None) -> Iterator[Achiever]:
+    def find_lifted_achievers(self, index: int, pattern: ObjectPattern, value: bool | None) -> Iterator[Achiever]:
         """The actions with an effect that may give facts of a pattern a value (``None``: any change)."""
         if index in self._action_names:
             if value is not False:
@@ -177,7 +179,7 @@ class EffectIndex:
                 if binding is not None:
                     yield Achiever(lifted.action, lifted.effect.variables, lifted.effect.condition, binding)
 
-    def achievers(self, index: int, pattern: ObjectPattern, value: bool | None) -> tuple[GroundAction, ...]:
+    def find_achievers(self, index: int, pattern: ObjectPattern, value: bool | None) -> tuple[GroundAction, ...]:
         """The ground actions that may give a fact of a pattern a value (``None``: any change).
 
         Without those whose static preconditions are false.
@@ -186,31 +188,33 @@ class EffectIndex:
         actions = self._achievers.get(key)
         if actions is None:
             by_key: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
-            for action, _, _, binding in self.lifted_achievers(index, pattern, value):
+            for action, _, _, binding in self.find_lifted_achievers(index, pattern, value):
                 slots = {v.slot for v in action.parameters}
                 parameters = {slot: object_ for slot, object_ in binding.items() if slot in slots}
-                by_key.update({step_key(step): step for step in self._instances(action, parameters)})
+                by_key.update({step_key(step): step for step in self._find_instances(action, parameters)})
             actions = self._achievers[key] = tuple(by_key.values())
         return actions
 
-    def _instances(self, action: Action, binding: dict[int, int]) -> Iterator[GroundAction]:
+    def _find_instances(self, action: Action, binding: dict[int, int]) -> Iterator[GroundAction]:
         """The ground instances of an action that agree with a binding and with the static facts."""
         if action.end is not None:
             return
         task = self.task
-        statics = self._static_conjuncts(action)
+        statics = self._find_static_conjuncts(action)
         evaluator = Evaluator(task, self._initial.facts, self._initial.fluents)
-        order = [v for v in action.parameters if v.slot in binding]
-        order += [v for v in action.parameters if v.slot not in binding]
-        due: list[list[Formula]] = []
+        parameters = [v for v in action.parameters if v.slot in binding]
+        parameters += [v for v in action.parameters if v.slot not in binding]
+        conditions_by_place: list[list[Formula]] = []
         bound: set[int] = set()
-        for variable in order:
+        for variable in parameters:
             bound.add(variable.slot)
-            due.append([formula for slots, formula in statics if variable.slot in slots and slots <= bound])
+            conditions_by_place.append(
+                [formula for slots, formula in statics if variable.slot in slots and slots <= bound]
+            )
         if any([evaluator.holds(formula, {}) is False for slots, formula in statics if not slots]):
             return
         partial_bindings: list[dict[int, int]] = [{}]
-        for variable, conditions in zip(order, due, strict=True):
+        for variable, conditions in zip(parameters, conditions_by_place, strict=True):
             domain = task.domains[variable.domain]
             if variable.slot in binding:
                 object_ = binding[variable.slot]
@@ -230,7 +234,7 @@ class EffectIndex:
         for full in partial_bindings:
             yield GroundAction(action, tuple([full[v.slot] for v in action.parameters]))
 
-    def precondition_literals(self, step: GroundAction) -> tuple[list[tuple[int, int, bool]], list[Formula]]:
+    def split_precondition(self, step: GroundAction) -> tuple[list[tuple[int, int, bool]], list[Formula]]:
         """The literals (predicate, code, value) of a ground action's precondition, and its other conjuncts."""
         key = step_key(step)
         split = self._literals.get(key)
@@ -248,7 +252,7 @@ class EffectIndex:
             split = self._literals[key] = (literals, other_parts)
         return split
 
-    def _static_conjuncts(self, action: Action) -> list[tuple[frozenset[int], Formula]]:
+    def _find_static_conjuncts(self, action: Action) -> list[tuple[frozenset[int], Formula]]:
         """The conjuncts of a precondition that no action can change, with their slots."""
         statics = self._statics.get(action.name)
         if statics is None:

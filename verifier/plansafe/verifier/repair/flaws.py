@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.binding_search import bindings_with_value
+from plansafe.verifier.model.binding_search import find_bindings_with_value
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Binding, Formula, Number
 from plansafe.verifier.model.operations import mentions
@@ -45,16 +45,16 @@ class FlawDemands:
     def demand_precondition(self, node: Node, step: GroundAction) -> Iterable[Demand]:
         """Demands for a step to be applicable at a node."""
         condition = And(step.action.start.condition)
-        evaluator = evaluator_at(node)
+        evaluator = make_evaluator(node)
         if evaluator.holds(condition, step.binding) is not True:
             return self.finder.find(evaluator, condition, step.binding, True)
         # Its effects conflict, or one of their numbers is undefined.
-        effects = self.task.effect_index.effects_of(step).conditional_effects()
+        effects = self.task.effect_index.get_effects(step).find_conditional_effects()
         return frozenset().union(*[self._demand_other_inputs(step, effect.binding) for effect in effects])
 
     def demand_goal(self, node: Node) -> Iterable[Demand]:
         """Demands for the goal to be reached at a node."""
-        return self.finder.find(evaluator_at(node), And(self.task.engine.task.goal), {}, True)
+        return self.finder.find(make_evaluator(node), And(self.task.engine.task.goal), {}, True)
 
     def demand_no_violation(
         self, node: Node, broken: tuple[BrokenInstance, ...]
@@ -76,7 +76,7 @@ class FlawDemands:
         # An instance that was violated before the plan may stay so: then any change of what it reads may be the flaw.
         may_stay = self.task.may_stay_violated(instance.part, binding)
         if reads_state and part.mode in ("always", "end") and not may_stay:
-            return [(node, demand, 0) for demand in self.finder.find(evaluator_at(node), part.body, binding, True)]
+            return [(node, demand, 0) for demand in self.finder.find(make_evaluator(node), part.body, binding, True)]
         demands = self._demand_helpful(part.body, None if may_stay else True, binding)
         for formula in (part.guard, part.step):
             if formula is not None:
@@ -88,7 +88,7 @@ class FlawDemands:
     def _demand_other_step(self, node: Node, part: RulePart, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
         """Demands for a rule that forbids a step in a state: another state before the step, or another step."""
         edge = node.parents[0]
-        evaluator = evaluator_at(edge.source)
+        evaluator = make_evaluator(edge.source)
         demands = self.finder.find(evaluator, part.body, binding, True)
         if part.guard is not None:
             demands |= self.finder.find(evaluator, part.guard, binding, False)
@@ -97,12 +97,12 @@ class FlawDemands:
         yield from [(node, demand, 0) for demand in self._demand_helpful(part.step, False, binding)]
 
     def _demand_helpful(self, formula: Formula, truth: bool | None, binding: Binding) -> frozenset[Demand]:
-        return self.finder.without_derived(self.finder.find_helpful_changes(formula, truth, binding, True))
+        return self.finder.replace_derived(self.finder.find_helpful_changes(formula, truth, binding, True))
 
     def demand_effect(self, node: Node, step: GroundAction, demand: Demand) -> Iterable[Demand]:
         """Demands for an applicable step to have an effect that meets ``demand``."""
-        effects = self.task.effect_index.effects_of(step)
-        conditional = effects.conditional_effects(demand.subject, self.task.pattern_of(demand))
+        effects = self.task.effect_index.get_effects(step)
+        conditional = effects.find_conditional_effects(demand.subject, self.task.get_pattern(demand))
         by_effect = [self._demand_effect_of_condition(node, step, effect, demand.value) for effect in conditional]
         return [needed for demands in by_effect for needed in demands]
 
@@ -123,8 +123,8 @@ class FlawDemands:
             count = (demand.code or 0) - 1
             fewer = [(demand._replace(code=count), True)] if count > 0 else []
             return PropagatedDemands(fewer + moves_earlier, is_kept)
-        pattern = self.task.pattern_of(demand)
-        achieves, hinders = self.task.role(effects, demand)
+        pattern = self.task.get_pattern(demand)
+        achieves, hinders = self.task.find_role(effects, demand)
         is_removable = is_kept and all_edits and hinders
         if demand.code is not None:
             is_reversed = effects.certain_facts.get((demand.subject, demand.code)) is (not demand.value)
@@ -133,13 +133,13 @@ class FlawDemands:
         if is_removable:
             demands += moves_earlier
         if all_edits and demand.code is not None:
-            for effect in effects.conditional_effects(demand.subject, pattern):
+            for effect in effects.find_conditional_effects(demand.subject, pattern):
                 demands += [
                     (needed, True)
                     for needed in self._demand_effect_of_condition(edge.source, step, effect, demand.value)
                 ]
         elif all_edits:
-            for schema in effects.effect_schemas(demand.subject, pattern):
+            for schema in effects.find_effect_schemas(demand.subject, pattern):
                 demands += [
                     (needed, True) for needed in self._demand_effect_of_schema(edge.source, step, schema, demand)
                 ]
@@ -149,16 +149,16 @@ class FlawDemands:
         self, node: Node, step: GroundAction, schema: EffectSchema, demand: Demand
     ) -> Iterable[Demand]:
         """Demands before a step for an effect on some fact of a pattern to meet ``demand``, or not to reverse it."""
-        value, condition, binding, free = schema
+        value, condition, binding, free_variables = schema
         if value is None:
             return self._demand_other_inputs(step, binding)
         if demand.value is None:
-            return self.finder.without_derived(self.finder.any_change(condition, binding))
-        evaluator = evaluator_at(node)
+            return self.finder.replace_derived(self.finder.demand_any_change(condition, binding))
+        evaluator = make_evaluator(node)
         if value is demand.value:
-            return self.finder.find_for_instance(evaluator, free, [condition], binding)
+            return self.finder.find_for_instance(evaluator, free_variables, [condition], binding)
         demands: set[Demand] = set()
-        for full_binding in bindings_with_value(evaluator, tuple(free), condition, True, binding):
+        for full_binding in find_bindings_with_value(evaluator, tuple(free_variables), condition, True, binding):
             demands |= self.finder.find(evaluator, condition, full_binding, False)
         return demands
 
@@ -169,19 +169,19 @@ class FlawDemands:
         if effect.value is None:
             return self._demand_other_inputs(step, effect.binding)
         if value is None:
-            return self.finder.without_derived(self.finder.any_change(effect.condition, effect.binding))
-        return self.finder.find(evaluator_at(node), effect.condition, effect.binding, effect.value is value)
+            return self.finder.replace_derived(self.finder.demand_any_change(effect.condition, effect.binding))
+        return self.finder.find(make_evaluator(node), effect.condition, effect.binding, effect.value is value)
 
     def _demand_other_inputs(self, step: GroundAction, binding: dict[int, int]) -> frozenset[Demand]:
         """Demands that anything changes that the effects of a step read."""
         demands: frozenset[Demand] = frozenset()
         for effect in step.action.start.effects:
-            demands |= self.finder.any_change(effect.condition, binding)
+            demands |= self.finder.demand_any_change(effect.condition, binding)
             for assignment in effect.assignments:
                 demands |= self.finder.find_fluent_changes(binding, assignment.value)
-        return self.finder.without_derived(demands)
+        return self.finder.replace_derived(demands)
 
 
-def evaluator_at(node: Node) -> Evaluator:
+def make_evaluator(node: Node) -> Evaluator:
     """An evaluator of formulas in the state of a node."""
     return Evaluator(node.state.task, node.state.facts, node.state.fluents)

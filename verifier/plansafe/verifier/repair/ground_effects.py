@@ -63,12 +63,12 @@ class ConditionalEffect(NamedTuple):
 
 
 class EffectSchema(NamedTuple):
-    """An effect on the facts of a pattern that happens under a condition; ``free``: the unbound variables."""
+    """An effect on the facts of a pattern that happens under a condition; ``free_variables`` have no object yet."""
 
     value: bool | None
     condition: Formula
     binding: dict[int, int]
-    free: list[Variable]
+    free_variables: list[Variable]
 
 
 class GroundEffects:
@@ -86,16 +86,16 @@ class GroundEffects:
         self._conditional: dict[tuple[int | None, ObjectPattern], tuple[ConditionalEffect, ...]] = {}
         self._possible_values: dict[tuple[int, ObjectPattern], set[bool | None]] = {}
         self.action_fact = action_fact
-        certain: dict[StateVariable, bool] = {}
+        certain_facts: dict[StateVariable, bool] = {}
         for added in (False, True):  # a fact that is deleted and added is true
             for effect in step.action.start.effects:
                 if effect.condition is TRUE:
                     for binding in task.bindings(effect.variables, step.binding):
                         for atom in effect.adds if added else effect.deletes:
-                            certain[atom.predicate, task.code_of(atom.arguments, binding)] = added
-        self.certain_facts = certain
+                            certain_facts[atom.predicate, task.code_of(atom.arguments, binding)] = added
+        self.certain_facts = certain_facts
 
-    def conditional_effects(
+    def find_conditional_effects(
         self, subject: int | None = None, pattern: ObjectPattern = None
     ) -> tuple[ConditionalEffect, ...]:
         """The conditional and numeric effects on a predicate or fluent (``None``: all), for a pattern if given."""
@@ -106,15 +106,15 @@ class GroundEffects:
         return effects
 
     def _ground_conditional(self, subject: int | None, pattern: ObjectPattern) -> Iterator[ConditionalEffect]:
-        for index, arguments, schema in self._schemas(subject, pattern):
-            for binding in self._task.bindings(schema.free, schema.binding):
+        for index, arguments, schema in self._iterate_schemas(subject, pattern):
+            for binding in self._task.bindings(schema.free_variables, schema.binding):
                 fact = (index, self._task.code_of(arguments, binding))
                 yield ConditionalEffect(fact, schema.value, schema.condition, binding)
 
     def may_change(self, subject: int, pattern: ObjectPattern) -> bool:
         """Whether it may change a fact of a predicate (or fluent) that matches a pattern."""
         return self.matches_action_fact(subject, pattern) or bool(
-            self.certain_values(subject, pattern) or self.possible_values(subject, pattern)
+            self.find_certain_values(subject, pattern) or self.find_possible_values(subject, pattern)
         )
 
     def matches_action_fact(self, subject: int, pattern: ObjectPattern) -> bool:
@@ -124,7 +124,7 @@ class GroundEffects:
             return False
         return pattern is None or matches_pattern(pattern, self._step.objects)
 
-    def certain_values(self, subject: int, pattern: ObjectPattern) -> set[bool]:
+    def find_certain_values(self, subject: int, pattern: ObjectPattern) -> set[bool]:
         """The values that it certainly gives to facts of a predicate that match a pattern."""
         facts = [(code, value) for (index, code), value in self.certain_facts.items() if index == subject]
         if pattern is None or not facts:
@@ -132,35 +132,35 @@ class GroundEffects:
         arity = len(pattern)
         return {value for code, value in facts if matches_pattern(pattern, self._task.decode(code, arity))}
 
-    def possible_values(self, subject: int, pattern: ObjectPattern) -> set[bool | None]:
+    def find_possible_values(self, subject: int, pattern: ObjectPattern) -> set[bool | None]:
         """The values that it may give under a condition to facts that match a pattern."""
         key = (subject, pattern)
         values = self._possible_values.get(key)
         if values is None:
             values = self._possible_values[key] = {
                 schema.value
-                for schema in self.effect_schemas(subject, pattern)
-                if all([self._task.domains[v.domain] for v in schema.free])
+                for schema in self.find_effect_schemas(subject, pattern)
+                if all([self._task.domains[v.domain] for v in schema.free_variables])
             }
         return values
 
-    def effect_schemas(self, subject: int, pattern: ObjectPattern) -> Iterator[EffectSchema]:
+    def find_effect_schemas(self, subject: int, pattern: ObjectPattern) -> Iterator[EffectSchema]:
         """The effects that may set facts of a pattern under a condition."""
-        for _, _, schema in self._schemas(subject, pattern):
+        for _, _, schema in self._iterate_schemas(subject, pattern):
             yield schema
 
-    def _schemas(
+    def _iterate_schemas(
         self, subject: int | None, pattern: ObjectPattern
     ) -> Iterator[tuple[int, tuple[int, ...], EffectSchema]]:
         for effect in self._step.action.start.effects:
-            for index, arguments, value in self._changes(effect):
+            for index, arguments, value in self._list_changes(effect):
                 if subject is None or index == subject:
                     binding = unify_pattern(self._task, effect.variables, arguments, pattern, self._step.binding)
                     if binding is not None:
-                        free = [v for v in effect.variables if v.slot not in binding]
-                        yield index, arguments, EffectSchema(value, effect.condition, binding, free)
+                        free_variables = [v for v in effect.variables if v.slot not in binding]
+                        yield index, arguments, EffectSchema(value, effect.condition, binding, free_variables)
 
-    def _changes(self, effect: Effect) -> list[tuple[int, tuple[int, ...], bool | None]]:
+    def _list_changes(self, effect: Effect) -> list[tuple[int, tuple[int, ...], bool | None]]:
         predicate_count = len(self._task.predicates)
         changes: list[tuple[int, tuple[int, ...], bool | None]] = []
         if effect.condition is not TRUE:

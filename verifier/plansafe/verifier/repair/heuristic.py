@@ -69,7 +69,7 @@ class FaultHeuristic:
     def preview(self, node: Node, transition: Transition) -> Number:
         """Return the lower bound at the target of a transition, without executing it."""
         step = transition.step
-        effects = None if step is None else self.task.effect_index.effects_of(step)
+        effects = None if step is None else self.task.effect_index.get_effects(step)
         _, _, _, _, position, deferred, borrowed = transition
         faults = self._find_remaining(node.state.facts, position, deferred, borrowed, effects)
         return self._compute_bound_with_substitutions(faults, node.deleted | transition.deleted)
@@ -106,7 +106,7 @@ class FaultHeuristic:
     def _find_faults(self) -> list[_Fault]:
         faults: list[_Fault] = []
         engine, finder = self.task.engine, self.task.demand_finder
-        broken = self._violated_state_rules()
+        broken = self._find_violated_state_rules()
         run = Replay(engine, FORCE, observer=lambda _run, _number, _changes: None)
         for number, step in enumerate([*self.task.steps, None], 1):
             if len(faults) >= MAX_FAULTS:
@@ -131,7 +131,7 @@ class FaultHeuristic:
             run.run_steps([step], number - 1)
         return faults
 
-    def _violated_state_rules(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
+    def _find_violated_state_rules(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
         """Find the violated instances (part, binding) of rules about states, by the number of steps before."""
         run = Replay(self.task.engine, FORCE)
         run.run_steps(self.task.steps)
@@ -164,7 +164,7 @@ class FaultHeuristic:
                 effects = self.task.step_effects[number - 1]
                 if effects is None:
                     continue
-                conditional = effects.conditional_effects(demand.subject, self.task.pattern_of(demand))
+                conditional = effects.find_conditional_effects(demand.subject, self.task.get_pattern(demand))
                 if any([effect.value is demand.value for effect in conditional]):
                     return  # a condition decides
                 if conditional:
@@ -202,14 +202,16 @@ class FaultHeuristic:
             if effects is not None:
                 fact = (subject, code)
                 holds = effects.certain_facts.get(fact, holds)  # type: ignore[arg-type] # a fact has a code
-                if effects.conditional_effects(subject, self.task.pattern_of(demand)):
+                if effects.find_conditional_effects(subject, self.task.get_pattern(demand)):
                     return False
             if holds is value:
                 return False
         if deferred and fault.literals:
             for number in deferred:
-                moved = self.task.step_effects[number - 1]
-                if moved is None or any([self.task.may_meet(moved, literal.demand) for literal in fault.literals]):
+                moved_effects = self.task.step_effects[number - 1]
+                if moved_effects is None or any(
+                    [self.task.may_meet(moved_effects, literal.demand) for literal in fault.literals]
+                ):
                     return False
         return True
 
@@ -217,7 +219,7 @@ class FaultHeuristic:
         """The steps, as bits, in whose place an action could repair a fault."""
         steps = 0
         for literal in fault.literals:
-            if self.task.achievers(literal.demand):
+            if self.task.find_achievers(literal.demand):
                 for number in range(max(literal.falsifier, 1), fault.before + 1):
                     steps |= 1 << number
         return steps
@@ -239,7 +241,7 @@ class FaultHeuristic:
             return True
         for fault, second_fault in ((first, second), (second, first)):
             for literal in fault.literals:
-                achievable = self.task.achievers(literal.demand)
+                achievable = self.task.find_achievers(literal.demand)
                 for number in second_fault.removable:
                     # The step is replaced by an action that achieves the literal, or is such an action and is moved.
                     if literal.falsifier <= number <= fault.before and achievable:
@@ -256,7 +258,7 @@ class FaultHeuristic:
         """Whether one inserted (or moved) action may achieve two literals."""
         if first.demand == second.demand:
             return True
-        achievers = self.task.achievers(first.demand), self.task.achievers(second.demand)
+        achievers = self.task.find_achievers(first.demand), self.task.find_achievers(second.demand)
         if max(map(len, achievers)) > _MAX_COMPARED_ACTIONS:
             return True
         return not {step_key(step) for step in achievers[0]}.isdisjoint([step_key(step) for step in achievers[1]])

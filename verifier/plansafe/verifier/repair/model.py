@@ -38,7 +38,7 @@ class Weights(NamedTuple):
         """The costs of all kinds of edits except replacements of an object."""
         return self.insert, self.delete, self.substitute, self.move
 
-    def total(self, kinds: Iterable[str]) -> Number:
+    def compute_cost(self, kinds: Iterable[str]) -> Number:
         """The cost of edits of these kinds."""
         weights: dict[str, Number] = self._asdict()
         return sum([weights[kind] for kind in kinds])

@@ -113,17 +113,24 @@ def find_named_steps(steps: Steps, names: Sequence[str], text: str) -> list[int]
     groups = _find_verb_groups(text)
     if not groups:
         return []
-    words = {_stem(word) for word in re.findall(r"[a-z]+", text.lower())}
+    words = {_find_stem(word) for word in re.findall(r"[a-z]+", text.lower())}
     candidates = [
         (number, step)
         for number, step in enumerate(steps, 1)
         if isinstance(step, GroundAction) and groups & _find_action_groups(step.action.name)
     ]
-    common = _find_common_objects(steps)
+    common_objects = _find_common_objects(steps)
     numbers_with_object = [
         number
         for number, step in candidates
-        if any([_stem(word) in words for o in step.objects if o not in common for word in name_words(names[o])])
+        if any(
+            [
+                _find_stem(word) in words
+                for o in step.objects
+                if o not in common_objects
+                for word in name_words(names[o])
+            ]
+        )
     ]
     if numbers_with_object or not candidates:
         return numbers_with_object
@@ -138,9 +145,9 @@ def name_words(name: str) -> list[str]:
 def _find_verb_groups(text: str) -> set[int]:
     """The groups of verbs of equal purpose (positions in ``_VERBS``) in a text."""
     lower = text.lower()
-    joined = [verb + particle for verb, _, particle in _SEPARATED.findall(lower)]
-    stems = {*map(_stem, re.findall(r"[a-z]+", lower)), *map(_stem, joined)}
-    return {group for group, verbs in enumerate(_VERBS) if not stems.isdisjoint(map(_stem, verbs.split()))}
+    joined_verbs = [verb + particle for verb, _, particle in _SEPARATED.findall(lower)]
+    stems = {*map(_find_stem, re.findall(r"[a-z]+", lower)), *map(_find_stem, joined_verbs)}
+    return {group for group, verbs in enumerate(_VERBS) if not stems.isdisjoint(map(_find_stem, verbs.split()))}
 
 
 def _find_action_groups(action: str) -> set[int]:
@@ -153,7 +160,7 @@ def _find_action_groups(action: str) -> set[int]:
     return {group for group, verbs in enumerate(_VERBS) if not words.isdisjoint(verbs.split())}
 
 
-def _stem(word: str) -> str:
+def _find_stem(word: str) -> str:
     """A word without the common endings of English plurals and verbs."""
     for ending in ("ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -200,7 +207,7 @@ def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:
     initial = engine.make_initial_state()
     run.run_steps(list(steps))
     final = run.state
-    common = _find_common_objects(steps)
+    common_objects = _find_common_objects(steps)
     predicate_count = len(engine.task.predicates)
 
     def lasting_changes(changes: list[StateChange]) -> Iterator[tuple[int, int]]:
@@ -216,7 +223,9 @@ def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:
     task = engine.task
     for number in sorted(log, reverse=True):
         for index, code in lasting_changes(log[number]):
-            if index >= predicate_count or common.isdisjoint(task.decode(code, len(task.predicates[index].types))):
+            if index >= predicate_count or common_objects.isdisjoint(
+                task.decode(code, len(task.predicates[index].types))
+            ):
                 return number
             last_of_agent = last_of_agent or number
     return last_of_agent

@@ -52,7 +52,7 @@ def find_planner_repair(
         alignment = align_plan(original, steps, options.protected)
         if alignment is None or not is_safe(alignment.steps):
             continue
-        cost = options.weights.total(alignment.kinds)
+        cost = options.weights.compute_cost(alignment.kinds)
         if least_cost is None or cost < least_cost or (cost == least_cost and best.alignment is None):
             best, least_cost = PlannerRepair(alignment), cost
     return best

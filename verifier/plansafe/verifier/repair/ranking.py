@@ -54,12 +54,12 @@ class RepairRanking:
         self.steps = steps
         self.texts = texts
         self._readers = self._find_readers()
-        triggered, self._original_end = self._execute(list(steps), FORCE)
+        triggered, self._original_end_state = self._execute(list(steps), FORCE)
         self._triggered: dict[int, list[frozenset[tuple[int, int]]]] = {}
         for part, objects in triggered:
             self._triggered.setdefault(part, []).append(objects)
 
-    def sorted(self, alignments: list[Alignment]) -> list[Alignment]:
+    def sort(self, alignments: list[Alignment]) -> list[Alignment]:
         """The repairs in the documented order.
 
         Replacements come first, unless the best other repair only adds steps, and undoes no step of the author.
@@ -79,7 +79,7 @@ class RepairRanking:
         assert replacement is not None
         names = self.engine.task.objects
         is_other_class = name_words(names[replacement.old]) != name_words(names[replacement.new])
-        changed_count = sum([replacement.changes(number, step) for number, step in enumerate(self.steps, 1)])
+        changed_count = sum([replacement.changes_step(number, step) for number, step in enumerate(self.steps, 1)])
         return len(alignment.kinds), is_other_class, -changed_count, self._make_rank_key(alignment)
 
     def _make_rank_key(self, alignment: Alignment) -> _RankKey:
@@ -87,9 +87,9 @@ class RepairRanking:
         triggered, state = self._execute(alignment.steps, HALT, log)
         triggers_new = any([not any([old <= new for old in self._triggered.get(part, ())]) for part, new in triggered])
         changed_facts = 0
-        end = self._original_end
+        end = self._original_end_state
         if alignment.replacement is not None:
-            end = self._execute(alignment.replacement.applied(self.steps), FORCE)[1]
+            end = self._execute(alignment.replacement.apply_to(self.steps), FORCE)[1]
         for facts, original in zip(state.facts, end.facts, strict=True):
             if facts != original:
                 changed_facts += len(facts ^ original)
@@ -102,9 +102,11 @@ class RepairRanking:
         text = " ".join([step_text(step, self.engine.task.objects) for step in alignment.steps])
         undoing, distance = frozenset[int](), 0
         if self.has_purpose:
-            common = set.intersection(*[set(step.objects) for step in alignment.steps]) if alignment.steps else set()
-            undoing = _find_places_that_undo(alignment, log, common)
-            distance = _compute_distance_to_related(alignment, undoing, common)
+            common_objects = (
+                set.intersection(*[set(step.objects) for step in alignment.steps]) if alignment.steps else set()
+            )
+            undoing = _find_places_that_undo(alignment, log, common_objects)
+            distance = _compute_distance_to_related(alignment, undoing, common_objects)
         typing_distance = self._compute_typing_distance(alignment)
         return _RankKey(
             triggers_new, typing_distance, len(undoing), changed_facts, kinds, distance, insertion_places, text
@@ -141,7 +143,7 @@ class RepairRanking:
 
         def observe(_run: Replay, number: int, changes: list[StateChange]) -> None:
             step = steps[number - 1]
-            action_fact = self.engine.action_fact("start", step) if isinstance(step, GroundAction) else None
+            action_fact = self.engine.find_action_fact("start", step) if isinstance(step, GroundAction) else None
             if action_fact is not None:
                 add(*action_fact)
             for index, code, _ in changes:
@@ -162,33 +164,39 @@ class RepairRanking:
         return readers
 
 
-def _compute_distance_to_related(alignment: Alignment, undoing: frozenset[int], common: set[int]) -> int:
+def _compute_distance_to_related(alignment: Alignment, undoing: frozenset[int], common_objects: set[int]) -> int:
     """Return the distance of inserted steps to the nearest kept steps with the same objects, in steps.
 
-    Steps at the places ``undoing`` are left out, because they should be late. ``common``: the objects that all steps
-    have, which relate no two of them.
+    Steps at the places ``undoing`` are left out, because they should be late. ``common_objects``: the objects that all
+    steps have, which relate no two of them.
     """
-    objects = [set(step.objects) - common for step in alignment.steps]
+    objects = [set(step.objects) - common_objects for step in alignment.steps]
     original_places = [place for place, origin in enumerate(alignment.origin) if origin]
     total = 0
     for place, origin in enumerate(alignment.origin):
         if not origin and place not in undoing:
-            distances = [abs(place - related) for related in original_places if objects[place] & objects[related]]
+            distances = [
+                abs(place - related_place)
+                for related_place in original_places
+                if objects[place] & objects[related_place]
+            ]
             total += min(distances, default=len(objects))
     return total
 
 
-def _find_places_that_undo(alignment: Alignment, log: list[list[StateChange]], common: set[int]) -> frozenset[int]:
+def _find_places_that_undo(
+    alignment: Alignment, log: list[list[StateChange]], common_objects: set[int]
+) -> frozenset[int]:
     """Find the places of new steps that undo everything that the last kept step with the same objects achieved.
 
     Then the kept step is useless: a tap that is closed at once gave no water. ``log``: the changes by each step.
-    ``common``: the objects that all steps have.
+    ``common_objects``: the objects that all steps have.
     """
     added = [{(index, code) for index, code, value in changes if value is True} for changes in log]
     deleted = [{(index, code) for index, code, value in changes if value is False} for changes in log]
     undoing: set[int] = set()
     for place, step in enumerate(alignment.steps[: len(log)]):
-        objects = set(step.objects) - common
+        objects = set(step.objects) - common_objects
         if alignment.origin[place] or not objects:
             continue
         for earlier in reversed(range(place)):

@@ -86,26 +86,26 @@ class RepairTask:
         self.effect_index = EffectIndex(engine) if effect_index is None else effect_index
         self.demand_finder = DemandFinder(engine)
         self.step_effects: list[GroundEffects | None] = [
-            self.effect_index.effects_of(step) if isinstance(step, GroundAction) else None for step in self.steps
+            self.effect_index.get_effects(step) if isinstance(step, GroundAction) else None for step in self.steps
         ]
         self.action_predicates = frozenset(engine.action_predicates.values())
-        self.scopes = [rule_scope(part, self.action_predicates) for part in engine.rule_set.parts]
+        self.scopes = [find_rule_scope(part, self.action_predicates) for part in engine.rule_set.parts]
         self.predicate_count = len(engine.task.predicates)
         initial = engine.make_initial_state()
         self._initial = Evaluator(engine.task, initial.facts, initial.fluents)
         self._plan_achievers: dict[Demand, list[int]] = {}
         self._patterns: dict[Demand, ObjectPattern] = {}
 
-    def pattern_of(self, demand: Demand) -> ObjectPattern:
+    def get_pattern(self, demand: Demand) -> ObjectPattern:
         """The objects of the facts that a demand is about."""
         pattern = self._patterns.get(demand)
         if pattern is None:
-            pattern = self._patterns[demand] = demand.object_pattern(self.engine.task)
+            pattern = self._patterns[demand] = demand.make_pattern(self.engine.task)
         return pattern
 
-    def achievers(self, demand: Demand) -> tuple[GroundAction, ...]:
+    def find_achievers(self, demand: Demand) -> tuple[GroundAction, ...]:
         """The ground actions that may meet a demand."""
-        return self.effect_index.achievers(demand.subject, self.pattern_of(demand), demand.value)
+        return self.effect_index.find_achievers(demand.subject, self.get_pattern(demand), demand.value)
 
     def plan_achievers(self, demand: Demand) -> list[int]:
         """The numbers of the original steps that may meet a demand."""
@@ -150,21 +150,21 @@ class RepairTask:
 
     def may_change(self, effects: GroundEffects, demand: Demand) -> bool:
         """Whether an action may change a fact that a demand is about."""
-        return effects.may_change(demand.subject, self.pattern_of(demand))
+        return effects.may_change(demand.subject, self.get_pattern(demand))
 
     def may_meet(self, effects: GroundEffects, demand: Demand) -> bool:
         """Whether an action may meet a demand."""
-        return self.role(effects, demand).achieves
+        return self.find_role(effects, demand).achieves
 
-    def role(self, effects: GroundEffects, demand: Demand) -> Role:
+    def find_role(self, effects: GroundEffects, demand: Demand) -> Role:
         """Whether an action may meet a demand or do the opposite."""
-        subject, value, pattern = demand.subject, demand.value, self.pattern_of(demand)
+        subject, value, pattern = demand.subject, demand.value, self.get_pattern(demand)
         if value is None or subject >= self.predicate_count:
             changes = effects.may_change(subject, pattern)
             return Role(changes, changes)
         if effects.matches_action_fact(subject, pattern):
             return Role(value, not value)
-        values = effects.certain_values(subject, pattern) | effects.possible_values(subject, pattern)
+        values = effects.find_certain_values(subject, pattern) | effects.find_possible_values(subject, pattern)
         return Role(value in values, (not value) in values)
 
 
@@ -172,13 +172,13 @@ _DEADLINE_OPERATORS = frozenset(("within", "always-within"))
 """Operators that further steps can only make false."""
 
 
-def rule_scope(part: RulePart, action_predicates: frozenset[int]) -> RuleScope:
+def find_rule_scope(part: RulePart, action_predicates: frozenset[int]) -> RuleScope:
     """Find what a part of a rule reads."""
     operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
     if any([is_stutter_sensitive(f.operator) and f.operator not in _DEADLINE_OPERATORS for f in operators]):
         return RuleScope(ScopeKind.STEP_COUNT)  # any inserted or removed step may change its verdict
     if mentions(part.body, action_predicates):
-        signs = _signs_of_steps(part.body, action_predicates)
+        signs = _find_step_signs(part.body, action_predicates)
         counts_steps = part.after or (part.mode == "whole" and signs) or (part.mode == "always" and True in signs)
         if counts_steps or not all([_ignores_other_steps(operator, action_predicates) for operator in operators]):
             return RuleScope(ScopeKind.STEP_COUNT)
@@ -188,7 +188,7 @@ def rule_scope(part: RulePart, action_predicates: frozenset[int]) -> RuleScope:
     return RuleScope(ScopeKind.TRACE if operators or part.mode == "whole" else ScopeKind.STATE)
 
 
-def _signs_of_steps(formula: Formula, action_predicates: frozenset[int]) -> set[bool]:
+def _find_step_signs(formula: Formula, action_predicates: frozenset[int]) -> set[bool]:
     """The signs with which a formula reads the step of the present letter, outside temporal operators."""
     return {
         sign
@@ -197,7 +197,7 @@ def _signs_of_steps(formula: Formula, action_predicates: frozenset[int]) -> set[
     }
 
 
-def _step_signs(operator: Operator) -> tuple[bool, ...]:
+def _find_allowed_signs(operator: Operator) -> tuple[bool, ...]:
     """The sign with which each operand may read a step, so that a letter without such a step changes nothing.
 
     Empty: no operand may.
@@ -223,8 +223,8 @@ def _step_signs(operator: Operator) -> tuple[bool, ...]:
 
 def _ignores_other_steps(formula: Temporal, action_predicates: frozenset[int]) -> bool:
     """Whether additional letters, with steps that the formula does not read, do not change its value."""
-    signs = _step_signs(formula.operator)
-    signs_by_operand = [_signs_of_steps(operand, action_predicates) for operand in formula.operands]
+    signs = _find_allowed_signs(formula.operator)
+    signs_by_operand = [_find_step_signs(operand, action_predicates) for operand in formula.operands]
     if not signs:
         return formula.operator == "at-end" or not any(signs_by_operand)
     if not all([read <= {sign} for read, sign in zip(signs_by_operand, signs, strict=True)]):
@@ -232,8 +232,8 @@ def _ignores_other_steps(formula: Temporal, action_predicates: frozenset[int]) -
     # If the second operand (of sometime-before the first) reads a step, an additional letter means that the other one
     # is read at one more place: there it must not depend on the state.
     if formula.operator in ("until", "since", "release", "sometime-before"):
-        order = -1 if formula.operator == "sometime-before" else 1
-        state_operand, (_, step_signs) = formula.operands[::order][0], signs_by_operand[::order]
+        direction = -1 if formula.operator == "sometime-before" else 1
+        state_operand, (_, step_signs) = formula.operands[::direction][0], signs_by_operand[::direction]
         return not step_signs or all(
             [
                 isinstance(part, Truth | Equal | Not | And | Or | Quantified)

@@ -18,15 +18,18 @@ class Replacement(NamedTuple):
     first: int
     use: str
 
-    def changes(self, number: int, step: GroundAction | IllFormed) -> bool:
+    def changes_step(self, number: int, step: GroundAction | IllFormed) -> bool:
         """Whether the original step of this number (from 1) changes."""
         return number >= self.first and isinstance(step, GroundAction) and self.old in step.objects
 
-    def applied(self, steps: Sequence[GroundAction | IllFormed]) -> list[GroundAction | IllFormed]:
+    def apply_to(self, steps: Sequence[GroundAction | IllFormed]) -> list[GroundAction | IllFormed]:
         """The plan with the new object."""
-        return [self._replaced(step) if self.changes(number, step) else step for number, step in enumerate(steps, 1)]
+        return [
+            self._replace_in_step(step) if self.changes_step(number, step) else step
+            for number, step in enumerate(steps, 1)
+        ]
 
-    def _replaced(self, step: GroundAction | IllFormed) -> GroundAction:
+    def _replace_in_step(self, step: GroundAction | IllFormed) -> GroundAction:
         assert isinstance(step, GroundAction)
         return GroundAction(step.action, tuple([self.new if o == self.old else o for o in step.objects]))
 
@@ -56,16 +59,16 @@ def enumerate_replacements(
         if isinstance(step, GroundAction):
             objects = set(step.objects) - agents
             fixed |= objects if len(objects) == 1 else set()
-    listed: set[tuple[int, int]] = set()
+    listed_pairs: set[tuple[int, int]] = set()
     for use, names in same_use:
         members = sorted([codes[name] for name in names if name in codes])
         for old in members:
             if old in fixed or old in agents or old not in numbers:
                 continue
             for new in members:
-                if new in numbers or (old, new) in listed:
+                if new in numbers or (old, new) in listed_pairs:
                     continue
-                listed.add((old, new))
+                listed_pairs.add((old, new))
                 for first in numbers[old]:
                     replacement = Replacement(old, new, first, use)
                     if _is_possible(task, steps, replacement, fixed_steps):
@@ -76,7 +79,7 @@ def _is_possible(
     task: Task, steps: Sequence[GroundAction | IllFormed], replacement: Replacement, fixed_steps: frozenset[int]
 ) -> bool:
     for number, step in enumerate(steps, 1):
-        if not replacement.changes(number, step):
+        if not replacement.changes_step(number, step):
             continue
         assert isinstance(step, GroundAction)
         if number in fixed_steps:

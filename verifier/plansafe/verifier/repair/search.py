@@ -84,7 +84,7 @@ class RepairSearch:
         self.offers = EditOffers(self.agenda, self.flaw_demands, self, insertions_only)
         self._nodes: dict[TaskKey, Node] = {}
         self.root = Node(0, Execution.initial(task.engine, criteria=task.criteria), _NONE, _NONE)
-        self._nodes[self._key(self.root)] = self.root
+        self._nodes[self._make_key(self.root)] = self.root
         self.root.broken_instances = self.root.execution.lasting_violations
         if not self.root.broken_instances:
             self._queue_expansion(self.root)
@@ -149,18 +149,18 @@ class RepairSearch:
 
     # -- the graph ----------------------------------------------------------------------------------------------------
 
-    def _key(self, node: Node) -> TaskKey:
+    def _make_key(self, node: Node) -> TaskKey:
         return (node.position, node.deferred, node.borrowed, *node.execution.key())
 
     def add_edge(self, source: Node, transition: Transition, execution: Execution) -> None:
         """Add an edge, and its target if it is new."""
         kind, number, step, cost, position, deferred, borrowed = transition
         target = Node(position, execution, deferred, borrowed)
-        effects = None if step is None else self.task.effect_index.effects_of(step)
+        effects = None if step is None else self.task.effect_index.get_effects(step)
         broken = () if step is None else execution.new_violations
         existing: Node | None = None
         if not broken:
-            existing = self._nodes.setdefault(self._key(target), target)
+            existing = self._nodes.setdefault(self._make_key(target), target)
             if existing is source:
                 return
         total = source.cost + cost
@@ -232,8 +232,8 @@ class RepairSearch:
         return True
 
     def _meets(self, demand: Demand, step: GroundAction, log: list[StateChange]) -> bool:
-        effects = self.task.effect_index.effects_of(step)
-        if effects.matches_action_fact(demand.subject, self.task.pattern_of(demand)):
+        effects = self.task.effect_index.get_effects(step)
+        if effects.matches_action_fact(demand.subject, self.task.get_pattern(demand)):
             return True
         return any([demand.is_about(self.engine.task, index, code) for index, code, _ in log])
 
@@ -247,12 +247,12 @@ class RepairSearch:
         self.expanded_count += 1
         node.is_expanded = True
         for number in sorted(node.deferred):
-            moved = self.task.steps[number - 1]
-            assert isinstance(moved, GroundAction)
+            moved_step = self.task.steps[number - 1]
+            assert isinstance(moved_step, GroundAction)
             deferred = node.deferred - {number}
-            place = Transition(EdgeKind.PLACE, number, moved, 0, node.position, deferred, node.borrowed)
+            place = Transition(EdgeKind.PLACE, number, moved_step, 0, node.position, deferred, node.borrowed)
             if not self.execute(node, place):
-                demand = partial(self.offers.demand_precondition, node, moved, 0)
+                demand = partial(self.offers.demand_precondition, node, moved_step, 0)
                 self.agenda.add_flaw(node, ("unplaced", number), demand)
         if node.position == self.task.length:
             if not node.deferred:
@@ -335,7 +335,7 @@ class RepairSearch:
                     stack += self._propagate(edge, demand, cost_to_flaw, all_edits)
         for cost, batch in offers.items():
             first = batch[0][0]
-            key = ("offers", self.agenda.unique_number())
+            key = ("offers", self.agenda.get_unique_number())
             self.agenda.add(first, cost - first.cost, key, partial(self._offer_batch, batch))
 
     def _offer_batch(self, batch: list[tuple[Node, Demand, Number]]) -> None:

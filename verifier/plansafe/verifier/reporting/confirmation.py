@@ -135,7 +135,7 @@ class Confirmer:
 
         try:
             with _recursion_limit():
-                kernel_completion = None if world is None else kernel_world(self.compiled, world)
+                kernel_completion = None if world is None else make_kernel_world(self.compiled, world)
                 return self.kernel.audit(plan.text, kernel_completion, readings, MAX_WORK if is_limited else None)
         except KernelLimit:
             return None
@@ -150,7 +150,7 @@ class Confirmer:
         return make_unchecked_report(plan.name, *report.diagnostics, diagnostic, steps=report.steps)
 
 
-def kernel_world(compiled: CompiledTask, world: Completion) -> KernelWorld:
+def make_kernel_world(compiled: CompiledTask, world: Completion) -> KernelWorld:
     """Return a possible world in the form of the kernel, with names instead of numbers."""
     from plansafe.verifier.kernel import World as KernelWorld  # noqa: PLC0415 - loads the kernel
 
@@ -220,12 +220,14 @@ def _agrees(finding: Finding, step: int, verdict: KernelVerdict) -> bool | None:
             return None
         case _:
             binding = dict(finding.binding)
-            confirmed_findings = [
-                f for f in verdict.findings if f.rule == finding.rule and _shown_binding(f.binding) == binding
+            kernel_findings = [
+                kernel_finding
+                for kernel_finding in verdict.findings
+                if kernel_finding.rule == finding.rule and _select_named_objects(kernel_finding.binding) == binding
             ]
-            return any([f.step == step or not f.exact_step for f in confirmed_findings if "halt" in f.readings])
+            return any([f.step == step or not f.exact_step for f in kernel_findings if "halt" in f.readings])
 
 
-def _shown_binding(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:
+def _select_named_objects(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:
     names = shorten_variable_names([name for name, _ in binding])
     return dict(zip(names, [value for _, value in binding], strict=True))

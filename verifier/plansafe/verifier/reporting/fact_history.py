@@ -100,11 +100,11 @@ class FactHistory:
 
     # -- runs ---------------------------------------------------------------------------------------------------------
 
-    def _run(self, observer: Observer | None = None, only: set[Fact] | None = None) -> list[LetterChanges]:
+    def _run(self, observer: Observer | None = None, selected_facts: set[Fact] | None = None) -> list[LetterChanges]:
         """Run the plan again and return the changes.
 
-        ``only``: the facts whose changes are returned; ``None`` for all facts. All changes are also kept for later
-        queries if there are at most ``MAX_CHANGES``.
+        ``selected_facts``: the facts whose changes are returned; ``None`` for all facts. All changes are also kept for
+        later queries if there are at most ``MAX_CHANGES``.
         """
         run: Replay
         trace: list[LetterChanges] = []
@@ -123,9 +123,13 @@ class FactHistory:
                     log, interval_log[:] = [*interval_log, *log], []
                 changes_by_steps = _group_by_steps(log, run.effects, len(self.task.predicates))
             for steps in sorted(changes_by_steps):
-                changes = [change for change in changes_by_steps[steps] if only is None or change[:2] in only]
+                changes = [
+                    change
+                    for change in changes_by_steps[steps]
+                    if selected_facts is None or change[:2] in selected_facts
+                ]
                 count += len(changes)
-                if changes and (count <= MAX_CHANGES or only is not None):
+                if changes and (count <= MAX_CHANGES or selected_facts is not None):
                     trace.append((run.letter, steps, changes))
             if observer is not None:
                 observer(run, step, log)
@@ -140,7 +144,7 @@ class FactHistory:
             run = Replay(self.engine, reading, observer=observe)
             observe(run, 0, [])
             run.run_steps(self.resolved.steps)
-        if only is None and count <= MAX_CHANGES:
+        if selected_facts is None and count <= MAX_CHANGES:
             self._trace = trace
         return trace
 
@@ -151,7 +155,7 @@ class FactHistory:
             return trace if self._halt_history is None else [*self._halt_history.list_changes(facts), *trace]
         if self._trace is None and self._is_plain:
             self._trace = self._run_plain_steps()
-        return self._run(only=facts) if self._trace is None else self._trace
+        return self._run(selected_facts=facts) if self._trace is None else self._trace
 
     @property
     def _is_plain(self) -> bool:
@@ -161,14 +165,14 @@ class FactHistory:
 
     def _run_plain_steps(self) -> list[LetterChanges] | None:
         """Run the executed steps of a plain plan again; ``None`` if a step must be interpreted or changes are many."""
-        state, step_function = self.engine.make_initial_state(), self.engine.full_code.step_function
+        state, compile_step = self.engine.make_initial_state(), self.engine.full_code.compile_step
         trace: list[LetterChanges] = []
         count = 0
         try:
             for number, step in enumerate(self.resolved.steps[: self.outcome.letters], 1):
                 assert isinstance(step, GroundAction)
                 log: list[StateChange] = []
-                step_function(step.action)(state.facts, state.fluents, log, *step.objects)
+                compile_step(step.action)(state.facts, state.fluents, log, *step.objects)
                 trace.append((number, (number,), log))
                 count += len(log)
                 if count > MAX_CHANGES:
@@ -232,7 +236,7 @@ class FactHistory:
             facts = tuple(self._ground_facts(query.formula, query.binding))[:MAX_COLUMNS]
             return FailureReasons((), facts, self.state_text(state))
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        reasons = self.add_facts(tuple(evaluator.unmet_literals(query.formula, query.binding, True)))
+        reasons = self.add_facts(tuple(evaluator.find_unmet_literals(query.formula, query.binding, True)))
         return reasons._replace(state=self.state_text(state))
 
     def add_facts(self, literals: tuple[UnmetLiteral, ...]) -> FailureReasons:
@@ -274,14 +278,14 @@ class FactHistory:
 
     def action_text(self, step: int) -> str:
         """Return a step as ``action object ..``."""
-        return " ".join(self.tokens(step)) if 1 <= step <= len(self.resolved.text.steps) else ""
+        return " ".join(self.get_tokens(step)) if 1 <= step <= len(self.resolved.text.steps) else ""
 
-    def tokens(self, step: int) -> tuple[str, ...]:
+    def get_tokens(self, step: int) -> tuple[str, ...]:
         """Return the tokens of a step by its number."""
         index = step - 1 if self.resolved.timed is None else self.resolved.timed[step - 1].source_index
         return self.resolved.text.steps[index].tokens
 
-    def steps_at(self, letter: int) -> tuple[tuple[int, str], ...]:
+    def find_steps(self, letter: int) -> tuple[tuple[int, str], ...]:
         """Return the steps that led to a letter, each with ``start`` or ``end``; no steps for an unreached letter."""
         outcome = self.outcome
         if not 1 <= letter <= outcome.letters:

@@ -35,7 +35,7 @@ def make_failed_step_finding(
             step,
             readings=readings,
             source=context.plan.name,
-            span=context.token_span(step, ill_formed.token),
+            span=context.find_token_span(step, ill_formed.token),
             help=ill_formed.help,
             follows=follows,
         )
@@ -45,7 +45,7 @@ def make_failed_step_finding(
     table = None
     if reasons is not None and failure.code in (SC.PRECONDITION, SC.OVER_ALL):
         notes = context.explain_literals(reasons.literals)
-        help = _missing_fact_help(context, reasons, step)
+        help = _explain_missing_fact(context, reasons, step)
         if readings[0] == "halt":
             # A condition over all fails after the happening before which the plan stops, and which *skip* executes.
             letter = context.outcomes["halt"].letters + 1
@@ -56,7 +56,7 @@ def make_failed_step_finding(
         related += context.label_step(failure.interfering_step, "happens at the same time")
     action_step = context.resolved.steps[step - 1]
     if isinstance(action_step, GroundAction) and isinstance(action_step.action.node, list):
-        related.append(_condition_label(context, action_step.action, action_step.action.node, failure))
+        related.append(_make_condition_label(context, action_step.action, action_step.action.node, failure))
         unknown = _explain_unknown_objects(context, action_step)
         if failure.code == SC.PRECONDITION and unknown is not None:
             notes, help = [unknown], None
@@ -68,7 +68,7 @@ def make_failed_step_finding(
         step,
         readings=readings,
         source=context.plan.name,
-        span=context.span(step),
+        span=context.find_step_span(step),
         related=tuple(related),
         notes=tuple(notes),
         help=help,
@@ -104,7 +104,7 @@ def _failure_text(failure: Failure, is_continuous: bool) -> str:
             return failure.detail
 
 
-def _condition_label(context: FindingContext, action: model.Action, node: list[Node], failure: Failure) -> Label:
+def _make_condition_label(context: FindingContext, action: model.Action, node: list[Node], failure: Failure) -> Label:
     """Return a label at the field of an action that failed."""
     fields = {
         SC.PRECONDITION: (":precondition", ":condition"),
@@ -118,14 +118,14 @@ def _condition_label(context: FindingContext, action: model.Action, node: list[N
     return context.compiled.context.label(Place(node, 1), f"`{action.name}` is declared here", False)
 
 
-def _missing_fact_help(context: FindingContext, reasons: FailureReasons, step: int) -> str | None:
+def _explain_missing_fact(context: FindingContext, reasons: FailureReasons, step: int) -> str | None:
     """Return a later step that makes a missing fact true, otherwise the actions that can do so."""
     task, changing_actions = context.task, context.compiled.engine.changing_actions
     for literal in reasons.literals:
         if not isinstance(literal.formula, model.Atom):
             continue
         fact = (literal.formula.predicate, task.code_of(literal.formula.arguments, literal.binding))
-        setters = context.steps_that_set(fact[0], literal.required_value).get(fact[1], [])
+        setters = context.find_setting_steps(fact[0], literal.required_value).get(fact[1], [])
         place = bisect_right(setters, step)
         if place < len(setters) and setters[place] <= step + MAX_SEARCHED_STEPS:
             later = setters[place]
@@ -161,7 +161,7 @@ def make_unmet_goal_finding(context: FindingContext, reasons: FailureReasons, pa
         min(last, letter),
         at_end=True,
         source=context.plan.name,
-        span=None if halt.failures else context.span(last),
+        span=None if halt.failures else context.find_step_span(last),
         related=tuple(related),
         notes=tuple(notes),
         table=table,

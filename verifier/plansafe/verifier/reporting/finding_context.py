@@ -33,31 +33,31 @@ class FindingContext:
         for outcome in outcomes[1:]:
             self.histories[outcome.reading] = FactHistory(self.compiled, self.resolved, outcome, halt_history)
 
-    def steps_that_set(self, predicate: int, value: bool) -> dict[int, list[int]]:
+    def find_setting_steps(self, predicate: int, value: bool) -> dict[int, list[int]]:
         """Return the steps with an unconditional effect that gives facts of a predicate a value, by the fact's code."""
         steps_by_code = self._setters.get((predicate, value))
         if steps_by_code is None:
             steps_by_code = self._setters[predicate, value] = {}
-            atoms_of: dict[int, list[Atom]] = {}
+            atoms_by_action: dict[int, list[Atom]] = {}
             for number, step in enumerate(self.resolved.steps, 1):
                 if not isinstance(step, GroundAction):
                     continue
-                atoms = atoms_of.get(id(step.action))
+                atoms = atoms_by_action.get(id(step.action))
                 if atoms is None:
-                    atoms = atoms_of[id(step.action)] = _unconditional_atoms(step.action, predicate, value)
+                    atoms = atoms_by_action[id(step.action)] = _unconditional_atoms(step.action, predicate, value)
                 if atoms:
                     binding = step.binding
                     for code in {self.task.code_of(atom.arguments, binding) for atom in atoms}:
                         steps_by_code.setdefault(code, []).append(number)
         return steps_by_code
 
-    def span(self, step: int) -> Span | None:
+    def find_step_span(self, step: int) -> Span | None:
         """Return the place of a step in the plan."""
         return self.resolved.spans[step - 1] if 1 <= step <= len(self.resolved.spans) else None
 
-    def token_span(self, step: int, token: int) -> Span | None:
+    def find_token_span(self, step: int, token: int) -> Span | None:
         """Return the place of a token of a step, counted from 0; the place of the step if there is no such token."""
-        span = self.span(step)
+        span = self.find_step_span(step)
         if span is None:
             return None
         for number, match in enumerate(_TOKEN.finditer(self.plan.slice(span))):
@@ -67,7 +67,7 @@ class FindingContext:
 
     def label_step(self, step: int, text: str) -> list[Label]:
         """Return a secondary label at a step; no label if the step has no place."""
-        span = self.span(step)
+        span = self.find_step_span(step)
         return [] if span is None else [Label(self.plan.name, span, text, False)]
 
     def step_text(self, step: int) -> str:

@@ -55,9 +55,9 @@ def write_findings(executed: ExecutedPlan, violations: list[MergedViolation]) ->
     ranked = [(consequences.is_consequence(failure), False, 0, number) for number, (failure, _) in enumerate(failures)]
     seen: set[tuple[bool, str]] = set()
     for n, v in enumerate(violations):
-        rule = bool(consequences.find_causes_of_violation(v)), v.rule.name
-        ranked.append((rule[0], rule in seen, 1, n))
-        seen.add(rule)
+        rule_key = bool(consequences.find_causes_of_violation(v)), v.rule.name
+        ranked.append((rule_key[0], rule_key in seen, 1, n))
+        seen.add(rule_key)
     chosen = {(kind, number) for *_, kind, number in sorted(ranked)[:max_findings]}
     chosen_failures = [failure for number, failure in enumerate(failures) if (0, number) in chosen]
     findings = _write_findings(context, chosen_failures, [v for n, v in enumerate(violations) if (1, n) in chosen])
@@ -74,8 +74,8 @@ def write_exempt_findings(executed: ExecutedPlan, violations: list[MergedViolati
     """Return the findings for exempt violations by step, at most ``max_findings``."""
     consequences = Consequences(executed.outcomes, _merge_failures(executed.outcomes), violations)
     by_step = sorted(violations, key=lambda merged: (merged.violation.step, merged.rule.name, merged.binding))
-    listed = by_step[: executed.compiled.options.max_findings]
-    findings = _write_findings(FindingContext(executed, consequences), [], listed)
+    listed_violations = by_step[: executed.compiled.options.max_findings]
+    findings = _write_findings(FindingContext(executed, consequences), [], listed_violations)
     return tuple([finding for finding in findings if finding.rule is not None])
 
 
@@ -106,7 +106,7 @@ def _write_findings(
     goal_reasons: FailureReasons | None = None
     if halt.goal is not True and halt.limit is None:
         evaluator = Evaluator(context.task, halt.state.facts, halt.state.fluents)
-        goal_reasons = history.add_facts(tuple(evaluator.unmet_literals(model.And(context.task.goal), {}, True)))
+        goal_reasons = history.add_facts(tuple(evaluator.find_unmet_literals(model.And(context.task.goal), {}, True)))
     explained_by = [_find_explaining_reading(merged) for merged in failures]
     violation_reasons: dict[int, FailureReasons] = {}
     past: dict[str, PastFacts] = {}
@@ -158,49 +158,53 @@ def _make_reason_query(merged: MergedViolation) -> ReasonQuery:
     return ReasonQuery(merged.violation.letter, formula, binding, is_temporal(formula) or merged.part.mode == "whole")
 
 
-def _write_violation(context: FindingContext, v: MergedViolation, reasons: FailureReasons, past: PastFacts) -> Finding:
-    code, finding_class = _CODES[v.rule.kind]
-    step, letter, history = v.violation.step, v.violation.letter, context.histories[v.readings[0]]
-    where, verb = _describe_place(context, v), "violated"
-    if code == SC.OBLIGATION_PENDING and v.violation.at_end:
+def _write_violation(
+    context: FindingContext, merged: MergedViolation, reasons: FailureReasons, past: PastFacts
+) -> Finding:
+    code, finding_class = _CODES[merged.rule.kind]
+    step, letter, history = merged.violation.step, merged.violation.letter, context.histories[merged.readings[0]]
+    where, verb = _describe_place(context, merged), "violated"
+    if code == SC.OBLIGATION_PENDING and merged.violation.at_end:
         verb = "not fulfilled"
-    noun = v.rule.kind if v.rule.kind in ("obligation", "constraint") else "rule"
-    message = f"{noun} `{v.rule.name}` is {verb} {where}"
-    if v.rule.message:
-        message += f": {_insert_objects(v.rule.message, v.binding)}"
+    noun = merged.rule.kind if merged.rule.kind in ("obligation", "constraint") else "rule"
+    message = f"{noun} `{merged.rule.name}` is {verb} {where}"
+    if merged.rule.message:
+        message += f": {_insert_objects(merged.rule.message, merged.binding)}"
     # Literals without facts, about types or equal objects, tell the reader nothing new.
     literals = tuple([r for r in reasons.literals if next(atoms_and_fluents(r.formula), None) is not None])
     # If a step is forbidden, the rule is evaluated in the state before it; the last row of the table is the step.
-    is_before = v.part.mode == "each" and not v.part.after and step in [s for s, _ in history.steps_at(letter + 1)]
+    is_before = (
+        merged.part.mode == "each" and not merged.part.after and step in [s for s, _ in history.find_steps(letter + 1)]
+    )
     table = history.make_table(reasons.facts, past, step, letter, "FAILS", letter + 1 if is_before else letter)
-    binding = ", ".join([f"{name} = {value}" for name, value in v.binding])
+    binding = ", ".join([f"{name} = {value}" for name, value in merged.binding])
     return Finding(
         code,
         finding_class,
         message,
         step,
-        v.rule.name,
-        v.binding,
-        v.violation.at_end,
-        v.readings,
-        Blame(v.blame),
+        merged.rule.name,
+        merged.binding,
+        merged.violation.at_end,
+        merged.readings,
+        Blame(merged.blame),
         context.plan.name,
-        context.span(step),
+        context.find_step_span(step),
         (
             *context.label_changes(reasons, past, letter),
-            *_label_earlier_steps(context, v),
-            _label_rule(context, v.rule, f"the rule{', ' + binding if binding else ''}"),
+            *_label_earlier_steps(context, merged),
+            _label_rule(context, merged.rule, f"the rule{', ' + binding if binding else ''}"),
         ),
         tuple(context.explain_literals(literals)),
-        _insert_objects(v.rule.fix, v.binding) if v.rule.fix else None,
+        _insert_objects(merged.rule.fix, merged.binding) if merged.rule.fix else None,
         table,
-        v.rule.hazard,
-        v.rule.targets,
-        v.rule.severity,
-        v.rule.rationale,
-        v.rule.rationale_source,
+        merged.rule.hazard,
+        merged.rule.targets,
+        merged.rule.severity,
+        merged.rule.rationale,
+        merged.rule.rationale_source,
         state=reasons.state,
-        follows=context.consequences.find_causes_of_violation(v),
+        follows=context.consequences.find_causes_of_violation(merged),
     )
 
 
@@ -216,7 +220,7 @@ def _describe_place(context: FindingContext, merged: MergedViolation) -> str:
         return f"{cause.time}, {f'after step {step}' if step else 'before step 1'}"
     if not step:
         return "before step 1" if letter else "in the initial state"
-    is_after = merged.part.mode != "each" and not context.histories[merged.readings[0]].steps_at(letter)
+    is_after = merged.part.mode != "each" and not context.histories[merged.readings[0]].find_steps(letter)
     return f"after step {step}" if is_after else f"at step {step}"
 
 
@@ -236,7 +240,7 @@ def _label_earlier_steps(context: FindingContext, merged: MergedViolation) -> li
         for letter in range(last, max(last - MAX_SEARCHED_LETTERS, 0), -1):
             matching = [
                 step
-                for step, phase in history.steps_at(letter)
+                for step, phase in history.find_steps(letter)
                 if step != violating_step
                 and (kind == "during" or phase == kind)
                 and _is_action(context.resolved.steps[step - 1], name, objects)
@@ -275,12 +279,12 @@ def _write_undecided_findings(context: FindingContext) -> list[Finding]:
         if rule.name in findings:
             continue
         is_too_large = part_number in (engine.prototype.too_large if engine.prototype else ())
-        why = "has too many instances" if is_too_large else "reads an undefined number"
+        reason = "has too many instances" if is_too_large else "reads an undefined number"
         names = zip(part.parameters, binding, strict=False)
         findings[rule.name] = Finding(
             SC.TOO_MANY_INSTANCES if is_too_large else SC.RULE_UNDEFINED,
             FindingClass.UNDECIDED,
-            f"rule `{rule.name}` could not be decided: it {why}",
+            f"rule `{rule.name}` could not be decided: it {reason}",
             halt.executed_count,
             rule.name,
             tuple([(v.name, context.task.objects[object_]) for v, object_ in names]),

@@ -96,11 +96,11 @@ class CourseRecorder:
                     self._count += len(samples)
                 self._add(fluent, run.moment, run.state.fluents[fluent[0]][fluent[1]])
         elif run.trace and run.trace[-1][0] == run.letter:
-            base = len(self.engine.task.predicates)
+            predicate_count = len(self.engine.task.predicates)
             before: dict[GroundFluent, Number | None] = {}
             for index, code, value in run.trace[-1][2]:
-                if index >= base:
-                    before.setdefault((index - base, code), value)
+                if index >= predicate_count:
+                    before.setdefault((index - predicate_count, code), value)
             for fluent, value in before.items():
                 self._add_constant(fluent, run.moment, value)
                 self._add(fluent, run.moment, run.state.fluents[fluent[0]][fluent[1]])
@@ -146,8 +146,8 @@ class CourseRecorder:
             if points[-1].when != str(run.moment):
                 self._add(fluent, run.moment, run.state.fluents[fluent[0]][fluent[1]])
             if all([isfinite(p.time) and isfinite(p.value) for p in points]):
-                lines = tuple(bounds.get(fluent, {}).values())
-                courses.append(FluentCourse(task.fluent_text(*fluent), tuple(points), lines))
+                fluent_bounds = tuple(bounds.get(fluent, {}).values())
+                courses.append(FluentCourse(task.fluent_text(*fluent), tuple(points), fluent_bounds))
         return tuple(courses)
 
     def _list_comparisons(self, run: ContinuousReplay) -> Iterator[_Compared]:
@@ -180,15 +180,16 @@ class CourseRecorder:
                 value = evaluator.evaluate(opposite, binding)
             except UndefinedNumber:
                 continue
-            place = approximate(value)
-            if isfinite(place):
+            position = approximate(value)
+            if isfinite(position):
                 fluent = side.function, task.code_of(side.arguments, binding)
-                lines = bounds.setdefault(fluent, {})
-                line = lines.setdefault(str(value), CourseBound(place, str(value)))
+                fluent_bounds = bounds.setdefault(fluent, {})
+                bound = fluent_bounds.setdefault(str(value), CourseBound(position, str(value)))
                 rules = () if compared.rule is None else (compared.rule,)
                 steps = (compared.step,) if compared.step else ()
-                lines[str(value)] = line._replace(
-                    rules=tuple(dict.fromkeys([*line.rules, *rules])), steps=tuple(dict.fromkeys([*line.steps, *steps]))
+                fluent_bounds[str(value)] = bound._replace(
+                    rules=tuple(dict.fromkeys([*bound.rules, *rules])),
+                    steps=tuple(dict.fromkeys([*bound.steps, *steps])),
                 )
 
 

@@ -54,12 +54,14 @@ def add_findings(report: Report, assumed: Report, additional: Sequence[Finding],
     in_verdict = [finding for finding in additional if "halt" in finding.readings]
     deciding = [finding for finding in in_verdict if finding.decides(criteria)]
     worlds = report.worlds
-    listed = list(additional[: max(max_findings - len(report.findings), 1)])
+    listed_findings = list(additional[: max(max_findings - len(report.findings), 1)])
     if worlds is not None and assumed.worlds is not None:
         first = len(worlds.witnesses)
         worlds = worlds._replace(witnesses=(*worlds.witnesses, *assumed.worlds.witnesses))
-        listed = [f._replace(world=None if f.world is None else f.world + first) for f in listed]
-    findings = sorted([*report.findings, *listed], key=lambda f: (bool(f.follows), "halt" not in f.readings, f.at_end))
+        listed_findings = [f._replace(world=None if f.world is None else f.world + first) for f in listed_findings]
+    findings = sorted(
+        [*report.findings, *listed_findings], key=lambda f: (bool(f.follows), "halt" not in f.readings, f.at_end)
+    )
     headline, safe = report.headline, report.safe
     if deciding:
         headline = headline if headline is Headline.INVALID else Headline.UNSAFE
@@ -70,7 +72,7 @@ def add_findings(report: Report, assumed: Report, additional: Sequence[Finding],
         safe=safe,
         findings=tuple(findings),
         rules=_count_with_proposed_kinds(report.rules, assumed.rules, {finding.rule for finding in in_verdict}),
-        suppressed=report.suppressed + len(additional) - len(listed),
+        suppressed=report.suppressed + len(additional) - len(listed_findings),
         verdict_basis=report.verdict_basis._replace(minor=report.verdict_basis.minor + len(in_verdict) - len(deciding)),
         worlds=worlds,
         certificate=None if deciding else report.certificate,

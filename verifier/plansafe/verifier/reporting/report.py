@@ -348,9 +348,9 @@ def cap_at_unknown(report: Report, reasons: tuple[Diagnostic, ...], *, safety_al
     if report.headline not in (Headline.SAFE, Headline.VALID):
         return report
     if not safety_alone:
-        report = report._replace(executable=_without_claim(report.executable), goal=_without_claim(report.goal))
-    return report._replace(headline=Headline.UNKNOWN, safe=_without_claim(report.safe), certificate=None)
+        report = report._replace(executable=_withdraw_claim(report.executable), goal=_withdraw_claim(report.goal))
+    return report._replace(headline=Headline.UNKNOWN, safe=_withdraw_claim(report.safe), certificate=None)
 
 
-def _without_claim(worlds: Worlds) -> Worlds:
+def _withdraw_claim(worlds: Worlds) -> Worlds:
     return Worlds.UNKNOWN if worlds is Worlds.ALL else worlds

@@ -48,7 +48,7 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
     rule_violations = [v for v in violations if not v.rule.preference]
     exempt = {id(v): e for v in rule_violations if (e := find_exemption(criteria, v)) is not None}
     not_exempt = [v for v in rule_violations if id(v) not in exempt]
-    listed = _select_listed(compiled, not_exempt)
+    listed_violations = _select_listed(compiled, not_exempt)
     deciding = [v for v in not_exempt if criteria.counts_unless_exempt(v.rule, v.blame)]
     counts = _count_rules(compiled, halt, violations)
     checked = any(
@@ -58,19 +58,21 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
     goal, safe = _evaluate_goal_and_safety(compiled, halt, deciding)
     if executable is Worlds.UNKNOWN:
         goal = Worlds.UNKNOWN
-    if listed or halt.failures or halt.goal is not True or halt.undecided:
+    if listed_violations or halt.failures or halt.goal is not True or halt.undecided:
         from plansafe.verifier.reporting.findings import write_findings  # noqa: PLC0415 - for findings alone
 
-        findings, suppressed = write_findings(executed, listed)
+        findings, suppressed = write_findings(executed, listed_violations)
     else:
         findings, suppressed = (), 0
     exempted = []
     for exemption in compiled.options.exemptions:
-        covered = [v for v in rule_violations if exempt.get(id(v)) is exemption]
-        if covered:
+        covered_violations = [v for v in rule_violations if exempt.get(id(v)) is exemption]
+        if covered_violations:
             from plansafe.verifier.reporting.findings import write_exempt_findings  # noqa: PLC0415 - for findings alone
 
-            exempted.append(UsedExemption(exemption, len(covered), write_exempt_findings(executed, covered)))
+            exempted.append(
+                UsedExemption(exemption, len(covered_violations), write_exempt_findings(executed, covered_violations))
+            )
     violated_preferences = _count_violated_preferences(halt, violations)
     reading_outcomes = outcomes if halt.failures else []
     return Report(
@@ -93,7 +95,7 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
         _list_diagnostics(compiled, halt, checked),
         _compute_metric(compiled, halt, violated_preferences),
         tuple(sorted(violated_preferences.items())),
-        _list_assumptions(compiled, resolved, len(not_exempt) - len(listed)),
+        _list_assumptions(compiled, resolved, len(not_exempt) - len(listed_violations)),
         limits=(halt.limit.message,) if halt.limit else (),
         suppressed=suppressed,
         verdict_basis=_make_verdict_basis(criteria, not_exempt)._replace(exempted=tuple(exempted)),

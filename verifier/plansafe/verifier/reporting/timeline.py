@@ -214,7 +214,7 @@ class _Recorder:
             base = len(self.task.predicates)
             self._interval_log += [change for change in log if change[0] >= base]
             log = [change for change in log if change[0] < base]
-        changes = tuple(self._changes(run.state, log))
+        changes = tuple(self._iterate_changes(run.state, log))
         self._recorded_count += len(changes)
         if self._recorded_count > MAX_RECORDED or (run.trace is None and run.letter):
             self.is_complete = False
@@ -239,7 +239,7 @@ class _Recorder:
         for function, values in enumerate(state.fluents):
             yield from [(task.fluent_text(function, code), str(value)) for code, value in sorted(values.items())]
 
-    def _changes(self, state: State, log: Iterable[StateChange]) -> Iterable[TimelineChange]:
+    def _iterate_changes(self, state: State, log: Iterable[StateChange]) -> Iterable[TimelineChange]:
         """Yield the differences after a happening; several changes of one fact are merged."""
         predicate_count = len(self.task.predicates)
         old_values: dict[tuple[int, int], object] = {}
@@ -271,10 +271,10 @@ class _Recorder:
         breaks = {(instance.part, instance.binding) for instance in begun if not instance.undecided}
         invariants = [m for m in now.monitors if isinstance(m, InvariantMonitor) and not m.final]
         broken = {(invariant.part, binding) for invariant in invariants for binding in invariant.episodes}
-        violated = {(v.part, v.binding) for v in now.violations()} | broken
-        at_risk = {(v.part, v.binding) for v in end.violations()} - violated - breaks
-        counts_before = now.trigger_counts() if before is None else before.trigger_counts()
-        counts = zip(counts_before, now.trigger_counts(), strict=True)
+        violated = {(v.part, v.binding) for v in now.collect_violations()} | broken
+        at_risk = {(v.part, v.binding) for v in end.collect_violations()} - violated - breaks
+        counts_before = now.count_triggers() if before is None else before.count_triggers()
+        counts = zip(counts_before, now.count_triggers(), strict=True)
         triggered = [rule for rule, (old, new) in enumerate(counts) if old != new]
         self._record_status(run.letter, BREAKS, self._group_by_rule(breaks))
         self._record_status(run.letter, BROKEN, self._group_by_rule(broken - breaks))
@@ -293,8 +293,8 @@ class _Recorder:
     def _record_status(self, letter: int, status: str, by_rule: dict[int, list[Instance]]) -> None:
         """Add a status of rules at a letter, or extend the span that ended at the letter before."""
         for rule, instances in by_rule.items():
-            named = instances[:MAX_NAMED_INSTANCES]
-            texts = [self._parts[part].shown_binding(self.task.names(objects)) for part, objects in named]
+            named_instances = instances[:MAX_NAMED_INSTANCES]
+            texts = [self._parts[part].shown_binding(self.task.names(objects)) for part, objects in named_instances]
             bindings = tuple(dict.fromkeys(texts))
             spans = self.spans.setdefault(rule, [])
             last = self._last_spans.get((rule, status), -1)

@@ -129,11 +129,11 @@ class UnclassifiedCheck:
                 while len(self._cache) >= _MAX_CACHED:
                     del self._cache[next(iter(self._cache))]
                 self._cache[attempt] = self._copy_rules(attempt)
-            copied = self._cache[attempt]
-            violated = None if copied is None else self._find_violated_copies(copied, plan, deadline)
-            if copied is None or violated is None:
+            copied_rules = self._cache[attempt]
+            violated = None if copied_rules is None else self._find_violated_copies(copied_rules, plan, deadline)
+            if copied_rules is None or violated is None:
                 return None
-            by_class = _group_by_class(copied, violated)
+            by_class = _group_by_class(copied_rules, violated)
             if by_class:
                 break
         return {
@@ -142,13 +142,13 @@ class UnclassifiedCheck:
         }
 
     def _find_violated_copies(
-        self, copied: CopiedRules, plan: Source, deadline: float | None
+        self, copied_rules: CopiedRules, plan: Source, deadline: float | None
     ) -> list[tuple[int, int]] | None:
         """Return the numbers of the copies that the plan violates or may violate, each with the step.
 
         ``None`` if a limit was reached.
         """
-        compiled = copied.compiled
+        compiled = copied_rules.compiled
         criteria, rule_set = compiled.options.criteria, compiled.engine.rule_set
         if not (compiled.is_open or self._compiled.is_open):
             outcomes = replay_plan(compiled, plan, deadline).outcomes
@@ -156,7 +156,7 @@ class UnclassifiedCheck:
                 halt = outcomes[0]
                 if halt.limit is not None:
                     return None
-                idle = rule_set.nondecisive_parts(criteria)
+                idle = rule_set.find_nondecisive_parts(criteria)
                 undecided = [(rule_set.parts[part].rule, halt.steps) for part, _ in halt.undecided if part not in idle]
                 violated = [
                     (v.part.rule, v.violation.step)
@@ -180,7 +180,7 @@ class UnclassifiedCheck:
         if self._task_with_kinds is None:
             self._task_with_kinds = self._compiled.with_open_kinds()
         task_with_kinds = self._task_with_kinds
-        possible = self._compiled.kinds.possible_kinds(self._compiled.symbols)
+        possible_kinds = self._compiled.kinds.find_possible_kinds(self._compiled.symbols)
         groups: list[tuple[str, ...]] = [(name,) for name in attempt.classes]
         if attempt.is_combined and len(attempt.classes) > 1:
             groups.append(attempt.classes)
@@ -195,7 +195,7 @@ class UnclassifiedCheck:
             )
             if not parts or not rule.applicable or not task_with_kinds.options.criteria.can_be_decisive(rule):
                 continue
-            kind_sets = _find_kind_sets(rule, task_with_kinds, possible, attempt.is_combined)
+            kind_sets = _find_kind_sets(rule, task_with_kinds, possible_kinds, attempt.is_combined)
             if kind_sets is None:
                 return None
             for group in groups:
@@ -217,12 +217,12 @@ class UnclassifiedCheck:
         if key not in self._widened_domains:
             types = task_with_kinds.symbols.types
             added = [number for name in classes for number in self.classes[name]]
-            self._widened_domains[key] = types.subset(tuple(sorted({*types.domains[domain], *added})))
+            self._widened_domains[key] = types.get_subset_domain(tuple(sorted({*types.domains[domain], *added})))
         return self._widened_domains[key]
 
 
 def _find_kind_sets(
-    rule: Rule, task_with_kinds: CompiledTask, possible: Sequence[str], is_combined: bool
+    rule: Rule, task_with_kinds: CompiledTask, possible_kinds: Sequence[str], is_combined: bool
 ) -> dict[frozenset[int], list[tuple[str, ...]]] | None:
     """Return the sets of a rule's domains that kinds widen, each with the smallest sets of kinds that widen them.
 
@@ -231,7 +231,7 @@ def _find_kind_sets(
     types = task_with_kinds.symbols.types
     types_of_domains = {domain: set(types.domain_types[domain]) for domain in find_domains(rule)}
     single: dict[frozenset[int], list[tuple[str, ...]]] = {}
-    for kind in possible:
+    for kind in possible_kinds:
         kind_types = {types.index[kind_type_name(above)] for above in task_with_kinds.kinds.ancestors_of_kind[kind]}
         affected = frozenset(
             [domain for domain, numbers in types_of_domains.items() if not numbers.isdisjoint(kind_types)]
@@ -252,13 +252,15 @@ def _find_kind_sets(
     return sets
 
 
-def _group_by_class(copied: CopiedRules, violated: Sequence[tuple[int, int]]) -> dict[str, list[PossibleViolation]]:
+def _group_by_class(
+    copied_rules: CopiedRules, violated: Sequence[tuple[int, int]]
+) -> dict[str, list[PossibleViolation]]:
     """Return the possible violations of each class; smaller sets of kinds and of classes replace larger ones."""
     by_class: dict[str, list[PossibleViolation]] = {}
     violated_by_one_class: set[str] = set()
     for number, step in violated:
-        group, kind_sets = copied.copies[number]
-        rule = copied.compiled.rules[number]
+        group, kind_sets = copied_rules.copies[number]
+        rule = copied_rules.compiled.rules[number]
         if len(group) == 1:
             violated_by_one_class.add(rule.name)
         elif rule.name in violated_by_one_class:
@@ -342,8 +344,10 @@ def _warn_about_class(unclassified: UnclassifiedClass, plan: Source, steps: Sequ
     first = next((step for step in steps if not {*step.tokens}.isdisjoint(objects)), None)
     labels = () if first is None else (Label(plan.name, first.span, "used here"),)
     worst, *less_severe = unclassified.possible_violations
-    listed = "" if objects == (name,) else f" ({', '.join(objects[:_MAX_SHOWN])})"
-    message = f"`{name}`{listed} has no known kind: {_describe_condition(worst)}, the plan violates rule `{worst.rule}`"
+    object_list = "" if objects == (name,) else f" ({', '.join(objects[:_MAX_SHOWN])})"
+    message = (
+        f"`{name}`{object_list} has no known kind: {_describe_condition(worst)}, the plan violates rule `{worst.rule}`"
+    )
     notes = [
         f"{_describe_condition(violation)}: rule `{violation.rule}`" for violation in less_severe[: _MAX_SHOWN - 1]
     ]

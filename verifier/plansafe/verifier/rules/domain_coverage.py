@@ -71,7 +71,7 @@ def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence
     words = []
     bound_types: dict[str, set[int]] = {}
     for vocabulary in expanded.vocabularies:
-        mapping = expanded.mapping(vocabulary.specification)
+        mapping = expanded.find_mapping(vocabulary.specification)
         for kind, name in find_declared_words(symbols.context, [vocabulary]):
             words.append(_find_meaning(symbols, mapping, kind, name))
             if kind == "type" and name not in EVERYTHING:
@@ -92,7 +92,11 @@ def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence
         kinds,
         tuple([name for name, kinds_of_type in kinds.items() if not kinds_of_type]),
         tuple(
-            [name for name, own in typed_objects if all([covered_types.isdisjoint(types.ancestors[t]) for t in own])]
+            [
+                name
+                for name, object_types in typed_objects
+                if all([covered_types.isdisjoint(types.ancestors[t]) for t in object_types])
+            ]
         ),
     )
 

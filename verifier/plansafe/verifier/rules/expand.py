@@ -177,7 +177,7 @@ class SpecExpander:
     def _join_extensions(self, forms: list[list[Node]]) -> list[list[list[Node]]]:
         """Return each mapping that extends no other, followed by the mappings that extend it."""
         by_name = {_mapping_name(form): form for form in reversed(forms)}
-        joined: dict[int, list[list[Node]]] = {}
+        joined_forms: dict[int, list[list[Node]]] = {}
         for form in forms:
             extended_form, chain = form, [form]
             while (at := _find_extended(extended_form)) is not None:
@@ -192,9 +192,9 @@ class SpecExpander:
                 extended_form = extended
                 chain.append(extended_form)
             else:
-                group = joined.setdefault(id(extended_form), [extended_form])
+                group = joined_forms.setdefault(id(extended_form), [extended_form])
                 group += [] if form is extended_form else [form]
-        return list(joined.values())
+        return list(joined_forms.values())
 
     def _read_mapping(self, forms: list[list[Node]]) -> None:
         """Read a mapping with the mappings that extend it."""
@@ -222,7 +222,7 @@ class SpecExpander:
         context = self.context
         for specification, (mapping, mapping_at) in self._mappings.items():
             serves = frozenset(
-                [name for name, serving in self._mapping_of_specification.items() if serving == specification]
+                [name for name, mapping_name in self._mapping_of_specification.items() if mapping_name == specification]
             )
             if not serves:
                 continue
@@ -264,13 +264,15 @@ class SpecExpander:
         header = form[1]
         assert isinstance(header, list)
         name = token_text(header[1])
-        serving = self._find_serving(name, chain)
-        if serving is None and any([isinstance(section, list) and section[:1] == [":vocabulary"] for section in form]):
-            serving = self._find_extended_serving(source, form)
+        mapping_name = self._find_mapping_name(name, chain)
+        if mapping_name is None and any(
+            [isinstance(section, list) and section[:1] == [":vocabulary"] for section in form]
+        ):
+            mapping_name = self._find_extended_serving(source, form)
         mapping = None
-        if serving is not None:
-            mapping, _ = self._mappings[serving]
-            self._mapping_of_specification[name] = serving
+        if mapping_name is not None:
+            mapping, _ = self._mappings[mapping_name]
+            self._mapping_of_specification[name] = mapping_name
         self._specification_names.add(name)
         specification = Specification(name, source, chain, Rewriter(self._copier, {}, mapping), {}, {}, [], [], [])
         for child in range(2, len(form)):
@@ -369,19 +371,19 @@ class SpecExpander:
         """Read an extended specification, once for each mapping that serves it."""
         header = form[1]
         assert isinstance(header, list)
-        serving = self._find_serving(token_text(header[1]), chain)
-        key = (source.name, source.text, token_text(header[1]), serving)
+        mapping_name = self._find_mapping_name(token_text(header[1]), chain)
+        key = (source.name, source.text, token_text(header[1]), mapping_name)
         if key not in self._extended:
             self._extended[key] = self._read_specification(source, form, chain)
         return self._extended[key]
 
-    def _find_serving(self, name: str, chain: tuple[str, ...]) -> str | None:
+    def _find_mapping_name(self, name: str, chain: tuple[str, ...]) -> str | None:
         """Return the specification whose mapping serves one that the specifications of ``chain`` extend.
 
         A mapping serves the specification that it names and the specifications that this one extends, except those with
         a mapping of their own (and :meth:`_find_extended_serving`).
         """
-        return next((serving for serving in (name, *reversed(chain)) if serving in self._mappings), None)
+        return next((mapping_name for mapping_name in (name, *reversed(chain)) if mapping_name in self._mappings), None)
 
     def _find_extended_serving(self, source: Source, form: list[Node]) -> str | None:
         """Return the specification whose mapping serves one that this specification extends, directly or indirectly.

@@ -15,7 +15,7 @@ STEP_FIELDS = frozenset((":on", ":at-end", ":during"))
 ATOMS_FIELDS = frozenset((":exactly-one", ":at-most-one"))
 
 
-def step_connective(step: Node) -> str:
+def find_step_connective(step: Node) -> str:
     """Return ``or``, ``exists`` or ``when`` for a compound step pattern, an empty string for an action.
 
     An action can also be named ``or``, ``exists`` or ``when``.
@@ -66,6 +66,6 @@ class ExpandedSpecs(NamedTuple):
     openings: tuple[OpenDeclaration, ...] = ()
     invariants: tuple[PlainRule, ...] = ()
 
-    def mapping(self, specification: str) -> Mapping | None:
+    def find_mapping(self, specification: str) -> Mapping | None:
         """Return the mapping that serves a specification."""
         return next((applied.mapping for applied in self.mappings if specification in applied.serves), None)

@@ -203,9 +203,9 @@ class ProfileApplication:
                 if any([not numbers.isdisjoint(domains[v.domain]) for part in rule.parts for v in part.parameters])
             ]
         if not self._context.errors:  # otherwise rules or objects may be missing for another reason
-            missing = [name for name in entry.objects if name not in symbols.object_index]
-            if missing:
-                self._note_missing_objects(entry, missing, symbols.object_index)
+            missing_objects = [name for name in entry.objects if name not in symbols.object_index]
+            if missing_objects:
+                self._note_missing_objects(entry, missing_objects, symbols.object_index)
             elif not usable_rules:
                 why = "can be about them" if objects is not None else "applies"
                 message = f"the exemption of {entry.description} can never be used: none of its rules {why}"
@@ -245,12 +245,16 @@ class ProfileApplication:
             objects &= frozenset([name for name, object_types in typed_objects if fits(object_types, types)])
         return objects
 
-    def _note_missing_objects(self, entry: ProfileEntry, missing: list[str], objects: Collection[str]) -> None:
-        names = " or ".join([f"`{name}`" for name in missing[:MAX_NAMED_OBJECTS]])
-        unnamed_count = len(missing) - MAX_NAMED_OBJECTS
+    def _note_missing_objects(self, entry: ProfileEntry, missing_objects: list[str], objects: Collection[str]) -> None:
+        names = " or ".join([f"`{name}`" for name in missing_objects[:MAX_NAMED_OBJECTS]])
+        unnamed_count = len(missing_objects) - MAX_NAMED_OBJECTS
         more = f" or {unnamed_count} more" if unnamed_count > 0 else ""
-        use = "can never be used" if len(missing) == len(entry.objects) else "is used only for the other objects"
-        near = next((help for name in missing[:MAX_NAMED_OBJECTS] if (help := did_you_mean(name, objects))), None)
+        use = (
+            "can never be used" if len(missing_objects) == len(entry.objects) else "is used only for the other objects"
+        )
+        near = next(
+            (help for name in missing_objects[:MAX_NAMED_OBJECTS] if (help := did_you_mean(name, objects))), None
+        )
         message = f"no object of this task is named {names}{more}: the exemption of {entry.description} {use}"
         self._note_unused_entry(
             entry, message, near or "if it belongs to another task of this home, no change is needed"

@@ -13,7 +13,7 @@ from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate.context import Context, Place, is_variable, token_text
 from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
-from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, STEP_FIELDS, PlainRule, step_connective
+from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, STEP_FIELDS, PlainRule, find_step_connective
 
 _DECIDED_BY_LAST = frozenset(("once", "historically", "since", "always", "sometime", "until"))
 """Operators that are true if their last operand is always true, and false if it is never true."""
@@ -59,7 +59,7 @@ def find_impossible_step(symbols: Symbols, rule: PlainRule) -> str | None:
 
 
 def _alternative_steps(step: list[Node]) -> list[Node]:
-    return step[1:] if step_connective(step) == "or" else [step]
+    return step[1:] if find_step_connective(step) == "or" else [step]
 
 
 def is_vacuous(rule: list[Node]) -> bool:

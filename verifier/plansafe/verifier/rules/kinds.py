@@ -52,18 +52,18 @@ class Kinds(NamedTuple):
     kindless_types: frozenset[int]
     kindless_objects: frozenset[int] = frozenset()
 
-    def informative_kinds(self) -> dict[str, frozenset[int]]:
+    def find_informative_kinds(self) -> dict[str, frozenset[int]]:
         """Return ``types`` without the kinds of every object (``EVERYTHING``)."""
         return {kind: types for kind, types in self.types.items() if kind not in EVERYTHING}
 
-    def possible_kinds(self, symbols: Symbols) -> tuple[str, ...]:
+    def find_possible_kinds(self, symbols: Symbols) -> tuple[str, ...]:
         """Return the kinds that an object without a kind may have.
 
         These are the kinds without types, and the kinds with a type below the kind of everything.
         """
         everything = frozenset().union(*[types for kind, types in self.types.items() if kind in EVERYTHING]) or {0}
         below = [not ancestors.isdisjoint(everything) for ancestors in symbols.types.ancestors]
-        kinds = self.informative_kinds().items()
+        kinds = self.find_informative_kinds().items()
         undeclared = symbols.types.undeclared  # types of objects that the user or a mapping gives a kind by name
         return tuple([k for k, types in kinds if not types - undeclared or any([below[t] for t in types])])
 
@@ -75,18 +75,18 @@ def find_bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
     kindless_types: set[int] = set()
     kindless_objects: set[int] = set()
     index = symbols.types.index
-    for applied in expanded.mappings:
-        mapping = applied.mapping
+    for applied_mapping in expanded.mappings:
+        mapping = applied_mapping.mapping
         kindless_types |= {index[name] for name in mapping.kindless_types if name in index}
         for name, object_entry in mapping.objects.items() if symbols.object_index else ():
             if not object_entry.kinds and name in symbols.object_index:
                 kindless_objects.add(symbols.object_index[name])
-        parents = _parent_kinds(symbols, expanded, applied.serves)
+        parents = _find_parent_kinds(symbols, expanded, applied_mapping.serves)
         for section, kind in mapping.entries:
             if section == "type":
                 names = mapping.find_domain_types(kind)
                 types.setdefault(kind, set()).update([index[name] for name in names if name in index])
-                bound = [name for name in _with_ancestors(kind, parents) if ("type", name) in mapping.entries]
+                bound = [name for name in _add_ancestors(kind, parents) if ("type", name) in mapping.entries]
                 ancestors_of_kind[kind] = tuple(dict.fromkeys([*ancestors_of_kind.get(kind, ()), *bound]))
     return Kinds(
         ancestors_of_kind,
@@ -96,7 +96,9 @@ def find_bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
     )
 
 
-def _parent_kinds(symbols: Symbols, expanded: ExpandedSpecs, serves: Collection[str]) -> dict[str, tuple[str, ...]]:
+def _find_parent_kinds(
+    symbols: Symbols, expanded: ExpandedSpecs, serves: Collection[str]
+) -> dict[str, tuple[str, ...]]:
     """Return the direct parents of each kind, as the vocabularies declare them."""
     parents: dict[str, tuple[str, ...]] = {}
     for vocabulary in expanded.vocabularies:
@@ -107,7 +109,7 @@ def _parent_kinds(symbols: Symbols, expanded: ExpandedSpecs, serves: Collection[
     return parents
 
 
-def _with_ancestors(kind: str, parents: dict[str, tuple[str, ...]]) -> list[str]:
+def _add_ancestors(kind: str, parents: dict[str, tuple[str, ...]]) -> list[str]:
     kinds = [kind]
     for name in kinds:
         kinds += [parent for parent in parents.get(name, ()) if parent not in kinds and parent not in EVERYTHING]
@@ -144,7 +146,7 @@ def find_unclassified_objects(
     """
     if not kinds.types:
         return {}
-    classified_types = kinds.kindless_types.union(*kinds.informative_kinds().values())
+    classified_types = kinds.kindless_types.union(*kinds.find_informative_kinds().values())
     ancestors = symbols.types.ancestors
     without_kind = {
         number
@@ -177,7 +179,7 @@ def check_classes(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds])
     parents = {parent for parents in symbols.types.parents for parent in parents}
     leaf_types = {name for number, name in enumerate(symbols.types.names) if number not in parents}
     names = {*by_class, *leaf_types} - EVERYTHING
-    choices = list(kinds.informative_kinds())
+    choices = list(kinds.find_informative_kinds())
     unclassified = find_unclassified_objects(symbols, kinds)
     kindless = {name for number, name in enumerate(symbols.types.names) if number in kinds.kindless_types}
 
@@ -227,13 +229,15 @@ def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) ->
 def give_mapped_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> None:
     """Give objects the kinds that mappings list for them by name."""
     index = symbols.types.index
-    for applied in expanded.mappings:
+    for applied_mapping in expanded.mappings:
         kinds_by_object = {
             number: kinds.kinds
-            for name, kinds in applied.mapping.objects.items()
+            for name, kinds in applied_mapping.mapping.objects.items()
             if (number := symbols.object_index.get(name)) is not None
         }
-        declare_kind_types(symbols, sorted({kind for g in applied.mapping.objects.values() for kind in g.kinds}))
+        declare_kind_types(
+            symbols, sorted({kind for g in applied_mapping.mapping.objects.values() for kind in g.kinds})
+        )
         for number, kinds in kinds_by_object.items():
             kind_types = [index[kind_type_name(kind)] for kind in kinds]
             symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))

@@ -401,8 +401,14 @@ def _without_impossible_steps(step: Node) -> Node:
         return step
     if step[0] == "or":
         alternatives = [_without_impossible_steps(child) for child in step[1:]]
-        possible = [child for child in alternatives if child != ["or"]]
-        return step if len(possible) == len(step) - 1 else possible[0] if len(possible) == 1 else ["or", *possible]
+        possible_alternatives = [child for child in alternatives if child != ["or"]]
+        return (
+            step
+            if len(possible_alternatives) == len(step) - 1
+            else possible_alternatives[0]
+            if len(possible_alternatives) == 1
+            else ["or", *possible_alternatives]
+        )
     return ["or"] if len(step) == 3 and _without_impossible_steps(step[2]) == ["or"] else step
 
 

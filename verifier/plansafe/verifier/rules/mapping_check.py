@@ -13,26 +13,28 @@ from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, did_you_mean, is_object_name, is_variable, token_text
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
-from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs, step_connective
+from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs, find_step_connective
 from plansafe.verifier.rules.mapping import WordName
 from plansafe.verifier.rules.vocabulary import VocabularyWord, find_declared_words
 
 
 def check_mappings(symbols: Symbols, expanded: ExpandedSpecs) -> None:
     """Report errors in the mappings, and warnings (SC120) for entries that bind no word of a vocabulary."""
-    for applied in expanded.mappings:
-        vocabularies = [v for v in expanded.vocabularies if v.specification in applied.serves]
-        _MappingCheck(symbols, applied, find_declared_words(symbols.context, vocabularies)).run()
+    for applied_mapping in expanded.mappings:
+        vocabularies = [v for v in expanded.vocabularies if v.specification in applied_mapping.serves]
+        _MappingCheck(symbols, applied_mapping, find_declared_words(symbols.context, vocabularies)).run()
 
 
 class _MappingCheck:
     """Compares one mapping with the vocabulary that it serves and with the domain."""
 
-    def __init__(self, symbols: Symbols, applied: AppliedMapping, words: dict[WordName, VocabularyWord]) -> None:
+    def __init__(
+        self, symbols: Symbols, applied_mapping: AppliedMapping, words: dict[WordName, VocabularyWord]
+    ) -> None:
         self.symbols = symbols
         self.context = symbols.context
-        self.specification = applied.specification
-        self.mapping = applied.mapping
+        self.specification = applied_mapping.specification
+        self.mapping = applied_mapping.mapping
         self.words = words
         self.types: dict[str, tuple[int, ...]] = {}
 
@@ -111,10 +113,10 @@ class _MappingCheck:
         types = self.symbols.types
         parents = (declaration.parameters[0].types if declaration is not None else None) or ()
         parent_types = self._domain_types(parents)
-        outside = [types.names[t] for t in self.types[name] if not types.object_fits((t,), parent_types)]
-        if outside:
+        outside_types = [types.names[t] for t in self.types[name] if not types.object_fits((t,), parent_types)]
+        if outside_types:
             parent_names = " or ".join([f"`{parent}`" for parent in parents])
-            message = f"every `{name}` is {with_article(parent_names)}, but `{outside[0]}` is not"
+            message = f"every `{name}` is {with_article(parent_names)}, but `{outside_types[0]}` is not"
             help = f"bind {parent_names} to something that includes it"
             label = f"not all of these are {with_article(parent_names)}"
             self.context.warning(SC.VOCABULARY, message, Place(at.node, 1), label, help=help)
@@ -156,7 +158,7 @@ class _MappingCheck:
     def _check_step(self, conditions: ConditionReader, at: Place, parameters: frozenset[str]) -> None:
         """Check the replacement of an action: a step, alternatives, or one of these below ``exists`` or ``when``."""
         step = at.node[at.child or 0]
-        connective = step_connective(step)
+        connective = find_step_connective(step)
         if isinstance(step, list) and connective == "or":
             for child in range(1, len(step)):
                 self._check_step(conditions, Place(step, child), parameters)

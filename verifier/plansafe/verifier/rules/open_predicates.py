@@ -25,8 +25,8 @@ def elaborate_open_predicate(symbols: Symbols, declaration: OpenDeclaration) -> 
     for entry in parse_typed_list(context, declaration.typed, 1, is_variable, "a variable"):
         entry_types = _ANY_TYPE if entry.types is None else types.resolve(entry.types, entry.types_at)
         bound = scope.visible.get(entry.name)
-        slot = scope.bind(entry, entry_types, types.domain(entry_types)).slot if bound is None else bound.slot
-        objects = types.domain_sets[types.domain(entry_types)]
+        slot = scope.bind(entry, entry_types, types.get_domain(entry_types)).slot if bound is None else bound.slot
+        objects = types.domain_sets[types.get_domain(entry_types)]
         allowed[slot] = allowed[slot] & objects if slot in allowed else set(objects)
     if context.errors > errors:
         return None
@@ -45,7 +45,9 @@ def elaborate_open_predicate(symbols: Symbols, declaration: OpenDeclaration) -> 
     for argument, domain in zip(atom.arguments, symbols.predicates[atom.predicate].domains, strict=True):
         numbers.setdefault(argument, len(numbers))
         objects = frozenset((argument,)) if argument >= 0 else frozenset(allowed[-1 - argument])
-        domains.append(types.subset(tuple([object_ for object_ in types.domains[domain] if object_ in objects])))
+        domains.append(
+            types.get_subset_domain(tuple([object_ for object_ in types.domains[domain] if object_ in objects]))
+        )
     arguments = tuple([numbers[argument] for argument in atom.arguments])
     return OpenPredicate(atom.predicate, arguments, tuple(domains), Place(declaration.atom))
 
@@ -66,20 +68,22 @@ def elaborate_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | 
         parameters = tuple(conditions.bind_variables(fields[":parameters"]))
     formula: Formula = TRUE
     atoms: list[Atom] = []
-    counted: list[Variable] = []
+    counted_variables: list[Variable] = []
     for kind in kinds:
         if kind == ":holds":
             formula = conditions.read_formula(fields[kind])
         else:
-            _read_counted_atoms(conditions, fields[kind], atoms, counted)
+            _read_counted_atoms(conditions, fields[kind], atoms, counted_variables)
     if context.errors > errors:
         return None
     return WorldInvariant(
-        token_text(node[1]), parameters, kinds[0][1:], formula, tuple(atoms), tuple(counted), Place(node)
+        token_text(node[1]), parameters, kinds[0][1:], formula, tuple(atoms), tuple(counted_variables), Place(node)
     )
 
 
-def _read_counted_atoms(conditions: ConditionReader, at: Place, atoms: list[Atom], counted: list[Variable]) -> None:
+def _read_counted_atoms(
+    conditions: ConditionReader, at: Place, atoms: list[Atom], counted_variables: list[Variable]
+) -> None:
     """Add the atoms of a counting invariant; variables that are not parameters are bound in each atom separately."""
     context, symbols, scope = conditions.context, conditions.symbols, conditions.scope
     nodes = at.subtree
@@ -95,7 +99,7 @@ def _read_counted_atoms(conditions: ConditionReader, at: Place, atoms: list[Atom
             context.error(SC.STRUCTURE, "expected a fact to count", place, "expected `(predicate ?x ..)`", help=help)
             return
         mark, errors = scope.mark(), context.errors
-        counted += _bind_free_variables(symbols, scope, node)
+        counted_variables += _bind_free_variables(symbols, scope, node)
         formula = conditions.read_formula(place)
         scope.restore(mark)
         if isinstance(formula, Atom) and token_text(node[0]) in symbols.predicate_index:  # not `(and (p))`
@@ -120,6 +124,8 @@ def _bind_free_variables(symbols: Symbols, scope: Scope, atom: list[Node]) -> li
         domain = declared.domains[first]
         for position in repeated:
             objects = types.domain_sets[domain] & types.domain_sets[declared.domains[position]]
-            domain = types.subset(tuple([object_ for object_ in types.domains[domain] if object_ in objects]))
+            domain = types.get_subset_domain(
+                tuple([object_ for object_ in types.domains[domain] if object_ in objects])
+            )
         variables.append(scope.bind(TypedName(name, Place(atom, first + 1), None, None), declared.types[first], domain))
     return variables

@@ -26,7 +26,7 @@ def find_optional_words(context: Context, expanded: ExpandedSpecs, mapping: Mapp
     """
     words: set[WordName] = set()
     for vocabulary in expanded.vocabularies:
-        if expanded.mapping(vocabulary.specification) is not mapping:
+        if expanded.find_mapping(vocabulary.specification) is not mapping:
             continue
         declared = None
         for section in vocabulary.node[1:]:

@@ -9,7 +9,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate.context import Place, all_tokens, is_name, is_variable, token_text
 from plansafe.verifier.elaborate.symbols import RESERVED
-from plansafe.verifier.rules.expanded_specs import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, step_connective
+from plansafe.verifier.rules.expanded_specs import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, find_step_connective
 from plansafe.verifier.rules.mapping import Mapping, WordName, is_unbound, make_unbound_name
 from plansafe.verifier.rules.tree_copies import TreeCopier, remove_types
 
@@ -171,12 +171,12 @@ class Rewriter:
         mapping = self.mapping
         if mapping is None or not isinstance(node, list) or not node:
             return node
-        if step_connective(node) == "or":
+        if find_step_connective(node) == "or":
             alternatives: list[Node] = ["or"]
             bound = [child for child in node[1:] if not mapping.has_nothing_for(_action_name(child))]
             for child in bound or node[1:]:
                 step = self._rewrite_step(child)
-                is_or = isinstance(step, list) and step_connective(step) == "or"
+                is_or = isinstance(step, list) and find_step_connective(step) == "or"
                 alternatives.extend(step[1:] if is_or else [step])
             return self._record_origin(alternatives, node)
         arguments = [self._rewrite_constant(child) if isinstance(child, str) else child for child in node[1:]]
@@ -229,7 +229,7 @@ class Rewriter:
 
     def _make_step_formula(self, operator: str, step: Node, origin: list[Node]) -> Node:
         """Return the formula that a step is taken."""
-        connective = step_connective(step)
+        connective = find_step_connective(step)
         if isinstance(step, list) and connective == "or":
             return self._record_origin(
                 ["or", *[self._make_step_formula(operator, child, origin) for child in step[1:]]], origin
@@ -255,7 +255,7 @@ def _list_step_cases(step: Node) -> list[StepCase]:
     while stack:
         case = stack.pop()
         typed, conditions, node = case
-        connective = step_connective(node)
+        connective = find_step_connective(node)
         if not isinstance(node, list) or not connective or (connective != "or" and len(node) != 3):
             cases.append(case)
         elif connective == "or":

@@ -18,7 +18,7 @@ from plansafe.verifier.elaborate.types import TypedName
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Or, Quantified, Temporal, Variable
 from plansafe.verifier.model.operations import PAST_OPERATORS, TRACE_OPERATORS, children, negate
-from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, OpenDeclaration, PlainRule, step_connective
+from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, OpenDeclaration, PlainRule, find_step_connective
 from plansafe.verifier.rules.fields import FIELDS, check_complete, check_text_variables, field_words, read_metadata
 from plansafe.verifier.rules.impossible_steps import find_impossible_step, is_vacuous, remove_impossible_steps
 from plansafe.verifier.rules.mapping import Mapping, WordName
@@ -59,7 +59,7 @@ class RuleElaborator:
         self.openings: list[model.OpenPredicate] = []
         self.invariants: list[model.WorldInvariant] = []
 
-    def constraints(self, constraints: tuple[TaskConstraint, ...]) -> None:
+    def elaborate_constraints(self, constraints: tuple[TaskConstraint, ...]) -> None:
         """Add the constraints of domain and problem."""
         number = 0
         for constraint in constraints:
@@ -70,12 +70,12 @@ class RuleElaborator:
             source = self.context.label(constraint.at).source
             if not check_trace_operators(self.context, constraint.formula, constraint.at):
                 continue
-            parts = self._trajectory_parts(constraint.formula, constraint.variables)
+            parts = self._make_trajectory_parts(constraint.formula, constraint.variables)
             is_preference = constraint.preference is not None
             rule = Rule(name, "constraint", parts, constraint.variables, (), constraint.at, source, is_preference)
             self.rules.append(rule)
 
-    def specifications(self, expanded: ExpandedSpecs) -> None:
+    def elaborate_specifications(self, expanded: ExpandedSpecs) -> None:
         """Add the rules of specifications, their open predicates and their invariants.
 
         Rules that need vocabulary which the domain does not have are added as not applicable.
@@ -84,23 +84,23 @@ class RuleElaborator:
         check_mappings(self.symbols, expanded)
         if self.context.errors > errors:
             return  # each rule that uses the entry would report the same error
-        missing = find_missing_words(self.symbols, expanded)
+        missing_words = find_missing_words(self.symbols, expanded)
         optional_words: dict[int, set[WordName]] = {}
         """By identity of a mapping: the missing words that the rules of its specifications need not have."""
         declared_missing: dict[str, int] = {}
         """By specification: the number of rules of which the mapping declares that the domain lacks a word."""
         for number, rule in enumerate(expanded.rules):
-            mapping = expanded.mapping(rule.specification)
+            mapping = expanded.find_mapping(rule.specification)
             words = optional_words.get(id(mapping))
             if words is None:
                 words = optional_words[id(mapping)] = (
-                    find_optional_words(self.context, expanded, mapping) & missing.keys()
+                    find_optional_words(self.context, expanded, mapping) & missing_words.keys()
                 )
             if words:
                 rule = remove_words(self.context, rule, words)
                 expanded.rules[number] = rule  # the kernel must read the rule that is checked
             names = find_names_in_rule(rule.node)
-            missing_in_rule = sorted(names & missing.keys())
+            missing_in_rule = sorted(names & missing_words.keys())
             inapplicability: _Inapplicability | None = None
             if missing_in_rule:
                 inapplicability = _Inapplicability(
@@ -127,15 +127,15 @@ class RuleElaborator:
                 message = f"rule `{token_text(rule.node[1])}` is not applicable: this domain has no {needs}"
                 help = "bind it with a mapping"
                 self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
-        for applied in expanded.mappings:
-            count = sum([declared_missing.get(specification, 0) for specification in applied.serves])
+        for applied_mapping in expanded.mappings:
+            count = sum([declared_missing.get(specification, 0) for specification in applied_mapping.serves])
             if count:
                 rules = "1 rule is" if count == 1 else f"{count} rules are"
                 reason = "according to the mapping, this domain lacks the names that they need"
                 message = f"{rules} not applicable: {reason}"
-                self.context.note(SC.RULE_NOT_APPLICABLE, message, applied.at, "this mapping")
-        self._add_open_predicates(expanded.openings, missing)
-        self._add_invariants(expanded.invariants, missing)
+                self.context.note(SC.RULE_NOT_APPLICABLE, message, applied_mapping.at, "this mapping")
+        self._add_open_predicates(expanded.openings, missing_words)
+        self._add_invariants(expanded.invariants, missing_words)
 
     def _find_inapplicability(self, rule: PlainRule, mapping: Mapping) -> _Inapplicability | None:
         """Return why a mapped rule is not applicable although no word is missing; ``None`` if it is applicable."""
@@ -161,37 +161,40 @@ class RuleElaborator:
         del context.diagnostics[diagnostics:]
         return False
 
-    def _add_not_applicable(self, plain: PlainRule, inapplicability: _Inapplicability) -> None:
-        name, kind, at = token_text(plain.node[1]), _rule_kind(plain.node), Place(plain.node)
-        hazard, targets = next(iter(field_words(plain.node, ":hazard")), None), field_words(plain.node, ":target")
-        rule = Rule(name, kind, (), (), (), at, plain.source, hazard=hazard, targets=targets)
+    def _add_not_applicable(self, plain_rule: PlainRule, inapplicability: _Inapplicability) -> None:
+        name, kind, at = token_text(plain_rule.node[1]), _find_rule_kind(plain_rule.node), Place(plain_rule.node)
+        hazard, targets = (
+            next(iter(field_words(plain_rule.node, ":hazard")), None),
+            field_words(plain_rule.node, ":target"),
+        )
+        rule = Rule(name, kind, (), (), (), at, plain_rule.source, hazard=hazard, targets=targets)
         missing_names, exclusion_reason = inapplicability
         self.rules.append(
             rule._replace(applicable=False, missing_names=missing_names, exclusion_reason=exclusion_reason)
         )
 
-    def _add_open_predicates(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, Place]) -> None:
+    def _add_open_predicates(self, openings: tuple[OpenDeclaration, ...], missing_words: dict[WordName, Place]) -> None:
         opened: dict[object, model.OpenPredicate] = {}
         for opening in openings:
             names = find_names_in_types(opening.typed) | find_names_in_formula(opening.atom)
             effect = f"`{opening.typed[0]}` is not open"
-            if not warn_if_missing(self.context, names, missing, effect, Place(opening.typed)):
+            if not warn_if_missing(self.context, names, missing_words, effect, Place(opening.typed)):
                 predicate = elaborate_open_predicate(self.symbols, opening)
                 if predicate is not None:
                     opened.setdefault(predicate[:3], predicate)
         self.openings += opened.values()
 
-    def _add_invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, Place]) -> None:
-        for plain in invariants:
-            effect, at = f"invariant `{token_text(plain.node[1])}` is ignored", Place(plain.node, 1)
-            if not warn_if_missing(self.context, find_names_in_rule(plain.node), missing, effect, at):
-                invariant = elaborate_invariant(self.symbols, plain.node)
+    def _add_invariants(self, invariants: tuple[PlainRule, ...], missing_words: dict[WordName, Place]) -> None:
+        for plain_rule in invariants:
+            effect, at = f"invariant `{token_text(plain_rule.node[1])}` is ignored", Place(plain_rule.node, 1)
+            if not warn_if_missing(self.context, find_names_in_rule(plain_rule.node), missing_words, effect, at):
+                invariant = elaborate_invariant(self.symbols, plain_rule.node)
                 if invariant is not None:
                     self.invariants.append(invariant)
 
-    def _elaborate_rule(self, plain: PlainRule) -> None:
+    def _elaborate_rule(self, plain_rule: PlainRule) -> None:
         """Add a rule, or report its mistakes."""
-        context, node = self.context, plain.node
+        context, node = self.context, plain_rule.node
         kind = token_text(node[0])
         fields = read_fields(context, node, 2, FIELDS[kind], with_article(f"{kind[1:]} rule"))
         scope = Scope()
@@ -199,8 +202,8 @@ class RuleElaborator:
         errors = context.errors
         parameters_at = fields.get(":parameters")
         declared = list(conditions.bind_variables(parameters_at)) if parameters_at else []
-        steps = self._steps(fields, conditions, declared) if kind == ":process" else []
-        formulas = self._formulas(fields, conditions, kind)
+        steps = self._elaborate_steps(fields, conditions, declared) if kind == ":process" else []
+        formulas = self._elaborate_formulas(fields, conditions, kind)
         if formulas is None:
             return
         within = None
@@ -216,29 +219,31 @@ class RuleElaborator:
         parameters = tuple(declared)
         match kind:
             case ":trajectory":
-                parts = self._trajectory_parts(formulas[":formula"], parameters)
+                parts = self._make_trajectory_parts(formulas[":formula"], parameters)
             case ":obligation":
                 operands = (formulas[":when"], formulas[":then"])
                 unbounded = Temporal("sometime-after", operands)
                 formula = unbounded if within is None else Temporal("always-within", operands, (within,))
                 parts = (RulePart(len(self.rules), parameters, "whole", formula),)
             case _:
-                parts = self._state_parts(kind, formulas, steps, parameters)
-        patterns = tuple([self._step_pattern(step, parameters) for step in steps])
+                parts = self._make_state_parts(kind, formulas, steps, parameters)
+        patterns = tuple([self._make_step_pattern(step, parameters) for step in steps])
         rule = Rule(
             token_text(node[1]),
-            _rule_kind(node),
+            _find_rule_kind(node),
             parts,
             parameters,
             patterns,
             Place(node),
-            plain.source,
+            plain_rule.source,
             False,
             *metadata,
         )
         self.rules.append(rule)
 
-    def _formulas(self, fields: dict[str, Place], conditions: ConditionReader, kind: str) -> dict[str, Formula] | None:
+    def _elaborate_formulas(
+        self, fields: dict[str, Place], conditions: ConditionReader, kind: str
+    ) -> dict[str, Formula] | None:
         """Elaborate the formulas of a rule; ``None`` after a diagnostic about their temporal operators."""
         formulas = {
             key: conditions.read_formula(at)
@@ -255,7 +260,9 @@ class RuleElaborator:
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
-    def _steps(self, fields: dict[str, Place], conditions: ConditionReader, declared: list[Variable]) -> list[Formula]:
+    def _elaborate_steps(
+        self, fields: dict[str, Place], conditions: ConditionReader, declared: list[Variable]
+    ) -> list[Formula]:
         """Elaborate the steps of ``:on``, ``:at-end`` or ``:during``; add their implicit parameters to ``declared``."""
         keys = [key for key in STEP_KINDS if key in fields]
         if len(keys) > 1:
@@ -267,7 +274,7 @@ class RuleElaborator:
         at = fields[keys[0]]
         value = at.subtree
         places = [at]
-        if isinstance(value, list) and step_connective(value) == "or":
+        if isinstance(value, list) and find_step_connective(value) == "or":
             places = [Place(value, child) for child in range(1, len(value))]
         implicit = self._bind_implicit([place.subtree for place in places], conditions, declared)
         steps: list[Formula] = []
@@ -297,28 +304,28 @@ class RuleElaborator:
         for name, alternatives in types_of_variables.items():
             union = (0,) if 0 in alternatives else tuple(sorted(alternatives))
             entry = TypedName(name, places[name], None, None)
-            declared.append(conditions.scope.bind(entry, union, self.symbols.types.domain(union)))
+            declared.append(conditions.scope.bind(entry, union, self.symbols.types.get_domain(union)))
         return frozenset(types_of_variables)
 
-    def _step_pattern(self, step: Formula, parameters: tuple[Variable, ...]) -> StepPattern:
+    def _make_step_pattern(self, step: Formula, parameters: tuple[Variable, ...]) -> StepPattern:
         atom = find_action_atom(step)
         unnamed = [v for v in parameters if -1 - v.slot not in atom.arguments]
         return StepPattern(atom, prod([len(self.symbols.types.domains[v.domain]) for v in unnamed]))
 
     # -- parts --------------------------------------------------------------------------------------------------------
 
-    def _trajectory_parts(self, formula: Formula, parameters: tuple[Variable, ...]) -> tuple[RulePart, ...]:
+    def _make_trajectory_parts(self, formula: Formula, parameters: tuple[Variable, ...]) -> tuple[RulePart, ...]:
         conjuncts = required_conjuncts(formula, parameters)
         return tuple([make_trajectory_part(len(self.rules), variables, body) for variables, body in conjuncts])
 
-    def _state_parts(
+    def _make_state_parts(
         self, kind: str, formulas: dict[str, Formula], steps: list[Formula], parameters: tuple[Variable, ...]
     ) -> tuple[RulePart, ...]:
         """Make the parts of a rule about single states, or about steps and the states before and after them."""
         number = len(self.rules)
         guard = formulas.get(":when", TRUE)
-        before = _required(formulas.get(":require"), formulas.get(":forbid"))
-        after = _required(formulas.get(":require-after"), formulas.get(":forbid-after"))
+        before = _conjoin_demands(formulas.get(":require"), formulas.get(":forbid"))
+        after = _conjoin_demands(formulas.get(":require-after"), formulas.get(":forbid-after"))
         if not steps:
             mode: PartMode = "always" if kind == ":process" else "end"
             parts = [
@@ -335,11 +342,11 @@ class RuleElaborator:
         return tuple(parts)
 
 
-def _rule_kind(rule: list[Node]) -> RuleKind:
+def _find_rule_kind(rule: list[Node]) -> RuleKind:
     return cast("RuleKind", token_text(rule[0])[1:])
 
 
-def _required(require: Formula | None, forbid: Formula | None) -> Formula:
+def _conjoin_demands(require: Formula | None, forbid: Formula | None) -> Formula:
     """Return the conjunction of a requirement and a negated prohibition."""
     parts = [part for part in (require, None if forbid is None else negate(forbid)) if part is not None]
     return parts[0] if len(parts) == 1 else And(tuple(parts))

@@ -17,7 +17,7 @@ from plansafe.verifier.rules.expanded_specs import (
     STEP_FIELDS,
     ExpandedSpecs,
     Vocabulary,
-    step_connective,
+    find_step_connective,
 )
 from plansafe.verifier.rules.mapping import Mapping, WordName, make_unbound_name
 
@@ -68,10 +68,10 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
     A word for which a mapping has an empty entry is missing under its :func:`make_unbound_name`, as in expanded rules.
     """
     context = symbols.context
-    missing: dict[WordName, Place] = {}
+    missing_words: dict[WordName, Place] = {}
     optional_names: set[str] = set()
     for vocabulary in expanded.vocabularies:
-        mapping = expanded.mapping(vocabulary.specification)
+        mapping = expanded.find_mapping(vocabulary.specification)
         for section in vocabulary.node[1:]:
             if not isinstance(section, list) or not section:
                 place = Place(vocabulary.node)
@@ -84,30 +84,30 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
                 for entry in parse_typed_list(context, section, 1, is_object_name, "a name"):
                     is_bound = _is_bound(mapping, (kind, entry.name))
                     if is_bound is False:
-                        missing[kind, make_unbound_name(entry.name)] = entry.at
+                        missing_words[kind, make_unbound_name(entry.name)] = entry.at
                     elif is_bound is None and entry.name not in list_domain_names(symbols)[kind]:
-                        missing[kind, entry.name] = entry.at
+                        missing_words[kind, entry.name] = entry.at
             elif head in (":predicates", ":functions", ":actions"):
                 for child in range(1, len(section)):
-                    _check_declaration(symbols, token_text(head)[1:-1], Place(section, child), mapping, missing)
+                    _check_declaration(symbols, token_text(head)[1:-1], Place(section, child), mapping, missing_words)
             elif head == ":optional":
                 optional_names.update([name for name in section[1:] if isinstance(name, str)])
             else:
                 message = f"`{token_text(head)}` is not a section of a vocabulary"
                 label = "expected `:types`, `:constants`, `:predicates`, `:functions`, `:actions` or `:optional`"
                 context.error(SC.STRUCTURE, message, Place(section, 0), label)
-    for (kind, name), at in missing.items():
+    for (kind, name), at in missing_words.items():
         # Otherwise a mapping declares that the domain has nothing for the word, or the domain may lack it.
         if not (name.startswith("~") or (kind in ("predicate", "action") and name in optional_names)):
             message = f"the specification needs the {kind} `{name}`, which the domain does not have"
             context.warning(SC.VOCABULARY, message, at, "not bound", help="bind it with a mapping")
-    return missing
+    return missing_words
 
 
 def _check_declaration(
-    symbols: Symbols, kind: str, at: Place, mapping: Mapping | None, missing: dict[WordName, Place]
+    symbols: Symbols, kind: str, at: Place, mapping: Mapping | None, missing_words: dict[WordName, Place]
 ) -> None:
-    """Add a declared predicate, function or action to ``missing``, or compare its arity with the domain's."""
+    """Add a declared predicate, function or action to ``missing_words``, or compare its arity with the domain's."""
     context, entry = symbols.context, at.node[at.child or 0]
     if not isinstance(entry, list) or not entry or not is_name(entry[0]):
         context.error(SC.STRUCTURE, "expected `(name ?x - type ..)`", at, "not a declaration")
@@ -116,10 +116,10 @@ def _check_declaration(
     is_bound = _is_bound(mapping, (kind, name))
     if is_bound is not None:
         if not is_bound:
-            missing[kind, make_unbound_name(name)] = Place(entry, 0)
+            missing_words[kind, make_unbound_name(name)] = Place(entry, 0)
         return
     if name not in list_domain_names(symbols)[kind]:
-        missing[kind, name] = Place(entry, 0)
+        missing_words[kind, name] = Place(entry, 0)
         return
     declared: Predicate | None = None
     if kind == "action":
@@ -144,10 +144,10 @@ def _is_bound(mapping: Mapping | None, name: WordName) -> bool | None:
 
 
 def warn_if_missing(
-    context: Context, names: set[WordName], missing: dict[WordName, Place], effect: str, at: Place
+    context: Context, names: set[WordName], missing_words: dict[WordName, Place], effect: str, at: Place
 ) -> bool:
     """Return whether some of the names are missing, and warn about them; ``effect`` says what follows from it."""
-    missing_names = sorted(names & missing.keys())
+    missing_names = sorted(names & missing_words.keys())
     if missing_names:
         needs = ", ".join([f"{kind} `{name.removeprefix('~')}`" for kind, name in missing_names])
         message = f"{effect}: this domain has no {needs}"
@@ -165,7 +165,7 @@ def find_names_in_rule(rule: list[Node]) -> set[WordName]:
         if key == ":parameters":
             names |= find_names_in_types(value)
         elif key in STEP_FIELDS:
-            for step in value[1:] if step_connective(value) == "or" else [value]:
+            for step in value[1:] if find_step_connective(value) == "or" else [value]:
                 names |= _find_names_in_step(step)
         elif key in FORMULA_FIELDS:
             names |= find_names_in_formula(value)

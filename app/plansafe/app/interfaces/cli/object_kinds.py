@@ -100,7 +100,7 @@ def _defines(domain: Source, name: str) -> bool:
 def _list_classes(checker: Checker, classified: Sequence[ClassifiedObject], mapping: str) -> tuple[ListedClass, ...]:
     """Group the objects by class and kinds; unknown classes come first, then classes with proposals alone."""
     compilation = checker.compiled
-    symbols, kinds = compilation.symbols, compilation.kinds.informative_kinds()
+    symbols, kinds = compilation.symbols, compilation.kinds.find_informative_kinds()
     ancestors = symbols.types.ancestors
     unclassified = {
         number: name

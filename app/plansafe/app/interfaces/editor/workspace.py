@@ -231,13 +231,13 @@ def _analyse_plan(folder: FolderSession, text: Text, kind: Kind, confirm: bool) 
 
 def _analyse_definition(folder: FolderSession, text: Text, file_heading: Heading) -> Analysis:
     """Check a domain, a problem or a specification against the domain and problem that it belongs to."""
-    from plansafe.specs.lint.api import empty_problem  # noqa: PLC0415 - not needed for plans
+    from plansafe.specs.lint.api import make_empty_problem  # noqa: PLC0415 - not needed for plans
 
     settings, source = folder.effective.settings, text.source
     specs: list[Source] = []
     diagnostics: tuple[Diagnostic, ...] = ()
     if file_heading.kind is Kind.DOMAIN:
-        domain, problem = source, empty_problem(source)
+        domain, problem = source, make_empty_problem(source)
     else:
         own_domain, own_problem, discovery_errors = related_inputs(folder, text, file_heading)
         diagnostics = () if own_domain is not None or file_heading.kind is not Kind.PROBLEM else discovery_errors
@@ -247,7 +247,7 @@ def _analyse_definition(folder: FolderSession, text: Text, file_heading: Heading
         if file_heading.kind is Kind.PROBLEM:
             problem = source
         else:
-            problem = own_problem.source if own_problem is not None else empty_problem(domain)
+            problem = own_problem.source if own_problem is not None else make_empty_problem(domain)
             specs = [source]
     checker, _ = compiled(folder.discovery, domain, problem, specs, settings._replace(profile=None))
     sources = {**checker.sources, text.path: source}

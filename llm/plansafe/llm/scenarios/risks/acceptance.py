@@ -202,7 +202,7 @@ def _author(entry: RiskEntry) -> dict[str, object]:
 
 def categories_of(rule: Rule) -> tuple[str, ...]:
     """The names of the categories that a rule belongs to."""
-    return tuple([category.name for category in load_taxonomies()[TAXONOMY].categories_of(rule)])
+    return tuple([category.name for category in load_taxonomies()[TAXONOMY].find_categories(rule)])
 
 
 def common_outcome(entry: RiskEntry, checker: Checker) -> tuple[str, ...]:

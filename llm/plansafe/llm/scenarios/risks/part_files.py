@@ -61,7 +61,7 @@ class RiskEntry(Entry):
     def hazards(self) -> tuple[str, ...]:
         """Types of SAFEL that the broken rule belongs to; none before `accept --write` has written the rule."""
         rule = home_rules().get(self.rule)
-        return () if rule is None else tuple([kind.name for kind in load_taxonomies()["safel"].categories_of(rule)])
+        return () if rule is None else tuple([kind.name for kind in load_taxonomies()["safel"].find_categories(rule)])
 
     @property
     def base(self) -> str:

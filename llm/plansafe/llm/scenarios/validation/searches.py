@@ -157,7 +157,7 @@ class Searches:
             return 0
         return (
             estimate_by_landmark_cut(
-                relaxed, relaxed.true_propositions(start.state, start.runtime), relaxed.goal
+                relaxed, relaxed.list_true_propositions(start.state, start.runtime), relaxed.goal
             ).distance
             or 0
         )
@@ -275,7 +275,7 @@ class ViolationSearch:
     def _unsafe_end(self, execution: Execution) -> bool:
         if self.engine.evaluate_goal(execution.state) is not True:
             return False
-        return execution.runtime is None or execution.first_violated_step() is not None
+        return execution.runtime is None or execution.find_first_violated_step() is not None
 
     def _key(self, execution: Execution) -> object:
         return (None, execution.state_key()) if execution.runtime is None else execution.key()
@@ -293,7 +293,9 @@ class ViolationSearch:
         if relaxed is None:
             steps = list(execution.legal())
         else:
-            estimate = estimate_by_relaxed_plan(relaxed, relaxed.true_propositions(execution.state, None), relaxed.goal)
+            estimate = estimate_by_relaxed_plan(
+                relaxed, relaxed.list_true_propositions(execution.state, None), relaxed.goal
+            )
             value, steps = estimate.distance, [relaxed.steps[number] for number in estimate.applicable]
         if value is not None:
             heappush(queue, (value, execution.runtime is not None, self.visited, execution, steps, path))

@@ -201,7 +201,7 @@ class _Layers:
         if relaxed is None:
             return _Node(execution, list(execution.legal()))
         estimate = estimate_by_landmark_cut(
-            relaxed, relaxed.true_propositions(execution.state, execution.runtime), relaxed.goal
+            relaxed, relaxed.list_true_propositions(execution.state, execution.runtime), relaxed.goal
         )
         if estimate.distance is None or estimate.distance > left:
             return None
@@ -296,8 +296,8 @@ class Independence:
         key = step_key(step)
         footprint = self._footprint_cache.get(key)
         if footprint is None:
-            footprint = self._footprint_cache[key] = self._footprints.of_action(step.action, step.binding)
+            footprint = self._footprint_cache[key] = self._footprints.find_action_footprint(step.action, step.binding)
             footprint.deletes.difference_update(
-                [fact for fact, added in self._effects.effects_of(step).certain_facts.items() if added]
+                [fact for fact, added in self._effects.get_effects(step).certain_facts.items() if added]
             )
         return footprint

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from plansafe.specs.lint.gaps.patterns import ProposalPatterns
 from plansafe.specs.lint.gaps.proposals import Proposal
-from plansafe.specs.lint.gaps.safe_plans import StepPath, violated_at_end
+from plansafe.specs.lint.gaps.safe_plans import StepPath, find_violated_at_end
 from plansafe.specs.lint.gaps.state_graph import StateGraph, TaskGraph
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
@@ -92,7 +92,7 @@ class DetourSearch:
         self.explored += 1
         try:
             after = state.execution.after(step)
-            violated_if_ended = None if after is None else violated_at_end(after, self.first_proposal)
+            violated_if_ended = None if after is None else find_violated_at_end(after, self.first_proposal)
         except (NumberTooLarge, TooManyInstances):
             return None
         if after is None:
@@ -102,7 +102,7 @@ class DetourSearch:
             return None
         graph = StateGraph(self.task_graph, after.state) if after.changed else state.graph
         path = (*state.path, step)
-        proposals = list(self.patterns.step_near_suspicious(step, state.graph))
+        proposals = list(self.patterns.propose_step_near_suspicious(step, state.graph))
         is_expanded = (bool(after.changed) and self._is_novel(graph)) or is_reference
         if not after.changed and step in state.path:
             proposals += self.patterns.propose_repeated_steps(step)
@@ -128,8 +128,8 @@ class DetourSearch:
         A fact of S0 that is false counts as a fact.
         """
         true_facts = set(graph.changing_facts)
-        negated = [("not", fact) for fact in self.task_graph.initial_facts if fact not in true_facts]
-        facts: list[object] = [*graph.changing_facts, *negated]
+        false_facts = [("not", fact) for fact in self.task_graph.initial_facts if fact not in true_facts]
+        facts: list[object] = [*graph.changing_facts, *false_facts]
         pair_count = len(self._fact_pairs)
         self._fact_pairs.update([(first, second) for i, first in enumerate(facts) for second in facts[i:]])
         return len(self._fact_pairs) > pair_count

@@ -18,7 +18,7 @@ from plansafe.specs.lint.gaps.safe_plans import (
     SAFE_HEADLINES,
     SafePlans,
     StepPath,
-    violated_by,
+    find_violated_by_plan,
     with_actions_of,
 )
 from plansafe.verifier.api import Checker
@@ -64,7 +64,7 @@ class GapRanking:
         """Safe plans to the goal, with the proposals that they violate."""
         self._completions: dict[tuple[str, ...], StepPath | None] = {}
 
-    def gaps(self, exploited_proposals: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
+    def rank_gaps(self, exploited_proposals: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
         """The gaps, the most suspicious first."""
         ranked = {e.proposal.text: e for e in rank_varied(exploited_proposals, self.options.min_score)[:MAX_PROPOSALS]}
         if not ranked:
@@ -83,7 +83,7 @@ class GapRanking:
             if exploit is not None and instead is not None:
                 shorter = self.plans.shorten(exploit, partial(self._violates, number))
                 confirmed.append(_ConfirmedProposal(proposal, shorter, instead))
-        return self._replayed_gaps(problem, confirmed) if confirmed else []
+        return self._replay_gaps(problem, confirmed) if confirmed else []
 
     def _violates(self, number: int, path: StepPath) -> bool:
         return number in self._find_violated(path)
@@ -91,7 +91,9 @@ class GapRanking:
     def _find_violated(self, path: StepPath) -> set[int]:
         """The proposals that a safe plan to the goal violates; empty for any other path."""
         first_proposal = len(self.plans.engine.rules)
-        return {rule - first_proposal for rule in violated_by(path, self.checker.engine, first_proposal) or ()}
+        return {
+            rule - first_proposal for rule in find_violated_by_plan(path, self.checker.engine, first_proposal) or ()
+        }
 
     # -- exploits -----------------------------------------------------------------------------------------------------
 
@@ -114,7 +116,7 @@ class GapRanking:
     def _complete(self, path: StepPath, remaining: StepPath) -> StepPath | None:
         """A safe plan to the goal that begins with a path."""
         path = with_actions_of(self.plans.engine, path)
-        key = self.plans.steps(path)
+        key = self.plans.list_step_texts(path)
         if key not in self._completions:
             with_remaining = (*path, *with_actions_of(self.plans.engine, remaining))
             safe = [candidate for candidate in (path, with_remaining) if self.plans.is_safe(candidate)]
@@ -130,22 +132,22 @@ class GapRanking:
         if paths or seconds <= 0:
             return min(paths, key=len, default=None)
         query = PlanningQuery(self.compile([proposal])[0], time_limit_s=seconds)
-        planning = ForwardSearch(MAX_STATES_FROM_DETOUR).solve(query)
-        if planning.status is not PlanningStatus.SOLVED:
+        result = ForwardSearch(MAX_STATES_FROM_DETOUR).solve(query)
+        if result.status is not PlanningStatus.SOLVED:
             return None
-        path = with_actions_of(self.plans.engine, planning.steps)
+        path = with_actions_of(self.plans.engine, result.steps)
         self._add_to_pool(path)
         return path
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
-    def _replayed_gaps(self, problem: str, confirmed: list[_ConfirmedProposal]) -> list[Gap]:
+    def _replay_gaps(self, problem: str, confirmed: list[_ConfirmedProposal]) -> list[Gap]:
         """The gaps that a second check confirms, with the answer of the replay kernel."""
         violating_checker, _ = self.compile([gap.proposal for gap in confirmed], "always")
         satisfying_checker, _ = self.compile([], "always")
         gaps = []
         for number, (proposal, exploit, instead) in enumerate(confirmed):
-            plan = Source("<gap>", self.plans.text(exploit))
+            plan = Source("<gap>", self.plans.print_plan(exploit))
             report = satisfying_checker.check(plan)
             findings = [f for f in violating_checker.check(plan).findings if f.rule == f"gap-{number}"]
             findings = [finding for finding in findings if finding.blame is not Blame.PRE_EXISTING]
@@ -160,12 +162,12 @@ class GapRanking:
                     proposal.kind,
                     proposal.score,
                     problem,
-                    self.plans.steps(exploit),
+                    self.plans.list_step_texts(exploit),
                     tuple(sorted({finding.step for finding in findings})),
                     tuple([finding.binding for finding in findings[:MAX_BINDINGS]]),
                     proposal.reasons,
                     proposal.text,
-                    self.plans.steps(instead),
+                    self.plans.list_step_texts(instead),
                     None if kernel_is_safe is None else kernel_is_safe and findings[0].replayed,
                 )
             )

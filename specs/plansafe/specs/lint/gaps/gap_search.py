@@ -16,7 +16,7 @@ from plansafe.specs.lint.gaps.model import Gap, GapOptions, GapsResult
 from plansafe.specs.lint.gaps.proposals import NAME, Proposal, make_proposal
 from plansafe.specs.lint.gaps.safe_plans import SafePlans, StepPath, with_actions_of
 from plansafe.specs.lint.gaps.state_graph import TaskGraph
-from plansafe.specs.lint.gaps.suspicion import Suspicion, SuspicionWeights, node_words
+from plansafe.specs.lint.gaps.suspicion import Suspicion, SuspicionWeights, iterate_words
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.elaborate.types import TypeTable
 from plansafe.verifier.repair.api import repair
@@ -57,7 +57,7 @@ def find_gaps(
     explored = candidates = 0
     for problem in problems:
         search = _ProblemGapSearch(_Inputs(domain, problem, specs, examples, library, resolve), options)
-        ranked_gaps += enumerate(search.gaps())
+        ranked_gaps += enumerate(search.find_gaps())
         diagnostics += search.diagnostics
         explored, candidates = explored + search.explored, candidates + search.candidates
     best: dict[str, Gap] = {}
@@ -87,9 +87,9 @@ class _ProblemGapSearch:
         self.diagnostics: list[Diagnostic] = []
         self.explored = self.candidates = 0
 
-    def gaps(self) -> list[Gap]:
+    def find_gaps(self) -> list[Gap]:
         """The gaps of this problem, the most suspicious first."""
-        checker = self._checker([])
+        checker = self._make_checker([])
         if not checker.ok:
             self.diagnostics += [d for d in checker.diagnostics if d.severity is Severity.ERROR]
             return []
@@ -97,15 +97,15 @@ class _ProblemGapSearch:
             self.diagnostics.append(checker.engine.refusal)
             return []
         plans = SafePlans(checker, self.deadline)
-        harmless_paths, references = self._references(plans)
+        harmless_paths, references = self._find_reference_plans(plans)
         if not references:
             self._add_note("no safe plan to the goal was found, so safecheck did not search for gaps")
             return []
         nodes = [rule.node for rule in checker.compiled.expanded.rules]
         weights = SuspicionWeights(checker.engine.task, checker.rules, nodes, checker.engine.action_predicates)
         proposals = [
-            *sibling_rules(weights, nodes, checker.compiled.symbols.types),
-            *self._library_rules(checker),
+            *propose_sibling_rules(weights, nodes, checker.compiled.symbols.types),
+            *self._propose_library_rules(checker),
         ]
         monitoring_checker, monitored = self._compile(proposals)
         detours = DetourSearch(
@@ -119,11 +119,11 @@ class _ProblemGapSearch:
         self.explored, self.candidates = detours.explored, len(detours.exploited)
         safe_paths = [*references, *detours.plans]
         ranking = GapRanking(plans, harmless_paths, safe_paths, self._compile, self.options)
-        return ranking.gaps(list(detours.exploited.values()), self.inputs.problem.name)
+        return ranking.rank_gaps(list(detours.exploited.values()), self.inputs.problem.name)
 
     # -- compiling ----------------------------------------------------------------------------------------------------
 
-    def _checker(self, proposals: Sequence[Proposal], replay: str = "never") -> Checker:
+    def _make_checker(self, proposals: Sequence[Proposal], replay: str = "never") -> Checker:
         """The specification together with proposed rules, named ``gap-0``, ``gap-1``, .."""
         specs = list(self.inputs.specs)
         if proposals:
@@ -134,18 +134,18 @@ class _ProblemGapSearch:
 
     def _compile(self, proposals: list[Proposal], replay: str = "never") -> tuple[Checker, list[Proposal]]:
         """A checker with all proposals that are well-formed, and these proposals."""
-        checker = self._checker(proposals, replay)
+        checker = self._make_checker(proposals, replay)
         while not checker.ok:
             text = checker.sources[PROPOSED].text
             places = [label.span.start for d in checker.diagnostics for label in d.labels if label.source == PROPOSED]
             wrong = {text.count("\n", 0, place) - 1 for place in places}
             if not wrong:
-                return self._checker([], replay), []
+                return self._make_checker([], replay), []
             proposals = [proposal for number, proposal in enumerate(proposals) if number not in wrong]
-            checker = self._checker(proposals, replay)
+            checker = self._make_checker(proposals, replay)
         return checker, proposals
 
-    def _library_rules(self, checker: Checker) -> list[Proposal]:
+    def _propose_library_rules(self, checker: Checker) -> list[Proposal]:
         """The applicable rules of the library that the specification does not have."""
         if not self.inputs.library:
             return []
@@ -167,7 +167,7 @@ class _ProblemGapSearch:
 
     # -- plans to start from ------------------------------------------------------------------------------------------
 
-    def _references(self, plans: SafePlans) -> tuple[list[StepPath], list[StepPath]]:
+    def _find_reference_plans(self, plans: SafePlans) -> tuple[list[StepPath], list[StepPath]]:
         """The safe examples, and all plans to start from: these, repairs of the other examples, and found plans."""
         harmless_paths: list[StepPath] = []
         start_paths: list[StepPath] = []
@@ -191,7 +191,9 @@ class _ProblemGapSearch:
         if first_path is not None and shortest_path is None:
             shortest_path = plans.shorten(first_path, plans.is_safe)
         start_paths += [path for path in (shortest_path, first_path) if path is not None]
-        unique_paths: dict[tuple[str, ...], StepPath] = {plans.steps(p): p for p in [*harmless_paths, *start_paths]}
+        unique_paths: dict[tuple[str, ...], StepPath] = {
+            plans.list_step_texts(p): p for p in [*harmless_paths, *start_paths]
+        }
         return harmless_paths, list(unique_paths.values())[:MAX_REFERENCES]
 
     def _add_note(self, message: str) -> None:
@@ -204,11 +206,11 @@ def _unnamed_text(node: list[Node]) -> str:
     return format_node([node[0], NAME, *node[2:]])
 
 
-def sibling_rules(weights: SuspicionWeights, nodes: Sequence[list[Node]], table: TypeTable) -> list[Proposal]:
+def propose_sibling_rules(weights: SuspicionWeights, nodes: Sequence[list[Node]], table: TypeTable) -> list[Proposal]:
     """Each rule with one word replaced by a sibling, unless that is a rule already; the most suspicious ones."""
     stripped_rules = [_strip_texts(node) for node in nodes]
     existing = {format_node(rule) for rule in stripped_rules}
-    words_of_rules = [set(node_words(rule)) for rule in stripped_rules]
+    words_of_rules = [set(iterate_words(rule)) for rule in stripped_rules]
     proposals: dict[str, Proposal] = {}
     for word, sibling, suspicion in _find_siblings(weights, table):
         candidates = [

@@ -64,14 +64,14 @@ class ProposalPatterns:
         self, facts: tuple[GroundFact, ...], graph: StateGraph, chain: tuple[GroundFact, ...]
     ) -> Proposal:
         names = LiftedNames(self.weights)
-        body = names.facts(facts)
-        text = f"(:process {NAME} :parameters ({names.parameters()}) :forbid {body})"
+        body = names.print_facts(facts)
+        text = f"(:process {NAME} :parameters ({names.print_parameters()}) :forbid {body})"
         suspicions = self._list_suspicions(facts, {object_ for fact in facts for object_ in fact.objects})
         return make_proposal("together", text, suspicions, links=graph.link_count(chain))
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
-    def step_near_suspicious(self, step: GroundAction, before: StateGraph) -> Iterator[Proposal]:
+    def propose_step_near_suspicious(self, step: GroundAction, before: StateGraph) -> Iterator[Proposal]:
         """A step alone, and with each suspicious fact near its objects that it does not need."""
         binding = step.binding
         preconditions = {
@@ -94,9 +94,9 @@ class ProposalPatterns:
         objects = {object_ for fact in facts for object_ in fact.objects}
         objects |= {o for o in step.objects if weights.types[weights.find_most_suspicious_type(o)].weight}
         names = LiftedNames(weights)
-        pattern = names.step(step, objects)
-        body = names.facts(facts)
-        text = f"(:process {NAME} :parameters ({names.parameters()}) :on {pattern} :forbid {body})"
+        pattern = names.print_step(step, objects)
+        body = names.print_facts(facts)
+        text = f"(:process {NAME} :parameters ({names.print_parameters()}) :on {pattern} :forbid {body})"
         suspicions = [weights.actions[step.action.name], *self._list_suspicions(facts, objects)]
         return make_proposal("while", text, suspicions, links=links)
 
@@ -106,9 +106,9 @@ class ProposalPatterns:
 
     def _propose_repeated(self, step: GroundAction) -> Proposal:
         names, action = LiftedNames(self.weights), step.action.name
-        pattern = f"(action {names.step(step, set(step.objects))})"
+        pattern = f"(action {names.print_step(step, set(step.objects))})"
         text = (
-            f"(:trajectory {NAME} :parameters ({names.parameters()}) "
+            f"(:trajectory {NAME} :parameters ({names.print_parameters()}) "
             f":formula (always (imply {pattern} (weak-next (always (not {pattern}))))))"
         )
         twice = Suspicion(FORBIDDEN_WEIGHT, f"`{action}` is done twice, without any effect in the domain")
@@ -127,9 +127,9 @@ class ProposalPatterns:
 
     def _propose_left(self, fact: GroundFact, object_fact: GroundFact | None) -> Proposal:
         names = LiftedNames(self.weights)
-        body = names.facts([fact])
-        when = f" :when {names.facts([object_fact])}" if object_fact is not None else ""
-        text = f"(:termination {NAME} :parameters ({names.parameters()}){when} :forbid {body})"
+        body = names.print_facts([fact])
+        when = f" :when {names.print_facts([object_fact])}" if object_fact is not None else ""
+        text = f"(:termination {NAME} :parameters ({names.print_parameters()}){when} :forbid {body})"
         facts = (fact,) if object_fact is None else (fact, object_fact)
         left = Suspicion(LEFT_WEIGHT, f"`{self.task.predicates[fact.predicate].name}` is left at the end")
         suspicions = [*self._list_suspicions(facts, set(fact.objects)), left]
@@ -148,8 +148,8 @@ class ProposalPatterns:
 
     def _propose_limit(self, changing: int, limit: int, code: int) -> Proposal:
         task, names = self.task, LiftedNames(self.weights)
-        arguments = [names.variable(object_) for object_ in task.decode(code, len(task.functions[changing].types))]
+        arguments = [names.name_variable(object_) for object_ in task.decode(code, len(task.functions[changing].types))]
         small, large = [f"({' '.join([task.functions[function].name, *arguments])})" for function in (changing, limit)]
-        text = f"(:process {NAME} :parameters ({names.parameters()}) :require (<= {small} {large}))"
+        text = f"(:process {NAME} :parameters ({names.print_parameters()}) :require (<= {small} {large}))"
         unread = Suspicion(UNREAD_WEIGHT, f"no rule and no action reads the limit `{large}`")
         return make_proposal("beyond", text, [unread])

@@ -57,24 +57,24 @@ class LiftedNames:
         self.task = weights.task
         self._variables: dict[int, tuple[str, str]] = {}
 
-    def variable(self, object_number: int) -> str:
+    def name_variable(self, object_number: int) -> str:
         """The variable for an object."""
         if object_number not in self._variables:
             type_name = self.task.type_names[self.weights.find_most_suspicious_type(object_number)]
             self._variables[object_number] = f"?{type_name}-{len(self._variables) + 1}", type_name
         return self._variables[object_number][0]
 
-    def facts(self, facts: Sequence[GroundFact]) -> str:
+    def print_facts(self, facts: Sequence[GroundFact]) -> str:
         """The conjunction of facts about variables."""
-        names = [(self.task.predicates[f.predicate].name, *[self.variable(o) for o in f.objects]) for f in facts]
+        names = [(self.task.predicates[f.predicate].name, *[self.name_variable(o) for o in f.objects]) for f in facts]
         texts = [f"({' '.join(words)})" for words in names]
         return texts[0] if len(texts) == 1 else f"({' '.join(['and', *texts])})"
 
-    def step(self, step: GroundAction, named_objects: set[int]) -> str:
+    def print_step(self, step: GroundAction, named_objects: set[int]) -> str:
         """The pattern of a step, with ``_`` for objects that are not in ``named_objects``."""
-        words = [self.variable(object_) if object_ in named_objects else "_" for object_ in step.objects]
+        words = [self.name_variable(object_) if object_ in named_objects else "_" for object_ in step.objects]
         return f"({' '.join([step.action.name, *words])})"
 
-    def parameters(self) -> str:
+    def print_parameters(self) -> str:
         """The typed list of the variables."""
         return " ".join([f"{variable} - {type_name}" for variable, type_name in self._variables.values()])

@@ -28,7 +28,7 @@ def with_actions_of(engine: Engine, path: Sequence[GroundAction]) -> StepPath:
     return tuple([step._replace(action=actions[step.action.name]) for step in path])
 
 
-def violated_at_end(execution: Execution, first_proposal: int) -> set[int] | None:
+def find_violated_at_end(execution: Execution, first_proposal: int) -> set[int] | None:
     """Find the proposals that an execution violates if it ends here, except preferences, by their rule numbers.
 
     ``first_proposal`` is the number of the first proposal; the rules before it are the specification's. Violations by
@@ -37,21 +37,21 @@ def violated_at_end(execution: Execution, first_proposal: int) -> set[int] | Non
     """
     if execution.engine.evaluate_goal(execution.state) is not True:
         return None
-    end = execution.finished_runtime()
+    end = execution.finish_runtime()
     if end is None:
         return set()
     rules, parts = execution.engine.rules, execution.engine.rule_set.parts
-    violated = {parts[v.part].rule for v in end.violations() if v.blame != "pre-existing"}
+    violated = {parts[v.part].rule for v in end.collect_violations() if v.blame != "pre-existing"}
     hard = {rule for rule in violated if not rules[rule].preference}
-    return None if end.undecided() or any([rule < first_proposal for rule in hard]) else hard
+    return None if end.collect_undecided() or any([rule < first_proposal for rule in hard]) else hard
 
 
-def violated_by(path: Sequence[GroundAction], engine: Engine, first_proposal: int) -> set[int] | None:
-    """As :func:`violated_at_end` after a plan; ``None`` also if it cannot be executed."""
+def find_violated_by_plan(path: Sequence[GroundAction], engine: Engine, first_proposal: int) -> set[int] | None:
+    """As :func:`find_violated_at_end` after a plan; ``None`` also if it cannot be executed."""
     execution = Execution.initial(engine)
     try:
         if all(execution.take(step) for step in with_actions_of(engine, path)):
-            return violated_at_end(execution, first_proposal)
+            return find_violated_at_end(execution, first_proposal)
     except (NumberTooLarge, TooManyInstances):
         pass
     return None
@@ -67,17 +67,17 @@ class SafePlans:
         self._search_from_start = ForwardSearch(MAX_STATES_FROM_START)
         self._search_from_detour = ForwardSearch(MAX_STATES_FROM_DETOUR)
 
-    def steps(self, path: Sequence[GroundAction]) -> tuple[str, ...]:
+    def list_step_texts(self, path: Sequence[GroundAction]) -> tuple[str, ...]:
         """The steps of a path as text."""
         return tuple([step_text(step, self.engine.task.objects) for step in path])
 
-    def text(self, path: Sequence[GroundAction]) -> str:
+    def print_plan(self, path: Sequence[GroundAction]) -> str:
         """A path as a plan, with one step per line."""
-        return "".join([f"{step}\n" for step in self.steps(path)])
+        return "".join([f"{step}\n" for step in self.list_step_texts(path)])
 
     def is_safe(self, path: Sequence[GroundAction]) -> bool:
         """Whether a path is a safe plan to the goal."""
-        return self.checker.check(Source("<gap>", self.text(path))).headline in SAFE_HEADLINES
+        return self.checker.check(Source("<gap>", self.print_plan(path))).headline in SAFE_HEADLINES
 
     def parse(self, plan: Source) -> StepPath | None:
         """The steps of a plan without times; ``None`` for any other plan."""
@@ -93,8 +93,8 @@ class SafePlans:
         if seconds <= 0.01:
             return None
         search = self._search_from_detour if prefix else self._search_from_start
-        planning = search.solve(PlanningQuery(self.checker, prefix, shortest=shortest, time_limit_s=seconds))
-        return (*prefix, *planning.steps) if planning.status is PlanningStatus.SOLVED else None
+        result = search.solve(PlanningQuery(self.checker, prefix, shortest=shortest, time_limit_s=seconds))
+        return (*prefix, *result.steps) if result.status is PlanningStatus.SOLVED else None
 
     def find_with_planners(self, limit_s: float) -> StepPath | None:
         """Find a safe plan to the goal by the installed planners."""
@@ -103,8 +103,8 @@ class SafePlans:
         seconds = min(limit_s, self.deadline - monotonic())
         if seconds <= 0.1:
             return None
-        planning = make_default_planners().solve(PlanningQuery(self.checker, time_limit_s=seconds))
-        return tuple(planning.steps) if planning.status is PlanningStatus.SOLVED else None
+        result = make_default_planners().solve(PlanningQuery(self.checker, time_limit_s=seconds))
+        return tuple(result.steps) if result.status is PlanningStatus.SOLVED else None
 
     def shorten(self, path: StepPath, is_kept: Callable[[StepPath], bool]) -> StepPath:
         """Remove steps from a path, up to three at a time, while ``is_kept`` is true. Quadratic in its length."""

@@ -33,16 +33,16 @@ class TaskGraph:
         self.initial = engine.make_initial_state()
         basic = [index for index in range(len(task.static)) if index not in weights.derived]
         self.changing_predicates = [predicate for predicate in basic if not task.static[predicate]]
-        static_facts = self.facts(self.initial, [predicate for predicate in basic if task.static[predicate]])
-        self.initial_facts = self.facts(self.initial, self.changing_predicates)
-        self.edges = incident_facts(static_facts)
-        self.items = self.suspicious_items(static_facts)
+        static_facts = self.list_true_facts(self.initial, [predicate for predicate in basic if task.static[predicate]])
+        self.initial_facts = self.list_true_facts(self.initial, self.changing_predicates)
+        self.edges = map_objects_to_facts(static_facts)
+        self.items = self.find_suspicious_items(static_facts)
         for number in range(len(task.objects)):
             weight = weights.types[weights.find_most_suspicious_type(number)].weight
             if weight:
                 self.items.append(SuspiciousItem(weight, None, (number,)))
 
-    def facts(self, state: State, predicates: list[int]) -> list[GroundFact]:
+    def list_true_facts(self, state: State, predicates: list[int]) -> list[GroundFact]:
         """The true facts of some predicates."""
         task = self.task
         return [
@@ -51,7 +51,7 @@ class TaskGraph:
             for code in sorted(state.facts[predicate])
         ]
 
-    def suspicious_items(self, facts: list[GroundFact]) -> list[SuspiciousItem]:
+    def find_suspicious_items(self, facts: list[GroundFact]) -> list[SuspiciousItem]:
         """The suspicious facts among these."""
         suspicions = self.weights.facts
         return [
@@ -70,9 +70,9 @@ class StateGraph:
 
     def __init__(self, task_graph: TaskGraph, state: State) -> None:
         self.task_graph = task_graph
-        self.changing_facts = task_graph.facts(state, task_graph.changing_predicates)
-        self._edges = incident_facts(self.changing_facts)
-        changing_items = task_graph.suspicious_items(self.changing_facts)
+        self.changing_facts = task_graph.list_true_facts(state, task_graph.changing_predicates)
+        self._edges = map_objects_to_facts(self.changing_facts)
+        changing_items = task_graph.find_suspicious_items(self.changing_facts)
         changing_items.sort(key=lambda item: (-item.weight, item.fact is None or not task_graph.is_new(item.fact)))
         items = [*changing_items[:MAX_ITEMS], *task_graph.items]
         self.items = sorted(items, key=lambda item: -item.weight)[:MAX_ITEMS]
@@ -84,7 +84,7 @@ class StateGraph:
         suspicions = self.task_graph.weights.facts
         return sorted(facts, key=lambda fact: -suspicions[fact.predicate].weight) if len(facts) <= MAX_DEGREE else []
 
-    def _chains_from(self, start: tuple[int, ...]) -> dict[int, tuple[GroundFact, ...]]:
+    def _find_chains(self, start: tuple[int, ...]) -> dict[int, tuple[GroundFact, ...]]:
         """The objects within :data:`MAX_DISTANCE` facts of some objects, each with a shortest chain of facts."""
         chains: dict[int, tuple[GroundFact, ...]] = dict.fromkeys(start, ())
         layer = list(start)
@@ -102,7 +102,7 @@ class StateGraph:
     def chain(self, start: tuple[int, ...], end: tuple[int, ...]) -> tuple[GroundFact, ...] | None:
         """A shortest chain of facts between two groups of objects: empty if they share one, ``None`` if none."""
         if start not in self._chains:
-            self._chains[start] = self._chains_from(start)
+            self._chains[start] = self._find_chains(start)
         chains = [self._chains[start][target] for target in end if target in self._chains[start]]
         return min(chains, key=len, default=None)
 
@@ -112,7 +112,7 @@ class StateGraph:
         return len([fact for fact in chain or () if suspicions[fact.predicate].weight < FORBIDDEN_WEIGHT])
 
 
-def incident_facts(facts: list[GroundFact]) -> dict[int, list[GroundFact]]:
+def map_objects_to_facts(facts: list[GroundFact]) -> dict[int, list[GroundFact]]:
     """For each object, the facts that connect it with others."""
     by_object: dict[int, list[GroundFact]] = {}
     for fact in facts:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from plansafe.grammar.sexpr import Node
-from plansafe.specs.lint.domain_index import effects
+from plansafe.specs.lint.domain_index import list_effects
 from plansafe.specs.lint.part_statements import read_symbols
 from plansafe.verifier.model.nodes import Action, Atom, Formula, Not, Task, Temporal
 from plansafe.verifier.model.operations import atoms_in, children, expression_fluents, symbols_read
@@ -52,7 +52,7 @@ class SuspicionWeights:
             read_by_rules |= read_symbols(rule) | {pattern.atom.predicate for pattern in rule.step_patterns}
             dangerous |= {predicate for part in rule.parts for predicate in _find_dangerous_predicates(part)}
         read = read_by_rules | _read_by_actions(task)
-        all_effects = [effect for action in task.actions.values() for effect in effects(action)]
+        all_effects = [effect for action in task.actions.values() for effect in list_effects(action)]
         changing = {assignment.function for effect in all_effects for assignment in effect.assignments}
         unread_static = [f for f in range(len(task.functions)) if f not in changing and -1 - f not in read]
         self.limits = [
@@ -68,34 +68,40 @@ class SuspicionWeights:
             for name in task.actions
         }
 
-    def _find_fact_suspicions(self, read: set[int], dangerous: set[int]) -> list[Suspicion]:
+    def _find_fact_suspicions(self, read_symbols: set[int], dangerous: set[int]) -> list[Suspicion]:
         actions = self.task.actions.values()
-        common = _find_common_words(
+        common_words = _find_common_words(
             [{atom.predicate for atom in _collect_precondition_atoms(action)} for action in actions]
         )
-        ending_actions = [action for action in actions if not any([effect.adds for effect in effects(action)])]
-        ended = {atom.predicate for action in ending_actions for effect in effects(action) for atom in effect.deletes}
+        ending_actions = [action for action in actions if not any([effect.adds for effect in list_effects(action)])]
+        ended = {
+            atom.predicate for action in ending_actions for effect in list_effects(action) for atom in effect.deletes
+        }
         return [
-            NO_SUSPICION if predicate in common else self._make_fact_suspicion(predicate, read, dangerous, ended)
+            NO_SUSPICION
+            if predicate in common_words
+            else self._make_fact_suspicion(predicate, read_symbols, dangerous, ended)
             for predicate in range(len(self.task.static))
         ]
 
-    def _make_fact_suspicion(self, predicate: int, read: set[int], dangerous: set[int], ended: set[int]) -> Suspicion:
+    def _make_fact_suspicion(
+        self, predicate: int, read_symbols: set[int], dangerous: set[int], ended: set[int]
+    ) -> Suspicion:
         declared, static = self.task.predicates[predicate], self.task.static[predicate]
         if predicate in self.derived:
             return NO_SUSPICION  # the facts that it is derived from may be suspicious
         if predicate in dangerous:
             weight = FORBIDDEN_WEIGHT if len(declared.types) < 2 and not static else NAMED_WEIGHT
             return Suspicion(weight, f"rules forbid `{declared.name}` in other combinations")
-        if predicate in read:
+        if predicate in read_symbols:
             return NO_SUSPICION
         weight = UNREAD_WEIGHT if static or predicate in ended else NAMED_WEIGHT
         return Suspicion(weight, f"no rule and no action reads `{declared.name}`")
 
     def _find_type_suspicions(self, nodes: Sequence[Node]) -> list[Suspicion]:
         task = self.task
-        action_words = [set(node_words(action.node)) for action in task.actions.values()]
-        in_rules = set(node_words(list(nodes))) - _find_common_words(action_words)
+        action_words = [set(iterate_words(action.node)) for action in task.actions.values()]
+        in_rules = set(iterate_words(list(nodes))) - _find_common_words(action_words)
         in_domain = set().union(*action_words)
         for declared in (*task.predicates, *task.functions):
             in_domain |= {task.type_names[t] for types in declared.types for t in types} if declared.node else set()
@@ -128,13 +134,13 @@ def _collect_precondition_atoms(action: Action) -> Iterator[Atom]:
     return (atom for part in action.start.condition for atom in atoms_in(part))
 
 
-def node_words(node: object) -> Iterator[str]:
+def iterate_words(node: object) -> Iterator[str]:
     """The words of an expression."""
     if isinstance(node, str):
         yield node
     elif isinstance(node, list):
         for child in node:
-            yield from node_words(child)
+            yield from iterate_words(child)
 
 
 def _read_by_actions(task: Task) -> set[int]:
@@ -143,7 +149,7 @@ def _read_by_actions(task: Task) -> set[int]:
     functions = set()
     for action in task.actions.values():
         formulas += [*action.start.condition, *action.over_all, *(action.end.condition if action.end else ())]
-        for effect in effects(action):
+        for effect in list_effects(action):
             formulas += [effect.condition, effect.at_start]
             functions |= {-1 - fluent.function for a in effect.assignments for fluent in expression_fluents(a.value)}
     return functions | symbols_read(*formulas)

@@ -111,9 +111,9 @@ class Automaton:
         """Let instances read the next letter only if changes affect them, whatever its time is."""
         self._awake.clear()
         self._default_awake = False
-        self._time_bits = self.program.time_bits(letter_time)
+        self._time_bits = self.program.compare_time(letter_time)
 
-    def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
+    def list_triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
         """Return the functions that find bindings, each with its predicate and whether it follows added facts.
 
         ``None``: it follows added and deleted facts, or the changes of a fluent.
@@ -179,12 +179,12 @@ class Automaton:
         """Whether :meth:`step` would change nothing: no fact that is read changed, and no bound was passed."""
         if self._awake or self._default_awake or self._has_global_change or self._affected_bindings or self._candidates:
             return False
-        return not self.violation_log.has_pending_changes and self.program.time_bits(letter_time) == self._time_bits
+        return not self.violation_log.has_pending_changes and self.program.compare_time(letter_time) == self._time_bits
 
     def step(self, state: State, letter_time: LetterTime) -> None:
         """Read the letter of ``state`` at ``letter_time``."""
         program = self.program
-        time_bits = program.time_bits(letter_time) if self._timed else 0
+        time_bits = program.compare_time(letter_time) if self._timed else 0
         all_due = time_bits != self._time_bits
         self._time_bits = time_bits
         if self._has_global_change:
@@ -195,9 +195,9 @@ class Automaton:
                 return
             all_due = all_due or bits != self._global_bits
             self._global_bits = bits
-        due = set(self._awake) if not all_due else set(self.instances)
+        due_bindings = set(self._awake) if not all_due else set(self.instances)
         if self._affected_bindings:
-            due |= self._affected_bindings
+            due_bindings |= self._affected_bindings
             for binding in self._affected_bindings:
                 self._update_bits(state, binding)
             self._affected_bindings.clear()
@@ -207,9 +207,9 @@ class Automaton:
                 for binding in dict.fromkeys(self._candidates):
                     if binding not in self.instances and binding not in self.retired:
                         self._create(state, binding)
-                        due.add(binding)
+                        due_bindings.add(binding)
             self._candidates.clear()
-        for binding in due:
+        for binding in due_bindings:
             instance = self.instances.get(binding)
             if instance is not None:
                 self._advance(binding, instance, time_bits, letter_time)
@@ -231,7 +231,7 @@ class Automaton:
         for index, code, _ in changes:
             self.readers.add_readers(index, code, affected)
             has_global_change = has_global_change or self.global_readers.matches(index, code)
-        time_bits = program.time_bits(letter_time)
+        time_bits = program.compare_time(letter_time)
         all_due, global_bits = time_bits != self._time_bits, self._global_bits
         if has_global_change:
             bits = self.leaves.evaluate_global(state)
@@ -276,7 +276,9 @@ class Automaton:
     def _is_violated_in(self, state: int) -> bool:
         """Whether the formula is violated in a state of the program: now (a past formula), or for good."""
         program = self.program
-        return not program.output(state) if program.past_mode else program.verdict(state) == PERMANENTLY_VIOLATED
+        return (
+            not program.read_output(state) if program.past_mode else program.find_verdict(state) == PERMANENTLY_VIOLATED
+        )
 
     def _create(self, state: State, binding: Binding) -> None:
         """Give a binding its own instance, unless it still behaves like the default instance."""
@@ -333,7 +335,7 @@ class Automaton:
         if program.past_mode:
             self._evaluate_letter(binding, instance, letter_time)
         else:
-            verdict = program.verdict(instance.state)
+            verdict = program.find_verdict(instance.state)
             if verdict == PERMANENTLY_VIOLATED:
                 self.violation_log.report(binding, instance, letter_time.letter, at_end=False)
                 self._retire(binding)
@@ -347,11 +349,11 @@ class Automaton:
 
     def _is_violated_again(self, instance: Instance) -> bool:
         """Whether the next letter has a violation even if nothing changes."""
-        return self.mode == "each" and not self.program.output(instance.state)
+        return self.mode == "each" and not self.program.read_output(instance.state)
 
     def _evaluate_letter(self, binding: Binding, instance: Instance, letter_time: LetterTime) -> None:
         """Report the violation of a past formula at the letter that its instance has just read, if there is one."""
-        violated = not self.program.output(instance.state)
+        violated = not self.program.read_output(instance.state)
         if self.mode == "each":
             if violated:
                 self.violations.append(
@@ -368,7 +370,7 @@ class Automaton:
             self.violation_log.report(binding, instance, letter_time.letter, at_end=False)
         if not violated:
             if instance.violated:
-                self.violation_log.settle_ended(binding)
+                self.violation_log.settle_ended_violation(binding)
             instance.ceased = True
             instance.violated_at_start = False
         instance.violated = violated
@@ -387,7 +389,7 @@ class Automaton:
             self._violate_shared_bindings(letter_time)
             return
         if not program.past_mode:
-            verdict = program.verdict(default_instance.state)
+            verdict = program.find_verdict(default_instance.state)
             if verdict == PERMANENTLY_SATISFIED:
                 self.default_retired = True
             elif verdict == PRESENTLY_SATISFIED:
@@ -440,8 +442,8 @@ class Automaton:
     def _is_unsatisfied(self, instance: Instance) -> bool:
         """Whether an instance is violated if the trace ends now."""
         if self.program.past_mode:
-            return not self.program.output(instance.state)
-        return self.program.verdict(instance.state) < PRESENTLY_SATISFIED
+            return not self.program.read_output(instance.state)
+        return self.program.find_verdict(instance.state) < PRESENTLY_SATISFIED
 
     def fork(self) -> Automaton:
         """Return an independent copy, which shares the program and its tables."""

@@ -36,11 +36,11 @@ class FactIndexes:
         """Add the requested indexes that are missing; ``facts`` belong to the state that the indexes describe."""
         if len(requested) <= len(self.specs) and requested <= self.specs.keys():
             return
-        missing = {spec: emitter.indexes[spec] for spec in requested if spec not in self.specs}
-        self.specs = {**self.specs, **missing}
+        missing_specs = {spec: emitter.indexes[spec] for spec in requested if spec not in self.specs}
+        self.specs = {**self.specs, **missing_specs}
         self._by_predicate = {predicate: list(entries) for predicate, entries in self._by_predicate.items()}
-        self.tables += [{} for _ in range(max(missing.values()) + 1 - len(self.tables))]
-        for (predicate, positions), number in missing.items():
+        self.tables += [{} for _ in range(max(missing_specs.values()) + 1 - len(self.tables))]
+        for (predicate, positions), number in missing_specs.items():
             self.tables[number] = {}
             self._fill(predicate, positions, number, facts)
             if self._unshared_keys is not None:
@@ -149,7 +149,7 @@ class InstanceIndex:
             bindings = self._changed_entries[number][key] = set(self._tables[number].get(key, ()))
         return bindings
 
-    def add_readers(self, predicate: int, code: int, out: set[Binding]) -> bool:
+    def add_readers(self, predicate: int, code: int, readers: set[Binding]) -> bool:
         """Add the registered instances that read the fact to ``out``; return whether there are any."""
         changed_entries, has_readers = self._changed_entries, False
         for key_of, number in self._keys.get(predicate, ()):
@@ -159,7 +159,7 @@ class InstanceIndex:
                 if bindings is None:
                     bindings = self._tables[number].get(key)
                 if bindings:
-                    out |= bindings
+                    readers |= bindings
                     has_readers = True
         return has_readers
 

@@ -26,7 +26,7 @@ class Episode:
         self.start = start
         self.was_affected = was_affected
 
-    def blame(self, *, mentions_actions: bool) -> str:
+    def decide_blame(self, *, mentions_actions: bool) -> str:
         """Return the blame so far; a rule that mentions actions cannot be violated before the first step."""
         if self.start or mentions_actions:
             return "introduced"
@@ -71,7 +71,7 @@ class InvariantMonitor:
         self._affected_bindings: set[Binding] = set()
         """The violated bindings that read a change since the last letter."""
 
-    def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
+    def list_triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
         """Return the functions that find bindings, each with its predicate and whether it follows added facts.
 
         ``None``: it follows added and deleted facts, or the changes of a fluent.
@@ -153,7 +153,9 @@ class InvariantMonitor:
 
     def _report(self, binding: Binding, episode: Episode, letter: int, *, at_end: bool) -> None:
         self.violations.append(
-            Violation(self.part, binding, letter, letter, at_end, episode.blame(mentions_actions=self.mentions_actions))
+            Violation(
+                self.part, binding, letter, letter, at_end, episode.decide_blame(mentions_actions=self.mentions_actions)
+            )
         )
 
     def finish(self, state: State, letter: int) -> None:

@@ -97,7 +97,7 @@ class Latch(Automaton):
         """The formula at the letter read last; ``None`` if it cannot be decided."""
         if self.unknown_bindings and (binding in self.unknown_bindings or () in self.unknown_bindings):
             return None
-        return self.program.output(self.instances.get(binding, self.default_instance).state)
+        return self.program.read_output(self.instances.get(binding, self.default_instance).state)
 
     def predict_truth(self, binding: Binding, state: State, letter_time: LetterTime) -> bool | None:
         """The value of :meth:`truth` after the letter of ``state`` at ``letter_time``, without a change."""
@@ -108,7 +108,9 @@ class Latch(Automaton):
             return None
         program, instance = self.program, self.instances.get(binding, self.default_instance)
         letter = local_bits | global_bits
-        return program.output(program.move(instance.state, letter, program.time_bits(letter_time), letter_time)[0])
+        return program.read_output(
+            program.move(instance.state, letter, program.compare_time(letter_time), letter_time)[0]
+        )
 
     def fork(self) -> Latch:
         """An independent copy."""
@@ -214,9 +216,9 @@ class LatchedCheck(StepCheck):
 
     def check_with_latches(self, state: State, truth: LatchTruth, letter_time: LetterTime) -> None:
         """Evaluate the steps that matched, after the latches have read the letter."""
-        due = [binding for binding in self._due if self._late_guards_hold(state, binding, truth)]
-        self._due[:] = due if self.after else []
-        for binding in () if self.after else due:
+        due_bindings = [binding for binding in self._due_bindings if self._late_guards_hold(state, binding, truth)]
+        self._due_bindings[:] = due_bindings if self.after else []
+        for binding in () if self.after else due_bindings:
             self._record(self._evaluate(state, binding, truth), binding, letter_time.letter + 1, letter_time.letter)
 
     def _evaluate_guard(self, state: State, binding: Binding, truth: LatchTruth) -> bool | None:
@@ -286,8 +288,8 @@ def can_use_latches(task: Task, part: RulePart, momentary: frozenset[int]) -> bo
 
 def _split_guard(guard: Formula | None, momentary: frozenset[int]) -> tuple[list[Formula], list[Formula]]:
     """The conjuncts of a guard about the state, and those about the past or the actions of the letter."""
-    early: list[Formula] = []
-    late: list[Formula] = []
+    early_parts: list[Formula] = []
+    late_parts: list[Formula] = []
     for part in () if guard is None else conjuncts(guard):
-        (late if is_temporal(part) or mentions(part, momentary) else early).append(part)
-    return early, late
+        (late_parts if is_temporal(part) or mentions(part, momentary) else early_parts).append(part)
+    return early_parts, late_parts

@@ -28,10 +28,10 @@ def make_monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCrit
     """
     if runtime is None:
         return ()
-    nondecisive, memories = runtime.rule_set.nondecisive_parts(criteria), runtime.key_memories
+    nondecisive, memories = runtime.rule_set.find_nondecisive_parts(criteria), runtime.key_memories
     # If numbers may be undefined, preferences count: an undecided one makes the verdict UNKNOWN.
     has_numbers = bool(runtime.rule_set.task.functions)
-    ignored = runtime.rule_set.parts_below_severity(criteria) if has_numbers else nondecisive
+    ignored = runtime.rule_set.find_parts_below_severity(criteria) if has_numbers else nondecisive
     key: list[object] = []
     is_violated = is_undecided = False
     for number, monitor in enumerate(runtime.monitors):
@@ -76,7 +76,7 @@ def _make_initial_violations_key(monitor: InvariantMonitor | Automaton) -> tuple
     """
     if isinstance(monitor, InvariantMonitor):
         blames = {
-            binding: episode.blame(mentions_actions=monitor.mentions_actions)
+            binding: episode.decide_blame(mentions_actions=monitor.mentions_actions)
             for binding, episode in monitor.episodes.items()
         }
         if monitor.final:
@@ -86,7 +86,7 @@ def _make_initial_violations_key(monitor: InvariantMonitor | Automaton) -> tuple
         pre_existing = frozenset([binding for binding, blame in blames.items() if blame not in CAUSED_BLAMES])
         caused = len(pre_existing) < len(blames) or any([v.blame in CAUSED_BLAMES for v in monitor.violations])
         return (pre_existing,) if pre_existing else (), caused
-    caused = any([monitor.violation_log.blame(n) in CAUSED_BLAMES for n in range(len(monitor.violations))])
+    caused = any([monitor.violation_log.decide_blame(n) in CAUSED_BLAMES for n in range(len(monitor.violations))])
     if not monitor.violation_log.tracks_initial:
         return (), caused
     instances = [(b, instance) for b, instance in monitor.instances.items() if instance.violated_at_start]

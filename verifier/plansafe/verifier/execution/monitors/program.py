@@ -90,7 +90,7 @@ class Program:
         formula = ground_temporal(task, formula, parameters)
         self.formula = formula  # past_index has the identities of its past subformulas
         if self.past_mode:
-            self._output = self._past_expression(formula)
+            self._output = self._make_past_expression(formula)
             self.skeleton = BooleanExpression("component")
         else:
             self.skeleton = self._trace_expression(formula)
@@ -115,7 +115,7 @@ class Program:
 
     # -- building -----------------------------------------------------------------------------------------------------
 
-    def leaf_number(self, formula: Formula) -> int:
+    def number_leaf(self, formula: Formula) -> int:
         """Return the number of a state formula among the leaves; it is added if it is missing."""
         key = make_structural_key(formula)
         if key not in self._leaf_index:
@@ -123,22 +123,22 @@ class Program:
             self.leaves.append(formula)
         return self._leaf_index[key]
 
-    def _past_expression(self, formula: Formula) -> BooleanExpression:
+    def _make_past_expression(self, formula: Formula) -> BooleanExpression:
         """A past formula as an expression over leaf bits and past bits."""
         if isinstance(formula, Truth):
             return BooleanExpression("constant", int(formula.value))
         if not is_temporal(formula):
             parts = split_by_parameters(formula, self._parameters) if self.past_mode else (formula,)
-            leaves = [BooleanExpression("leaf", self.leaf_number(part)) for part in parts]
+            leaves = [BooleanExpression("leaf", self.number_leaf(part)) for part in parts]
             return _junction(formula, leaves) if isinstance(formula, And | Or) and len(leaves) > 1 else leaves[0]
         match formula:
             case Not():
-                return BooleanExpression("not", parts=(self._past_expression(formula.body),))
+                return BooleanExpression("not", parts=(self._make_past_expression(formula.body),))
             case And() | Or():
-                return _junction(formula, [self._past_expression(p) for p in formula.parts])
+                return _junction(formula, [self._make_past_expression(p) for p in formula.parts])
             case Temporal():
                 if id(formula) not in self.past_index:
-                    operands = [self._past_expression(p) for p in formula.operands]
+                    operands = [self._make_past_expression(p) for p in formula.operands]
                     self.past_index[id(formula)] = len(self._past)
                     self._past.append((past_operator(formula), operands))
                 return BooleanExpression("past", self.past_index[id(formula)])
@@ -150,7 +150,7 @@ class Program:
     def _trace_expression(self, formula: Formula) -> BooleanExpression:
         """The Boolean structure of a formula about the trace; maximal formulas without trace operators become LTLf."""
         if not any([isinstance(p, Temporal) and p.operator in TRACE_OPERATORS for p in subformulas(formula)]):
-            node = self.progression.normal(formula, True, self._interleaved_bit, _expect_no_quantifier)
+            node = self.progression.normal(formula, True, self._find_interleaved_bit, _expect_no_quantifier)
             return self._add_component(Component("ltl", [], (), node))
         match formula:
             case Not():
@@ -158,7 +158,7 @@ class Program:
             case And() | Or():
                 return _junction(formula, [self._trace_expression(p) for p in formula.parts])
             case Temporal():
-                values = [self._past_expression(p) for p in formula.operands]
+                values = [self._make_past_expression(p) for p in formula.operands]
                 operator = trace_operator(formula)
                 return self._add_component(Component(operator, values, formula.bounds, find_start_state(operator)))
             case Truth() | Atom() | Equal() | Compare() | Quantified():
@@ -170,12 +170,12 @@ class Program:
         self.components.append(component)
         return BooleanExpression("component", len(self.components) - 1)
 
-    def _interleaved_bit(self, formula: Formula) -> int | None:
+    def _find_interleaved_bit(self, formula: Formula) -> int | None:
         """Return the bit of a leaf or of a past subformula in :meth:`_interleave`; ``None`` for another formula."""
         if not is_temporal(formula):
-            return 2 * self.leaf_number(formula)
+            return 2 * self.number_leaf(formula)
         if isinstance(formula, Temporal) and formula.operator in PAST_OPERATORS:
-            return 2 * self._past_expression(formula).number + 1
+            return 2 * self._make_past_expression(formula).number + 1
         return None
 
     # -- running ------------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class Program:
             self.states.append(state)
         return number
 
-    def time_bits(self, letter_time: LetterTime) -> int:
+    def compare_time(self, letter_time: LetterTime) -> int:
         """Return the comparisons of a letter's time with the bounds of the formula; 0 without bounds.
 
         They are one integer, because it is a part of cache keys: for each component with bounds, the fields of
@@ -236,7 +236,7 @@ class Program:
 
     def _step(self, state: int, letter: int, time_bits: int, letter_time: LetterTime) -> int:
         stored_bits, components, _ = self.states[state]
-        past_bits, next_stored_bits = self._past_step(stored_bits, letter)
+        past_bits, next_stored_bits = self._advance_past(stored_bits, letter)
         output = True
         new_states: list[ComponentState] = []
         if self.past_mode:
@@ -258,7 +258,7 @@ class Program:
             new_states.append(advance_component(component, component_state, values, comparisons, letter_time))
         return self._number_state((next_stored_bits, tuple(new_states), output))
 
-    def _past_step(self, stored_bits: int, letter: int) -> tuple[int, int]:
+    def _advance_past(self, stored_bits: int, letter: int) -> tuple[int, int]:
         """Return the values of the past subformulas at this letter, and the values to store for the next letter.
 
         Both are integers with one bit for each past subformula. A subformula comes after those that it contains.
@@ -313,21 +313,21 @@ class Program:
             interleaved |= (past_bits >> bit & 1) << 2 * bit + 1
         return interleaved
 
-    def output(self, state: int) -> bool:
+    def read_output(self, state: int) -> bool:
         """Return the value of a past formula at the letter just read."""
         return self.states[state][2]
 
-    def verdict(self, state: int) -> int:
+    def find_verdict(self, state: int) -> int:
         """Return the verdict on the prefix just read (RV-LTL).
 
         A permanent verdict is always right. For PDDL3 operators, a verdict that is permanent is also always found.
         """
         verdict = self._verdicts.get(state)
         if verdict is None:
-            verdict = self._verdicts[state] = self._prefix_verdict(self.skeleton, self.states[state][1])
+            verdict = self._verdicts[state] = self._find_prefix_verdict(self.skeleton, self.states[state][1])
         return verdict
 
-    def _prefix_verdict(self, skeleton: BooleanExpression, components: tuple[ComponentState, ...]) -> int:
+    def _find_prefix_verdict(self, skeleton: BooleanExpression, components: tuple[ComponentState, ...]) -> int:
         kind, number, parts = skeleton
         if kind == "component":
             component, state = self.components[number], components[number]
@@ -338,8 +338,8 @@ class Program:
             assert isinstance(state, int)
             return PRESENTLY_SATISFIED if self.progression.accepts_empty(state) else PRESENTLY_VIOLATED
         if kind == "not":
-            return PERMANENTLY_SATISFIED - self._prefix_verdict(parts[0], components)
-        verdicts = [self._prefix_verdict(part, components) for part in parts]
+            return PERMANENTLY_SATISFIED - self._find_prefix_verdict(parts[0], components)
+        verdicts = [self._find_prefix_verdict(part, components) for part in parts]
         if kind == "and":
             return min(verdicts, default=PERMANENTLY_SATISFIED)
         return max(verdicts, default=PERMANENTLY_VIOLATED)

@@ -88,23 +88,25 @@ class Progression:
         return self._combine(parts, "or", FALSE, TRUE)
 
     def _combine(self, parts: list[int], word: Literal["and", "or"], unit: int, zero: int) -> int:
-        flat: set[int] = set()
+        operands: set[int] = set()
         for part in parts:
             node = self.nodes[part]
             if node.kind == word:
-                flat |= node.parts
+                operands |= node.parts
             else:
-                flat.add(part)
-        flat.discard(unit)
-        if zero in flat or (NONEMPTY in flat and EMPTY in flat):
+                operands.add(part)
+        operands.discard(unit)
+        if zero in operands or (NONEMPTY in operands and EMPTY in operands):
             return zero
         opposite = "or" if word == "and" else "and"
-        flat = {part for part in flat if not (self.nodes[part].kind == opposite and self.nodes[part].parts & flat)}
-        if not flat:
+        operands = {
+            part for part in operands if not (self.nodes[part].kind == opposite and self.nodes[part].parts & operands)
+        }
+        if not operands:
             return unit
-        if len(flat) == 1:
-            return flat.pop()
-        return self._number(Node(word, parts=frozenset(flat)))
+        if len(operands) == 1:
+            return operands.pop()
+        return self._number(Node(word, parts=frozenset(operands)))
 
     def normal(
         self,

@@ -36,12 +36,12 @@ class RuleSet:
         self._below_severity: dict[str, frozenset[int]] = {}
         self._exempt: dict[tuple[Exemption, ...], frozenset[int]] = {}
 
-    def nondecisive_parts(self, criteria: VerdictCriteria) -> frozenset[int]:
+    def find_nondecisive_parts(self, criteria: VerdictCriteria) -> frozenset[int]:
         """The parts whose violations never decide: of preferences, of rules not severe enough, and of exempt rules.
 
         A rule that is exempt for some objects only still decides.
         """
-        nondecisive = self.preference_parts | self.parts_below_severity(criteria)
+        nondecisive = self.preference_parts | self.find_parts_below_severity(criteria)
         return nondecisive | self._find_exempt_parts(criteria) if criteria.exemptions else nondecisive
 
     def _find_exempt_parts(self, criteria: VerdictCriteria) -> frozenset[int]:
@@ -51,7 +51,7 @@ class RuleSet:
             numbers = self._exempt[criteria.exemptions] = frozenset(exempt)
         return numbers
 
-    def parts_below_severity(self, criteria: VerdictCriteria) -> frozenset[int]:
+    def find_parts_below_severity(self, criteria: VerdictCriteria) -> frozenset[int]:
         """The parts of rules that are not severe enough; they do not affect the verdict even if undecided."""
         numbers = self._below_severity.get(criteria.min_severity)
         if numbers is None:
@@ -75,7 +75,7 @@ class MatchCounter:
                     rule_patterns = self._patterns.setdefault(match.atom.predicate, [])
                     rule_patterns.append((number, match.bindings_per_match, pattern))
 
-    def counts(self, action_facts: Sequence[ActionFact]) -> list[tuple[int, int]]:
+    def count_matches(self, action_facts: Sequence[ActionFact]) -> list[tuple[int, int]]:
         """The rules that match in a letter with these actions, each with its number of bindings."""
         if len(action_facts) != 1:
             return self._count(action_facts)

@@ -142,7 +142,7 @@ class Runtime:
         self._deleted: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
         self._readers: list[list[int]] = [[] for _ in range(size)]
         for number, monitor in enumerate(self.monitors):
-            for predicate, added, find in monitor.triggers():
+            for predicate, added, find in monitor.list_triggers():
                 if added is not False:
                     self._added[predicate].append((number, find))
                 if added is not True:
@@ -164,11 +164,11 @@ class Runtime:
             ]
         ) | {p for p, _ in self.indexes.specs}
 
-    def readers(self, index: int) -> list[int]:
+    def find_readers(self, index: int) -> list[int]:
         """The monitors (by number) that a change of a predicate or fluent may affect."""
         return self._readers[index]
 
-    def triggers(self, index: int, added: bool) -> list[tuple[int, TriggerFunction]]:
+    def find_triggers(self, index: int, added: bool) -> list[tuple[int, TriggerFunction]]:
         """The triggers for an added fact (otherwise: a removed fact or a changed number), with their monitors."""
         return self._added[index] if added else self._deleted[index]
 
@@ -200,9 +200,9 @@ class Runtime:
 
     def enter_state(self, state: State, log: Iterable[StateChange], letter_time: LetterTime) -> None:
         """Read the state that is reached; ``log`` has the changes since the state before."""
-        due = dict(self._awake)
-        self._record_changes(state, log, due)
-        for number in due:
+        due_monitors = dict(self._awake)
+        self._record_changes(state, log, due_monitors)
+        for number in due_monitors:
             if self.monitors[number].reads_actions:
                 self._due_at_actions[number] = None
             elif number in self._awake and not letter_time.timed and self.monitors[number].is_stable(letter_time):
@@ -231,8 +231,8 @@ class Runtime:
         """Let a monitor report that the trace has ended."""
         monitor.finish(state, letter)
 
-    def _record_changes(self, state: State, log: Iterable[StateChange], due: dict[int, None]) -> None:
-        """Record changes in the monitors that they affect, which become ``due``: they must read the next letter."""
+    def _record_changes(self, state: State, log: Iterable[StateChange], due_monitors: dict[int, None]) -> None:
+        """Record changes in the monitors that they affect; these join ``due_monitors``, which read the next letter."""
         self.indexes.update(log)
         facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
         monitors, unshared = self.monitors, self._unshared_monitors
@@ -242,15 +242,15 @@ class Runtime:
                 monitor = monitors[number]
                 if unshared is None or number in unshared:
                     if monitor.record_change(predicate, code):
-                        due[number] = None
+                        due_monitors[number] = None
                 elif monitor.is_affected(predicate, code):
                     self._unshare_monitor(number).record_change(predicate, code)
-                    due[number] = None
+                    due_monitors[number] = None
             for number, find in self._added[predicate] if value else self._deleted[predicate]:
                 find(facts, fluents, tables, code, bindings)
                 if bindings:
                     self._unshare_monitor(number).candidates.extend(bindings)
-                    due[number] = None
+                    due_monitors[number] = None
                     bindings = []
 
     def take_actions(self, state: State, action_facts: Sequence[ActionFact], letter_time: LetterTime) -> None:
@@ -266,7 +266,7 @@ class Runtime:
             latched: dict[LatchedCheck, None] = {}
             for predicate, code in action_facts:
                 for position, shared_check in enumerate(self.checks.get(predicate, ())):
-                    bindings = shared_check.matching_bindings(state, self.indexes, code)
+                    bindings = shared_check.find_matching_bindings(state, self.indexes, code)
                     if not bindings:
                         continue
                     check = self._unshare_check(predicate, position)
@@ -299,14 +299,14 @@ class Runtime:
 
     def count_matches(self, action_facts: Sequence[ActionFact]) -> None:
         """Count the bindings under which rules about steps match in this letter, each once."""
-        for rule, count in self._match_counter.counts(action_facts):
+        for rule, count in self._match_counter.count_matches(action_facts):
             self.match_counts[rule] += count
 
     def _read_actions(self, state: State, letter_time: LetterTime) -> None:
-        due, self._due_at_actions = self._due_at_actions, {}
+        due_monitors, self._due_at_actions = self._due_at_actions, {}
         shares_first_letter = self._unshared_monitors is not None and letter_time == _FIRST_LETTER
         shared: list[int] = []
-        for number in due:
+        for number in due_monitors:
             if shares_first_letter and (monitor_after := self._find_after_first_letter(number, state)) is not None:
                 monitor = self.monitors[number] = monitor_after
                 self.key_memories.pop(number, None)
@@ -345,7 +345,7 @@ class Runtime:
             if self.monitors[number].affects_end:
                 self._finish_monitor(self._unshare_monitor(number), state, letter_time.letter)
 
-    def possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
+    def find_possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
         """The monitors that may have a violation, ended or not, and the predicates of checks that may have one."""
         if self._summary is None:
             return range(len(self.monitors)), list(self.checks)
@@ -365,16 +365,16 @@ class Runtime:
         checks = [check for p in predicates.union(summary.reporting_checks) for check in self.checks[p]]
         return [*[self.monitors[number] for number in sorted(monitors.union(summary.reporting_monitors))], *checks]
 
-    def violations(self) -> list[Violation]:
+    def collect_violations(self) -> list[Violation]:
         """All violations by step, rule and binding; one for each rule, binding and step."""
         violations = {violation for monitor in self._list_reporters() for violation in monitor.violations}
         return sorted(violations, key=lambda v: (v.step, v.at_end, v.part, v.binding))
 
-    def undecided(self) -> list[tuple[int, tuple[int, ...]]]:
+    def collect_undecided(self) -> list[tuple[int, tuple[int, ...]]]:
         """The part and binding of every instance that could not be decided."""
         return sorted([(monitor.part, binding) for monitor in self._list_reporters() for binding in monitor.undecided])
 
-    def trigger_counts(self) -> list[int]:
+    def count_triggers(self) -> list[int]:
         """Return, for each rule, how many bindings changes or matching steps could have affected."""
         parts, rule_count = self.rule_set.parts, len(self.rule_set.rules)
         if self._summary is None:
@@ -416,15 +416,15 @@ class Runtime:
         copy._awake, copy._due_at_actions = dict(self._awake), dict(self._due_at_actions)  # noqa: SLF001 - of its own class
         copy._due_after = []  # noqa: SLF001 - of its own class
         if self._due_after:
-            due = {check: check.fork() for check in self._due_after}
-            for predicate in {check.predicate for check in due}:
-                copy.checks[predicate] = [due.get(check) or check.fork() for check in self.checks[predicate]]
+            due_checks = {check: check.fork() for check in self._due_after}
+            for predicate in {check.predicate for check in due_checks}:
+                copy.checks[predicate] = [due_checks.get(check) or check.fork() for check in self.checks[predicate]]
                 copy._unshared_checks[predicate] = set(range(len(copy.checks[predicate])))  # noqa: SLF001 - of its own class
-            copy._due_after = list(due.values())  # noqa: SLF001 - of its own class
+            copy._due_after = list(due_checks.values())  # noqa: SLF001 - of its own class
         return copy
 
 
 def _collect_read_predicates(monitor: StateMonitor) -> set[int]:
-    predicates = {predicate for predicate, _, _ in monitor.triggers()}
+    predicates = {predicate for predicate, _, _ in monitor.list_triggers()}
     predicates |= set(monitor.readers.by_predicate)
     return predicates | set(monitor.all_readers.by_predicate) if isinstance(monitor, Automaton) else predicates

@@ -44,15 +44,15 @@ class StepCheck:
         self.after = after
         self.body = body
         guard = TRUE if guard is None else guard
-        failing = And((step, guard)) if after else And((step, guard, Not(body)))
-        self._finds = compile_matches(emitter, failing, parameters, self.predicate)
+        violation_condition = And((step, guard)) if after else And((step, guard, Not(body)))
+        self._finds = compile_matches(emitter, violation_condition, parameters, self.predicate)
         self._guard = ConditionEvaluator(emitter, guard, parameters)
         self.holds = ConditionEvaluator(emitter, body, parameters)
-        self._due: list[Binding] = []
+        self._due_bindings: list[Binding] = []
         self.undecided: set[Binding] = set()
         self.violations: list[Violation] = []
 
-    def matching_bindings(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
+    def find_matching_bindings(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
         """The bindings that may match the next step, whose action fact is in the state."""
         bindings: list[Binding] = []
         for find in self._finds:
@@ -66,7 +66,7 @@ class StepCheck:
             if guard is None:
                 self.undecided.add(binding)
             elif guard and (self.after or self.needs_latches):
-                self._due.append(binding)
+                self._due_bindings.append(binding)
             elif guard:
                 self._check_binding(state, binding, letter_time.letter + 1, letter_time.letter)
 
@@ -80,19 +80,19 @@ class StepCheck:
         """
         violated: list[Binding] = []
         undecided: list[Binding] = []
-        due: list[Binding] = []
+        due_bindings: list[Binding] = []
         for binding in dict.fromkeys(bindings):
             value = self._evaluate_guard(state, binding, latch_truth)
             if value:
                 if self.after:
-                    due.append(binding)
+                    due_bindings.append(binding)
                     continue
                 value = self._evaluate(state, binding, latch_truth)
                 if value is False:
                     violated.append(binding)
             if value is None and binding not in self.undecided:
                 undecided.append(binding)
-        return violated, undecided, due
+        return violated, undecided, due_bindings
 
     def _evaluate_guard(self, state: State, binding: Binding, _latch_truth: LatchTruth) -> bool | None:
         return self._guard(state, binding)
@@ -102,10 +102,10 @@ class StepCheck:
 
     def check_after_step(self, state: State, letter_time: LetterTime) -> None:
         """Evaluate the bindings that wait for the state after the step."""
-        if self._due:
-            for binding in self._due:
+        if self._due_bindings:
+            for binding in self._due_bindings:
                 self._check_binding(state, binding, letter_time.letter, letter_time.letter)
-            self._due.clear()
+            self._due_bindings.clear()
 
     def _check_binding(self, state: State, binding: Binding, step: int, letter: int) -> None:
         self._record(self.holds(state, binding), binding, step, letter)
@@ -119,7 +119,7 @@ class StepCheck:
     def fork(self) -> StepCheck:
         """An independent copy."""
         copy = shallow_copy(self)
-        copy._due = list(self._due)  # noqa: SLF001 - of its own class
+        copy._due_bindings = list(self._due_bindings)  # noqa: SLF001 - of its own class
         copy.undecided = set(self.undecided)
         copy.violations = list(self.violations)
         return copy

@@ -78,10 +78,10 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
     flattens = not has_comparison(formula)
 
     def junction(kind: type[And | Or], parts: list[Formula]) -> Formula:
-        flat: list[Formula] = []
+        operands: list[Formula] = []
         for part in parts:
-            flat += part.parts if flattens and isinstance(part, kind) and is_temporal(part) else [part]
-        return kind(merge_state_parts(kind, flat, parameters))
+            operands += part.parts if flattens and isinstance(part, kind) and is_temporal(part) else [part]
+        return kind(merge_state_parts(kind, operands, parameters))
 
     def ground(part: Formula, values: dict[int, int]) -> Formula:
         budget[0] -= 1
@@ -116,12 +116,14 @@ def merge_state_parts(
     stay separate, because a change of them would make all bindings differ.
     """
     slots = {v.slot for v in parameters}
-    plain = [part for part in parts if not is_temporal(part) and free_slots(part) & slots]
-    merged = kind(tuple(plain))
-    if len(plain) < 2 or not any([binds_all_parameters(merged, value, parameters) for value in (True, False)]):
+    state_parts = [part for part in parts if not is_temporal(part) and free_slots(part) & slots]
+    merged_part = kind(tuple(state_parts))
+    if len(state_parts) < 2 or not any(
+        [binds_all_parameters(merged_part, value, parameters) for value in (True, False)]
+    ):
         return tuple(parts)
-    merged_ids = {id(part) for part in plain}
-    return (merged, *[part for part in parts if id(part) not in merged_ids])
+    merged_ids = {id(part) for part in state_parts}
+    return (merged_part, *[part for part in parts if id(part) not in merged_ids])
 
 
 def split_by_parameters(formula: Formula, parameters: tuple[Variable, ...]) -> tuple[Formula, ...]:

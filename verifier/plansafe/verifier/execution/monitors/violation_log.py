@@ -37,9 +37,13 @@ class Instance:
 
     def copy(self) -> Instance:
         """Return an independent copy."""
-        copied = Instance(self.state, self.bits)
-        copied.violated_at_start, copied.ceased, copied.violated = self.violated_at_start, self.ceased, self.violated
-        return copied
+        instance = Instance(self.state, self.bits)
+        instance.violated_at_start, instance.ceased, instance.violated = (
+            self.violated_at_start,
+            self.ceased,
+            self.violated,
+        )
+        return instance
 
 
 class InitialViolation(NamedTuple):
@@ -117,22 +121,22 @@ class ViolationLog:
             assert self._premise is not None
             premise_bits = 0  # of the premise alone, whose leaves have other numbers
             for number, leaf in enumerate(self._premise.leaves):
-                premise_bits |= (bits >> self.program.leaf_number(leaf) & 1) << number
-            instance.violated_at_start = self._premise.output(
+                premise_bits |= (bits >> self.program.number_leaf(leaf) & 1) << number
+            instance.violated_at_start = self._premise.read_output(
                 self._premise.step(self._premise.start, premise_bits, 0, letter_time)
             )
         elif self.program.past_mode:
-            instance.violated_at_start = not self.program.output(instance.state)
+            instance.violated_at_start = not self.program.read_output(instance.state)
         else:
-            instance.violated_at_start = self.program.verdict(instance.state) == PERMANENTLY_VIOLATED
+            instance.violated_at_start = self.program.find_verdict(instance.state) == PERMANENTLY_VIOLATED
         self.tracks_initial = self.tracks_initial or instance.violated_at_start
 
     def _settle(self, number: int) -> None:
         """Decide the blame for a violation that was present at letter 0 and has ended."""
         if self.violations[number].blame == EARLY:
-            self.violations[number] = self.violations[number]._replace(blame=self.blame(number))
+            self.violations[number] = self.violations[number]._replace(blame=self.decide_blame(number))
 
-    def blame(self, number: int) -> str:
+    def decide_blame(self, number: int) -> str:
         """Return the blame so far for the violation with a number. If it was present at letter 0, it may change."""
         violation = self.violations[number]
         if violation.blame != EARLY:
@@ -144,12 +148,14 @@ class ViolationLog:
 
     def report(self, binding: Binding, instance: Instance, letter: int, *, at_end: bool) -> None:
         """Record a violation. Its blame is ``EARLY`` until that can be decided (:meth:`_settle`)."""
-        early = instance.violated_at_start and (self.is_response or letter == 0 or at_end)
-        self.violations.append(Violation(self.part, binding, letter, letter, at_end, EARLY if early else "introduced"))
-        if early:
+        is_early = instance.violated_at_start and (self.is_response or letter == 0 or at_end)
+        self.violations.append(
+            Violation(self.part, binding, letter, letter, at_end, EARLY if is_early else "introduced")
+        )
+        if is_early:
             self._initial_violations[binding] = InitialViolation(instance, len(self.violations) - 1)
 
-    def settle_ended(self, binding: Binding) -> None:
+    def settle_ended_violation(self, binding: Binding) -> None:
         """Decide the blame for a binding's violation that was present at letter 0, if there is one, and has ended."""
         if binding in self._initial_violations:
             self._settle(self._initial_violations[binding].number)

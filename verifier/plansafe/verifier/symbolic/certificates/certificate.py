@@ -109,14 +109,14 @@ def write_certificate(
     proof = find_refutation(clauses, None if deadline is None else now + _SEARCH_SHARE * (deadline - now))
     if proof is None:
         return None
-    lines = [FIRST_LINE, f"c tool {_tool_versions()}", f"c claim {claim}", *_criteria_lines(criteria)]
+    lines = [FIRST_LINE, f"c tool {_find_tool_versions()}", f"c claim {claim}", *_list_criteria(criteria)]
     lines += [f"c {kind} {_hash_source(source)} {json.dumps(source.name)}" for kind, source in files]
-    lines += list(_variable_lines(encoding, cnf, task, steps))
-    lines += [f"p cnf {len(cnf.nodes) - 1} {len(clauses)}", *_dimacs_lines(clauses), "c proof", *proof]
+    lines += list(_iterate_variable_lines(encoding, cnf, task, steps))
+    lines += [f"p cnf {len(cnf.nodes) - 1} {len(clauses)}", *_iterate_clause_lines(clauses), "c proof", *proof]
     return seal(lines)
 
 
-def _criteria_lines(criteria: VerdictCriteria) -> list[str]:
+def _list_criteria(criteria: VerdictCriteria) -> list[str]:
     """The criteria that differ from every violation."""
     lines = [f"c judge {criteria.judge}"] if criteria.only_introduced else []
     if criteria.min_severity != EVERY_VIOLATION.min_severity:
@@ -133,7 +133,7 @@ def seal(lines: Iterable[str]) -> str:
 def matches(certificate: Certificate, encoding: Encoding) -> bool:
     """Whether an encoding has exactly the clauses of a certificate: then its proof is about this encoding."""
     digest = hashlib.sha256()
-    for line in _dimacs_lines(_encode_failure(encoding)[1]):
+    for line in _iterate_clause_lines(_encode_failure(encoding)[1]):
         digest.update(line.encode() + b"\n")
     return certificate.cnf_hash == digest.hexdigest()
 
@@ -144,20 +144,20 @@ def _encode_failure(encoding: Encoding) -> tuple[Clauses, list[list[int]]]:
     roots = encoding.allowed, encoding.circuit.conjunction(parts) ^ 1
     cnf = Clauses(encoding.circuit)
     clauses = [clause for batch in cnf.encode(roots) for clause in batch]
-    return cnf, [*clauses, *[[cnf.signed_variable(root)] for root in roots]]
+    return cnf, [*clauses, *[[cnf.get_signed_variable(root)] for root in roots]]
 
 
-def _dimacs_lines(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
+def _iterate_clause_lines(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
     for clause in clauses:
         yield " ".join([*map(str, clause), "0"])
 
 
-def _variable_lines(
+def _iterate_variable_lines(
     encoding: Encoding, cnf: Clauses, task: Task, steps: Sequence[GroundAction | IllFormed]
 ) -> Iterator[str]:
     """The meanings of the variables."""
     for node in cnf.inputs:
-        variable, key = cnf.signed_variable(2 * node), encoding.circuit.keys[node]
+        variable, key = cnf.get_signed_variable(2 * node), encoding.circuit.keys[node]
         if isinstance(key, FactInput):
             meaning = task.fact_text(key.predicate, key.code)
         elif isinstance(key, OutcomeInput) and isinstance(action := steps[key.step - 1], GroundAction):
@@ -206,7 +206,7 @@ def find_refutation(clauses: list[list[int]], deadline: float | None = None) -> 
             solver.cadical = None
 
 
-def _tool_versions() -> str:
+def _find_tool_versions() -> str:
     versions = {"plansafe": "unknown", "python-sat": "unknown"}
     for package in versions:
         with suppress(PackageNotFoundError):
@@ -260,7 +260,7 @@ class _Reader:
         except WrongStep as error:
             raise Rejected(self._line, str(error)) from None
 
-    def _next_line(self) -> bytes:
+    def _read_line(self) -> bytes:
         line = self._file.readline(MAX_LINE)
         self._line += 1
         if not line.endswith(b"\n"):
@@ -272,7 +272,7 @@ class _Reader:
     def _read_certificate(self) -> Certificate:
         tool, claim, criteria, files = "", "", EVERY_VIOLATION, []
         exempt: list[str] = []
-        while (line := self._next_line()).startswith(b"c "):
+        while (line := self._read_line()).startswith(b"c "):
             kind, _, rest = line[2:].decode("ascii", "replace").partition(" ")
             if kind == "tool":
                 tool = rest
@@ -301,7 +301,7 @@ class _Reader:
         variables, count = self._integers[words[2]], self._integers[words[3]]
         checker = ProofChecker()
         cnf_hash = self._read_clauses(checker, variables, count)
-        if self._next_line() != b"c proof":
+        if self._read_line() != b"c proof":
             raise WrongStep(f"there are more than {count} clauses, or `c proof` is missing")
         while not checker.refuted:
             self._read_step(checker, variables)
@@ -314,7 +314,7 @@ class _Reader:
         """Add the clauses to the checker, and return their hash."""
         digest = hashlib.sha256()
         for _ in range(count):
-            line = self._next_line()
+            line = self._read_line()
             checker.add_premise(self._parse_clause(line.split(b" "), variables))
             digest.update(line + b"\n")
         return digest.hexdigest()
@@ -329,7 +329,7 @@ class _Reader:
         return tuple(literals)
 
     def _read_step(self, checker: ProofChecker, variables: int) -> None:
-        words = self._next_line().split(b" ")
+        words = self._read_line().split(b" ")
         integers = self._integers
         if words[0] == b"c":
             raise WrongStep("the proof ends before the empty clause")
@@ -349,7 +349,7 @@ class _Reader:
         checker.derive(number, clause, [integers[word] for word in words[middle + 1 : -1]])
 
     def _read_end(self) -> None:
-        end = self._next_line()
+        end = self._read_line()
         if end != b"c end " + self._digest.hexdigest().encode():
             raise WrongStep("the file was changed: its hash differs" if end[:6] == b"c end " else "no more steps here")
         if self._file.read(1):

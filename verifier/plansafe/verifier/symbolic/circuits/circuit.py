@@ -134,13 +134,13 @@ class Circuit:
 
         A repeated literal counts once per occurrence.
         """
-        return self._some_and_at_most_one(list(parts))[1]
+        return self._count_up_to_one(list(parts))[1]
 
     def exactly_one(self, parts: Iterable[Literal]) -> Literal:
         """Exactly one of the literals is true; size and depth as of :meth:`at_most_one`."""
-        return self.both(*self._some_and_at_most_one(list(parts)))
+        return self.both(*self._count_up_to_one(list(parts)))
 
-    def _some_and_at_most_one(self, layer: list[Literal]) -> tuple[Literal, Literal]:
+    def _count_up_to_one(self, layer: list[Literal]) -> tuple[Literal, Literal]:
         """Whether some literal is true, and whether at most one is. Two halves clash if each has a true literal."""
         clashes: list[Literal] = []
         if len(layer) <= MAX_PAIRWISE:
@@ -154,7 +154,7 @@ class Circuit:
             layer = next_layer + layer[len(layer) - len(layer) % 2 :]
         return layer[0] if layer else FALSE, self.conjunction([clash ^ 1 for clash in clashes])
 
-    def cone(self, roots: Iterable[Literal]) -> list[int]:
+    def find_cone(self, roots: Iterable[Literal]) -> list[int]:
         """The nodes that the roots depend on, inputs included, in ascending order, without node 0."""
         visited: set[int] = set()
         stack = [root >> 1 for root in roots]
@@ -170,14 +170,14 @@ class Circuit:
         visited.discard(0)
         return sorted(visited)
 
-    def inputs(self, roots: Iterable[Literal]) -> list[int]:
+    def find_inputs(self, roots: Iterable[Literal]) -> list[int]:
         """The input nodes that the roots depend on."""
-        return [node for node in self.cone(roots) if self.gates[node] is None]
+        return [node for node in self.find_cone(roots) if self.gates[node] is None]
 
     def substitute(self, root: Literal, replacements: Mapping[int, Literal]) -> Literal:
         """The root with literals in place of some input nodes."""
         substituted: dict[int, Literal] = {0: FALSE}
-        for node in self.cone([root]):
+        for node in self.find_cone([root]):
             children = self.gates[node]
             if children is None:
                 substituted[node] = replacements.get(node, 2 * node)

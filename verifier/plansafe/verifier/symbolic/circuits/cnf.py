@@ -42,7 +42,7 @@ class Clauses:
         self._encoded = bytearray()
         self._examined_inputs = 0
 
-    def signed_variable(self, literal: Literal) -> int:
+    def get_signed_variable(self, literal: Literal) -> int:
         """A circuit literal as a signed variable."""
         node = literal >> 1
         if node >= len(self._variables):
@@ -50,12 +50,12 @@ class Clauses:
         variable = self._variables[node] or self._make_variable(node)
         return -variable if literal & 1 else variable
 
-    def variables(self, nodes: Iterable[int]) -> list[tuple[int, int]]:
+    def list_variables(self, nodes: Iterable[int]) -> list[tuple[int, int]]:
         """Pair each node with its variable. All nodes must have been encoded."""
         variables = self._variables
         return [(node, variables[node]) for node in nodes]
 
-    def circuit_literal(self, variable: int) -> Literal:
+    def find_circuit_literal(self, variable: int) -> Literal:
         """The circuit literal of a signed variable."""
         return 2 * self.nodes[variable] if variable > 0 else 2 * self.nodes[-variable] + 1
 
@@ -76,12 +76,12 @@ class Clauses:
             for node in new_inputs:
                 key = self.circuit.keys[node]
                 if isinstance(key, Comparison):
-                    constraint = to_pseudo_boolean(key)
+                    constraint = convert_to_pseudo_boolean(key)
                     if constraint is None:
                         self.numeric_inputs.append(node)
                         continue
                     gate = encode_pseudo_boolean(self.circuit, constraint)
-                    input_variable, gate_variable = self.signed_variable(2 * node), self.signed_variable(gate)
+                    input_variable, gate_variable = self.get_signed_variable(2 * node), self.get_signed_variable(gate)
                     yield [[-input_variable, gate_variable], [input_variable, -gate_variable]]
                     pending += (gate, gate ^ 1)
 
@@ -158,7 +158,7 @@ class PseudoBoolean(NamedTuple):
     bound: int
 
 
-def to_pseudo_boolean(comparison: Comparison) -> PseudoBoolean | None:
+def convert_to_pseudo_boolean(comparison: Comparison) -> PseudoBoolean | None:
     """A comparison as a pseudo-Boolean constraint; ``None`` if its sum has other atoms than indicators."""
     total = comparison.sum
     if any([atom[0] != "indicator" for atom, _ in total.weighted_atoms]):

@@ -17,7 +17,7 @@ from typing import Any
 
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.cnf import to_pseudo_boolean
+from plansafe.verifier.symbolic.circuits.cnf import convert_to_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison
 
 MAX_SIZE = 4_000_000
@@ -111,12 +111,12 @@ class _Constraints:
                 if isinstance(keys.get(literal >> 1), Comparison):
                     self.comparisons.append((literal, origins))
             elif literal & 1:
-                for clause in self._to_clauses(literal):
+                for clause in self._convert_to_clauses(literal):
                     self.clauses.setdefault(clause, origins)
             else:
                 stack.extend([(child, origins) for child in children])
 
-    def _to_clauses(self, literal: Literal) -> list[Clause]:
+    def _convert_to_clauses(self, literal: Literal) -> list[Clause]:
         """A literal as clauses: at most two conjunctions below a disjunction are multiplied out, within the limits."""
         gates, forms = self.circuit.gates, self._forms
         parts = gates[literal >> 1] or ()
@@ -148,7 +148,7 @@ class _Constraints:
         if not children:
             return [(literal,)]
         if not literal & 1:
-            return self._within_size(literal, [clause for child in children for clause in forms[child]])
+            return self._check_size(literal, [clause for child in children for clause in forms[child]])
         if not all([forms[child] for child in children]):
             return []  # one of them is always true
         conjunctions = [forms[child] for child in children if len(forms[child]) > 1]
@@ -157,9 +157,9 @@ class _Constraints:
         common = {part for child in children if len(form := forms[child]) == 1 for part in form[0]}
         unions = [common.union(*choice) for choice in product(*conjunctions)]
         clauses = [tuple(sorted(union)) for union in unions if not any([part ^ 1 in union for part in union])]
-        return self._within_size(literal, clauses)
+        return self._check_size(literal, clauses)
 
-    def _within_size(self, literal: Literal, clauses: list[Clause]) -> list[Clause]:
+    def _check_size(self, literal: Literal, clauses: list[Clause]) -> list[Clause]:
         self._size += sum([len(clause) + 8 for clause in clauses])
         return clauses if self._size <= MAX_SIZE else [(literal,)]
 
@@ -178,9 +178,9 @@ class _Relaxation:
                 first, second = clause[0] ^ 1, clause[1] ^ 1
                 exclusive[first][second] = exclusive[second][first] = origins
             else:
-                self.rows.append((f"(>= {self._total(clause)} 1.0)", origins))
+                self.rows.append((f"(>= {self._sum_text(clause)} 1.0)", origins))
         for members, origins in cover_by_cliques(exclusive):
-            self.rows.append((f"(<= {self._total(members)} 1.0)", origins))
+            self.rows.append((f"(<= {self._sum_text(members)} 1.0)", origins))
         for literal, origins in constraints.comparisons:
             row = self._make_comparison_row(literal)
             if row is not None:
@@ -217,7 +217,7 @@ class _Relaxation:
             return None
         return {literals[part.decl().name()] for part in solver.unsat_core()}
 
-    def _total(self, literals: Iterable[Literal]) -> str:
+    def _sum_text(self, literals: Iterable[Literal]) -> str:
         return _sum_text([self._literal_text(literal) for literal in literals])
 
     def _literal_text(self, literal: Literal) -> str:
@@ -230,7 +230,7 @@ class _Relaxation:
         """A comparison, or its negation, as a row; ``None`` for a negated equation."""
         comparison = self._circuit.keys[literal >> 1]
         assert isinstance(comparison, Comparison)
-        constraint = to_pseudo_boolean(comparison)
+        constraint = convert_to_pseudo_boolean(comparison)
         if constraint is None:
             atoms = self._weighted_atom_texts(comparison.sum.weighted_atoms)
             total = _sum_text([_number_text(comparison.sum.constant), *atoms])
@@ -255,10 +255,10 @@ class _Relaxation:
 
 def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[tuple[list[Literal], Origins]]:
     """Cliques that cover all edges, each with the origins of its edges. Greedy: not the fewest."""
-    covered: set[tuple[Literal, Literal]] = set()
+    covered_pairs: set[tuple[Literal, Literal]] = set()
     for node in sorted(edges):
         for adjacent in sorted(edges[node]):
-            if adjacent < node or (node, adjacent) in covered:
+            if adjacent < node or (node, adjacent) in covered_pairs:
                 continue
             members, origins = [node, adjacent], edges[node][adjacent]
             common = edges[node].keys() & edges[adjacent].keys()
@@ -268,7 +268,9 @@ def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[t
                 members.append(neighbour)
                 common &= edges[neighbour].keys()
             members.sort()
-            covered.update([(first, second) for position, second in enumerate(members) for first in members[:position]])
+            covered_pairs.update(
+                [(first, second) for position, second in enumerate(members) for first in members[:position]]
+            )
             yield members, origins
 
 

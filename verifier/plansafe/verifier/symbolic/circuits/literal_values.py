@@ -31,7 +31,7 @@ class Simulation(NamedTuple):
 
     values: dict[int, int]
 
-    def all_true(self, literals: Sequence[Literal]) -> int:
+    def find_satisfying_assignments(self, literals: Sequence[Literal]) -> int:
         """The assignments on which all literals are true. Literals that were not simulated are true on none."""
         assignments = _ALL_BITS
         for literal in literals:
@@ -46,8 +46,8 @@ class Simulation(NamedTuple):
 
         There must be such an assignment.
         """
-        assignments = self.all_true(literals)
-        inputs = circuit.inputs(literals)
+        assignments = self.find_satisfying_assignments(literals)
+        inputs = circuit.find_inputs(literals)
         bits = [bit for bit in range(BITS) if assignments >> bit & 1]
         best = min(bits[:64], key=lambda bit: sum([self.values[node] >> bit & 1 for node in inputs]))
         return {node: bool(self.values[node] >> best & 1) for node in inputs}
@@ -60,7 +60,7 @@ def simulate(circuit: Circuit, roots: Sequence[Literal]) -> Simulation | None:
     """
     generator = random.Random(SEED)
     values: dict[int, int] = {0: 0}
-    for node in circuit.cone(roots):
+    for node in circuit.find_cone(roots):
         children = circuit.gates[node]
         if children is None:
             if isinstance(circuit.keys[node], Comparison):

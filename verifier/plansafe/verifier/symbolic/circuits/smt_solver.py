@@ -44,7 +44,7 @@ class SmtSolver(Solver):
         self._z3: Any = z3
         self._context: Any = z3.Context()
         self._solver: Any = z3.SimpleSolver(ctx=self._context)  # tactics of z3.Solver took up to fifty times as long
-        self._terms: Any = SmtTerms(circuit, z3, self._context, self._solver, self._expression)
+        self._terms: Any = SmtTerms(circuit, z3, self._context, self._solver, self._make_expression)
         self._bools: list[Any] = [None]
         """Z3's constant of each variable. ``_pointers`` has the same constants as C pointers, which are faster to pass
         to Z3, and ``_negated_pointers`` their negations."""
@@ -59,7 +59,7 @@ class SmtSolver(Solver):
 
     def model(self) -> Model:  # noqa: D102 - see Solver
         bools, evaluate, is_true = self._bools, self._model.eval, self._z3.is_true
-        variables = self._clauses.variables(self._clauses.inputs)
+        variables = self._clauses.list_variables(self._clauses.inputs)
         return Model(
             {node: is_true(evaluate(bools[v], model_completion=True)) for node, v in variables}, dict(self._values)
         )
@@ -70,10 +70,10 @@ class SmtSolver(Solver):
         self._model = self._solver = self._terms = self._context = None
 
     def _assert(self, literal: Literal) -> None:
-        self._solver.add(self._expression(literal))
+        self._solver.add(self._make_expression(literal))
 
     def _search(self, assumptions: Sequence[Literal], limit: int | None) -> bool | None:
-        self._expressions = [self._expression(literal) for literal in assumptions]
+        self._expressions = [self._make_expression(literal) for literal in assumptions]
         identifiers = [expression.get_id() for expression in self._expressions]
         self._assumed = dict(zip(identifiers, assumptions, strict=True))
         return self._check(self._expressions, limit)
@@ -94,7 +94,7 @@ class SmtSolver(Solver):
             self.work.left -= int(RESOURCE_WORK * (self._resources - before))
         return None if status == self._z3.unknown else status == self._z3.sat
 
-    def _failed_assumptions(self) -> list[Literal]:
+    def _find_failed_assumptions(self) -> list[Literal]:
         return [self._assumed[expression.get_id()] for expression in self._solver.unsat_core()]
 
     def _accept_model(self) -> bool | None:
@@ -133,8 +133,8 @@ class SmtSolver(Solver):
                 raise MemoryError from error
             raise
 
-    def _expression(self, literal: Literal) -> Any:
-        variable = self._clauses.signed_variable(literal)
+    def _make_expression(self, literal: Literal) -> Any:
+        variable = self._clauses.get_signed_variable(literal)
         self._create_constants()
         constant = self._bools[abs(variable)]
         return constant if variable > 0 else self._z3.Not(constant)
@@ -192,37 +192,39 @@ class SmtTerms:
         for node in nodes:
             comparison = self._circuit.keys[node]
             assert isinstance(comparison, Comparison)
-            total = self._sum(comparison.sum)
+            total = self._encode_sum(comparison.sum)
             holds = {"<=": total <= 0, "<": total < 0, "=": total == 0}[comparison.operator]
             self._solver.add(self._expression(2 * node) == holds)
         return self._literals
 
-    def _sum(self, total: Sum) -> Any:
+    def _encode_sum(self, total: Sum) -> Any:
         """Translate a sum, after defining the variables of the sums inside it."""
-        stack = list(_inner_sums(total))
+        stack = list(_list_inner_sums(total))
         while stack:
             part = stack[-1]
-            undefined = [inner_sum for inner_sum in _inner_sums(part) if id(inner_sum) not in self._sum_variables]
+            undefined = [inner_sum for inner_sum in _list_inner_sums(part) if id(inner_sum) not in self._sum_variables]
             if id(part) in self._sum_variables:
                 stack.pop()
             elif undefined:
                 stack.extend(undefined)
             else:
                 variable = self._z3.Real(f"n{len(self._sum_variables)}", self._context)
-                self._solver.add(variable == self._flat_sum(part))
+                self._solver.add(variable == self._encode_flat_sum(part))
                 self._sum_variables[id(part)] = variable  # the circuit's keys keep the part alive
                 stack.pop()
-        return self._flat_sum(total)
+        return self._encode_flat_sum(total)
 
-    def _flat_sum(self, total: Sum) -> Any:
-        parts = [self._number(total.constant)]
-        parts += [self._number(coefficient) * self._atom(atom) for atom, coefficient in total.weighted_atoms]
+    def _encode_flat_sum(self, total: Sum) -> Any:
+        parts = [self._encode_number(total.constant)]
+        parts += [
+            self._encode_number(coefficient) * self._encode_atom(atom) for atom, coefficient in total.weighted_atoms
+        ]
         return self._z3.Sum(*parts)
 
-    def _number(self, value: Number) -> Any:
+    def _encode_number(self, value: Number) -> Any:
         return self._z3.RealVal(f"{value.numerator}/{value.denominator}", self._context)
 
-    def _atom(self, atom: Atom) -> Any:
+    def _encode_atom(self, atom: Atom) -> Any:
         z3, variables = self._z3, self._sum_variables
         match atom:
             case ("value", int(function), int(code)):
@@ -230,19 +232,19 @@ class SmtTerms:
                     self.values[function, code] = z3.Real(f"v{function}_{code}", self._context)
                 return self.values[function, code]
             case ("indicator", int(literal)):
-                return z3.If(self._literal(literal), self._number(1), self._number(0))
+                return z3.If(self._encode_literal(literal), self._encode_number(1), self._encode_number(0))
             case ("choice", int(literal), then, otherwise):
-                return z3.If(self._literal(literal), variables[id(then)], variables[id(otherwise)])
+                return z3.If(self._encode_literal(literal), variables[id(then)], variables[id(otherwise)])
             case ("product", a, b):
                 return variables[id(a)] * variables[id(b)]
             case ("quotient", a, b):
                 return variables[id(a)] / variables[id(b)]
         raise TypeError(atom[0])
 
-    def _literal(self, literal: Literal) -> Any:
+    def _encode_literal(self, literal: Literal) -> Any:
         self._literals += (literal, literal ^ 1)
         return self._expression(literal)
 
 
-def _inner_sums(total: Sum) -> list[Sum]:
+def _list_inner_sums(total: Sum) -> list[Sum]:
     return [part for atom, _ in total.weighted_atoms for part in atom if isinstance(part, Sum)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.cnf import to_pseudo_boolean
+from plansafe.verifier.symbolic.circuits.cnf import convert_to_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.smt_solver import SmtSolver
 from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Solver, Unsupported
 from plansafe.verifier.symbolic.circuits.terms import Comparison
@@ -39,11 +39,11 @@ def _has_numbers(circuit: Circuit, roots: Iterable[Literal]) -> bool:
     visited: set[int] = set()
     pending = list(roots) if any([isinstance(key, Comparison) for key in keys.values()]) else []
     while pending:
-        comparisons = {node for node in circuit.inputs(pending) if isinstance(keys[node], Comparison)} - visited
+        comparisons = {node for node in circuit.find_inputs(pending) if isinstance(keys[node], Comparison)} - visited
         pending = []
         for node in comparisons:
             key = keys[node]
-            constraint = to_pseudo_boolean(key) if isinstance(key, Comparison) else None
+            constraint = convert_to_pseudo_boolean(key) if isinstance(key, Comparison) else None
             if constraint is None:
                 return True
             pending += [literal for _, literal in constraint.weights]

@@ -60,14 +60,14 @@ class Solver(ABC):
         self.work = work
         self._clauses = Clauses(circuit)
         self._required: list[Literal] = []
-        self._late = False
+        self._is_late = False
         self._core: list[Literal] = []
 
     def require(self, literal: Literal) -> None:
         """Make a literal true from now on."""
         with self._memory_errors():
             self._encode([literal])
-            if not self._late:
+            if not self._is_late:
                 self._assert(literal)
         self._required.append(literal)
 
@@ -75,7 +75,7 @@ class Solver(ABC):
         """Whether the required literals and the assumptions can be true together; ``None`` if undecided."""
         with self._memory_errors():
             self._encode(assumptions)
-            if self._late:
+            if self._is_late:
                 return None
             satisfiable = self._search(assumptions, self._first_limit)
             if satisfiable is None:
@@ -85,7 +85,7 @@ class Solver(ABC):
                     return False
                 satisfiable = self._search(assumptions, None)
             if satisfiable is False:
-                self._core = self._failed_assumptions()
+                self._core = self._find_failed_assumptions()
             return self._accept_model() if satisfiable else satisfiable
 
     @abstractmethod
@@ -109,7 +109,9 @@ class Solver(ABC):
                 self._add_clauses(batch)
                 check_memory()
                 if self.deadline is not None and time.monotonic() >= self.deadline:
-                    self._late = True  # some clauses were not added and are not yielded again: it must not answer now
+                    self._is_late = (
+                        True  # some clauses were not added and are not yielded again: it must not answer now
+                    )
                     return
             pending = self._define_numeric_inputs()
             if not pending:
@@ -130,7 +132,7 @@ class Solver(ABC):
         """Search within a limit, the rest of the work budget, and the deadline."""
 
     @abstractmethod
-    def _failed_assumptions(self) -> list[Literal]: ...
+    def _find_failed_assumptions(self) -> list[Literal]: ...
 
     def _accept_model(self) -> bool | None:
         return True
@@ -196,7 +198,7 @@ class SatSolver(Solver):
         self._solver: Any = Cadical195()
 
     def model(self) -> Model:  # noqa: D102 - see Solver
-        values, variables = self._solver.get_model(), self._clauses.variables(self._clauses.inputs)
+        values, variables = self._solver.get_model(), self._clauses.list_variables(self._clauses.inputs)
         count = len(values)  # variables are in ascending order; the last may occur in no clause
         return Model({node: v <= count and values[v - 1] > 0 for node, v in variables}, {})
 
@@ -218,18 +220,18 @@ class SatSolver(Solver):
         return []
 
     def _assert(self, literal: Literal) -> None:
-        self._solver.add_clause([self._clauses.signed_variable(literal)])
+        self._solver.add_clause([self._clauses.get_signed_variable(literal)])
 
     def _search(self, assumptions: Sequence[Literal], limit: int | None) -> bool | None:
         if self.work is not None:
             affordable = max(self.work.left, 0) // CONFLICT_WORK
             limit = affordable if limit is None else min(limit, affordable)
-        variables = [self._clauses.signed_variable(literal) for literal in assumptions]
+        variables = [self._clauses.get_signed_variable(literal) for literal in assumptions]
         satisfiable = search_within_limits(self._solver, variables, self.deadline, limit)
         if self.work is not None:
             before, self._conflicts = self._conflicts, self._solver.accum_stats()["conflicts"]
             self.work.left -= CONFLICT_WORK * (self._conflicts - before)
         return satisfiable
 
-    def _failed_assumptions(self) -> list[Literal]:
-        return [self._clauses.circuit_literal(variable) for variable in self._solver.get_core() or ()]
+    def _find_failed_assumptions(self) -> list[Literal]:
+        return [self._clauses.find_circuit_literal(variable) for variable in self._solver.get_core() or ()]

@@ -1,6 +1,6 @@
 """The dependencies of literals, and copies of literals with other inputs and numbers.
 
-``Circuit.cone`` ends at a comparison, which is an input of the circuit. The comparison's sum may have literals
+``Circuit.find_cone`` ends at a comparison, which is an input of the circuit. The comparison's sum may have literals
 (indicators, choices) and numbers, so code that fixes or renames these has to follow it.
 """
 
@@ -64,7 +64,7 @@ def collect_references(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]
 
 def list_inner_sums(total: Sum) -> list[Sum]:
     """A sum and all sums inside it, each object once and after those inside it."""
-    listed: set[int] = set()
+    listed_ids: set[int] = set()
     sums: list[Sum] = []
     stack = [total]
     while stack:
@@ -73,14 +73,14 @@ def list_inner_sums(total: Sum) -> list[Sum]:
             atom_part
             for atom, _ in part.weighted_atoms
             for atom_part in atom
-            if isinstance(atom_part, Sum) and id(atom_part) not in listed
+            if isinstance(atom_part, Sum) and id(atom_part) not in listed_ids
         ]
         if unlisted:
             stack.extend(unlisted)
             continue
         stack.pop()
-        if id(part) not in listed:  # a shared sum is on the stack once for every path to it
-            listed.add(id(part))
+        if id(part) not in listed_ids:  # a shared sum is on the stack once for every path to it
+            listed_ids.add(id(part))
             sums.append(part)
     return sums
 
@@ -144,8 +144,8 @@ class CircuitTemplate:
 class _SumCopier:
     """Copies sums. Shared sums are copied once; the originals must stay alive meanwhile."""
 
-    def __init__(self, copied: Callable[[Literal], Literal], numbers: Mapping[OpenNumber, Sum]) -> None:
-        self._copied = copied
+    def __init__(self, copy_literal: Callable[[Literal], Literal], numbers: Mapping[OpenNumber, Sum]) -> None:
+        self._copy_literal = copy_literal
         self._numbers = numbers
         self._copies: dict[int, Sum] = {}
 
@@ -172,9 +172,9 @@ class _SumCopier:
             case ("value", int(function), int(code)):
                 return self._numbers.get((function, code)) or terms.variable(function, code)
             case ("indicator", int(literal)):
-                return terms.select(self._copied(literal), terms.constant(1), terms.constant(0))
+                return terms.select(self._copy_literal(literal), terms.constant(1), terms.constant(0))
             case ("choice", int(literal), Sum() as then, Sum() as otherwise):
-                return terms.select(self._copied(literal), copies[id(then)], copies[id(otherwise)])
+                return terms.select(self._copy_literal(literal), copies[id(then)], copies[id(otherwise)])
             case ("product", Sum() as a, Sum() as b):
                 return terms.multiply(copies[id(a)], copies[id(b)])
             case ("quotient", Sum() as a, Sum() as b):

@@ -81,7 +81,7 @@ def variable(function: int, code: int) -> Sum:
 
 
 def add(left: Sum, right: Sum, factor: Number = 1) -> Sum:
-    """``a + factor * b``."""
+    """``left + factor * right``."""
     total = check_number(normal_number(left.constant + factor * right.constant))
     if not right.weighted_atoms:
         return Sum(total, left.weighted_atoms)
@@ -96,7 +96,7 @@ def _sort_key(weighted_atom: tuple[Atom, Number]) -> str:
 
 
 def multiply(left: Sum, right: Sum) -> Sum:
-    """``a * b``."""
+    """``left * right``."""
     if not right.weighted_atoms:
         left, right = right, left
     if left.weighted_atoms:
@@ -106,7 +106,7 @@ def multiply(left: Sum, right: Sum) -> Sum:
 
 
 def divide(left: Sum, right: Sum) -> Sum:
-    """``a / b``. Where ``b`` is zero the quotient is undefined; the caller encodes that separately."""
+    """``left / right``. Where ``right`` is zero the quotient is undefined; the caller encodes that separately."""
     if right.weighted_atoms:
         return Sum(0, ((_intern("quotient", left, right), 1),))
     return _divide_by_constant(left, right.constant) if right.constant else Sum(0)
@@ -132,7 +132,7 @@ def is_satisfied(value: Number, operator: str) -> bool:
 
 
 def compare(circuit: Circuit, operator: str, left: Sum, right: Sum) -> Literal:
-    """Whether ``a operator b``, with operator ``= < > <= >=``."""
+    """Whether ``left operator right``, with operator ``= < > <= >=``."""
     if operator in (">", ">="):
         left, right, operator = right, left, {">": "<", ">=": "<="}[operator]
     difference = add(left, right, -1)
@@ -142,8 +142,10 @@ def compare(circuit: Circuit, operator: str, left: Sum, right: Sum) -> Literal:
     if len(difference.weighted_atoms) == 1 and atom[0] == "indicator":
         literal = atom[1]
         assert isinstance(literal, int)
-        on, off = [compare(circuit, operator, Sum(difference.constant + offset), Sum(0)) for offset in (coefficient, 0)]
-        return circuit.choose(literal, on, off)
+        value_if_true, value_if_false = [
+            compare(circuit, operator, Sum(difference.constant + offset), Sum(0)) for offset in (coefficient, 0)
+        ]
+        return circuit.choose(literal, value_if_true, value_if_false)
     scaled = _divide_by_constant(difference, coefficient)
     if coefficient < 0 and operator in ("<", "<="):  # -s < 0 is not s <= 0
         return circuit.input(Comparison("<=" if operator == "<" else "<", scaled)) ^ 1

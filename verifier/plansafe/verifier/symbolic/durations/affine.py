@@ -50,7 +50,7 @@ class ConstraintTrail:
         """Add a constraint that decided a comparison."""
         self._topic_constraints[constraint] = None
 
-    def variable(self, number: int) -> Affine:
+    def make_variable(self, number: int) -> Affine:
         """The variable of this number."""
         return Affine(self, 0, ((number, 1),))
 
@@ -77,7 +77,7 @@ class Affine:
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
-    def _plus(self, operand: NumberOrAffine, factor: int) -> NumberOrAffine:
+    def _add_multiple(self, operand: NumberOrAffine, factor: int) -> NumberOrAffine:
         if not isinstance(operand, Affine):
             return Affine(self.trail, check_number(normal_number(self.constant + factor * operand)), self.terms)
         coefficients = dict(self.terms)
@@ -87,7 +87,7 @@ class Affine:
         terms = tuple(sorted([term for term in coefficients.items() if term[1]]))
         return Affine(self.trail, constant, terms) if terms else constant
 
-    def _scaled(self, factor: Number) -> NumberOrAffine:
+    def _multiply(self, factor: Number) -> NumberOrAffine:
         if not factor:
             return 0
         terms = tuple(
@@ -96,32 +96,32 @@ class Affine:
         return Affine(self.trail, check_number(normal_number(self.constant * factor)), terms)
 
     def __add__(self, other: NumberOrAffine) -> NumberOrAffine:
-        return self._plus(other, 1)
+        return self._add_multiple(other, 1)
 
     __radd__ = __add__
 
     def __sub__(self, other: NumberOrAffine) -> NumberOrAffine:
-        return self._plus(other, -1)
+        return self._add_multiple(other, -1)
 
     def __rsub__(self, other: NumberOrAffine) -> NumberOrAffine:
-        return (-self)._plus(other, 1)
+        return (-self)._add_multiple(other, 1)
 
     def __neg__(self) -> Affine:
-        negative = self._scaled(-1)
+        negative = self._multiply(-1)
         assert isinstance(negative, Affine)
         return negative
 
     def __mul__(self, other: NumberOrAffine) -> NumberOrAffine:
         if isinstance(other, Affine):
             raise NotLinear
-        return self._scaled(other)
+        return self._multiply(other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: NumberOrAffine) -> NumberOrAffine:
         if isinstance(other, Affine):
             return other.__rtruediv__(self)
-        return self._scaled(Fraction(1) / other)
+        return self._multiply(Fraction(1) / other)
 
     def __rtruediv__(self, other: NumberOrAffine) -> NumberOrAffine:
         if self == 0:
@@ -135,8 +135,8 @@ class Affine:
 
     # -- comparisons --------------------------------------------------------------------------------------------------
 
-    def _compared(self, operand: NumberOrAffine, relation: str) -> bool:
-        difference = self._plus(operand, -1)
+    def _compare(self, operand: NumberOrAffine, relation: str) -> bool:
+        difference = self._add_multiple(operand, -1)
         if not isinstance(difference, Affine):
             return HOLDS[relation](difference)
         holds = HOLDS[relation](difference.value)
@@ -144,21 +144,21 @@ class Affine:
         return holds
 
     def __lt__(self, other: NumberOrAffine) -> bool:
-        return self._compared(other, "<")
+        return self._compare(other, "<")
 
     def __le__(self, other: NumberOrAffine) -> bool:
-        return self._compared(other, "<=")
+        return self._compare(other, "<=")
 
     def __gt__(self, other: NumberOrAffine) -> bool:
-        return self._compared(other, ">")
+        return self._compare(other, ">")
 
     def __ge__(self, other: NumberOrAffine) -> bool:
-        return self._compared(other, ">=")
+        return self._compare(other, ">=")
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Affine) and other.trail is not self.trail:
             return False  # from the audit of another plan, in a table that outlives one audit
-        return self._compared(other, "=") if isinstance(other, int | Fraction | Affine) else NotImplemented
+        return self._compare(other, "=") if isinstance(other, int | Fraction | Affine) else NotImplemented
 
     def __ne__(self, other: object) -> bool:
         if self.trail.exact:

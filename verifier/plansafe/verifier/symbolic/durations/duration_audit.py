@@ -22,7 +22,7 @@ from plansafe.verifier.reporting.summary import count_rules, merge_violations
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail, NotLinear
-from plansafe.verifier.symbolic.durations.duration_monitors import OpenEndedLetterTime, monitors_at_start
+from plansafe.verifier.symbolic.durations.duration_monitors import OpenEndedLetterTime, start_monitors
 from plansafe.verifier.symbolic.durations.duration_run import DurationRun
 from plansafe.verifier.symbolic.durations.event_schedule import make_schedule
 from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, ExploredCells, WorldVerdict
@@ -54,7 +54,7 @@ def audit_durations(
     """
     audit = DurationAudit(compiled, steps, intervals, deadline, decimals)
     audit.run()
-    executable, goal, safe = [audit.value_over_worlds(aspect) for aspect in ASPECTS]
+    executable, goal, safe = [audit.find_value_over_worlds(aspect) for aspect in ASPECTS]
     examples = [audit.examples.get((aspect, False)) for aspect in ASPECTS]
     inexecutable, unmet_goal, unsafe = [None if world is None else _make_completion(world) for world in examples]
     witnesses = tuple(
@@ -97,19 +97,19 @@ class DurationAudit:
         self.tolerance = widen_tolerance(compiled.options.tolerance, decimals)
         self.step_numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
         self.box: Box = tuple([intervals[number] for number in self.step_numbers])
-        fixed = {number: low for number, (low, high) in intervals.items() if low == high}
+        fixed_durations = {number: low for number, (low, high) in intervals.items() if low == high}
         written = {step.number: step.duration for step in steps}
         bounds = zip(self.step_numbers, self.box, strict=True)
         self.preferred = tuple([_choose_preferred_duration(written[n], low, high) for n, (low, high) in bounds])
         # Which finding a violation belongs to, and where it began, matters only where some violations do not count.
         exact = compiled.options.criteria != EVERY_VIOLATION
         self.trail = ConstraintTrail(exact)
-        variables = {number: cast("Number", self.trail.variable(n)) for n, number in enumerate(self.step_numbers)}
-        durations = {**fixed, **variables}
+        variables = {number: cast("Number", self.trail.make_variable(n)) for n, number in enumerate(self.step_numbers)}
+        durations = {**fixed_durations, **variables}
         open_steps = [step._replace(duration=durations.get(step.number, step.duration)) for step in steps]
         self.schedule = make_schedule(self.engine, open_steps, self.box, self.tolerance.exact, exact)
         first_letter = (LetterTime if exact else OpenEndedLetterTime)(0, 0, True)
-        self.prototype = monitors_at_start(self.engine, self.schedule.sees_all, first_letter, self.trail)
+        self.prototype = start_monitors(self.engine, self.schedule.parts_reading_all, first_letter, self.trail)
         self.explored = ExploredCells(self.engine, [] if exact else self.schedule.checks)
         self.examples: dict[tuple[str, bool | None], Durations] = {}
         self.violations: dict[int, Durations] = {}
@@ -120,7 +120,7 @@ class DurationAudit:
         self._extra_runs = 0
         self._solver: WorldSolver | None = None
 
-    def value_over_worlds(self, aspect: str) -> Worlds:
+    def find_value_over_worlds(self, aspect: str) -> Worlds:
         """The value of an aspect over all worlds."""
         true, false, unknown = [(aspect, value) in self.examples for value in (True, False, None)]
         if true and false:
@@ -144,13 +144,13 @@ class DurationAudit:
     def _run_worlds(self) -> None:
         """Run the plan with preferred, least and greatest durations, then in the worlds that Z3 finds."""
         for values in (self.preferred, tuple([low for low, _ in self.box]), tuple([high for _, high in self.box])):
-            if self.explored.verdict_in(values) is None:
+            if self.explored.find_verdict(values) is None:
                 self._run_world(values)
             if self._is_decided_by_one_run():
                 self.complete.update(ASPECTS)
                 return
-        for aspect, checks in self._stages():
-            while not self._all_aspects_vary() or self._allows_extra_run():
+        for aspect, checks in self._iterate_stages():
+            while not self._do_all_aspects_vary() or self._allows_extra_run():
                 world = self.solver.find_new_world(checks) if checks or self.schedule.exact else None
                 if world is None:
                     break
@@ -162,7 +162,7 @@ class DurationAudit:
             if aspect:
                 self.complete.add(aspect)
 
-    def _stages(self) -> Iterator[tuple[str, list[int]]]:
+    def _iterate_stages(self) -> Iterator[tuple[str, list[int]]]:
         """The checks of each aspect, easy ones first, so that a result at the deadline is of some use."""
         by_kind: dict[CheckKind, list[int]] = {}
         for number, check in enumerate(self.explored.checks):
@@ -187,7 +187,7 @@ class DurationAudit:
                     self._solver.exclude_for_check(number, finding.cell)
         return self._solver
 
-    def _all_aspects_vary(self) -> bool:
+    def _do_all_aspects_vary(self) -> bool:
         return all([(aspect, value) in self.examples for aspect in ASPECTS for value in (True, False)])
 
     def _allows_extra_run(self) -> bool:
@@ -244,7 +244,7 @@ class DurationAudit:
         if outcome is not None:
             counts = count_rules(self.compiled, outcome)
             self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_undecided(counts)])
-        run_cell = make_cell(run.all_constraints(), self.box)
+        run_cell = make_cell(run.collect_constraints(), self.box)
         self.runs += 1
         self._store_examples(verdict, run_cell, values)
         is_complete = outcome is not None and not outcome.failures and outcome.limit is None
@@ -257,7 +257,7 @@ class DurationAudit:
             if results is None and not run.has_succeeded(check):
                 continue
             holds = True if results is None else results[number]
-            finding = CellFinding(make_cell(run.constraints_of(check, holds), self.box), holds)
+            finding = CellFinding(make_cell(run.collect_check_constraints(check, holds), self.box), holds)
             if self.explored.add_finding(number, finding) and self._solver is not None:
                 self._solver.exclude_for_check(number, finding.cell)
 

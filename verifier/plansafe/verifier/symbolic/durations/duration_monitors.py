@@ -34,13 +34,13 @@ class DurationMonitors(Runtime):
 
     That is the definition wherever repeated letters make no difference. With timers, the time of a letter of another
     instance could decide about a deadline, and the run would lack a comparison with the time of this instance.
-    ``sees_all`` are the parts of rules that see every letter. Constraints of a part get its topic on ``trail``;
-    ``event_times``: of the events of the happening, ``batch`` its number.
+    ``parts_reading_all``: the parts of rules that read every letter. ``trail``: receives the constraints of each part
+    under the part's topic. ``event_times``: the times of the events of the happening with the number ``batch``.
     """
 
-    def __init__(self, engine: Engine, sees_all: frozenset[int], trail: ConstraintTrail) -> None:
+    def __init__(self, engine: Engine, parts_reading_all: frozenset[int], trail: ConstraintTrail) -> None:
         super().__init__(engine.rule_set, engine.emitter)
-        self.sees_all = sees_all
+        self.parts_reading_all = parts_reading_all
         self.trail = trail
         self.event_times: tuple[Number, ...] = ()
         self.batch = 0
@@ -58,7 +58,7 @@ class DurationMonitors(Runtime):
 
     def _step_monitor(self, monitor: StateMonitor, state: State, letter_time: LetterTime) -> bool:
         self.trail.set_topic(("part", monitor.part, self.batch))
-        if isinstance(monitor, InvariantMonitor) or not monitor.program.timed or monitor.part in self.sees_all:
+        if isinstance(monitor, InvariantMonitor) or not monitor.program.timed or monitor.part in self.parts_reading_all:
             return super()._step_monitor(monitor, state, letter_time)
         if monitor.has_pending_changes:
             has_letter_time = [
@@ -82,16 +82,16 @@ class DurationMonitors(Runtime):
         """An independent copy."""
         copy = super().fork()
         assert isinstance(copy, DurationMonitors)
-        copy.sees_all, copy.trail, copy.event_times, copy.batch = self.sees_all, self.trail, (), 0
+        copy.parts_reading_all, copy.trail, copy.event_times, copy.batch = self.parts_reading_all, self.trail, (), 0
         return copy
 
 
-def monitors_at_start(
-    engine: Engine, sees_all: frozenset[int], first_letter: LetterTime, trail: ConstraintTrail
+def start_monitors(
+    engine: Engine, parts_reading_all: frozenset[int], first_letter: LetterTime, trail: ConstraintTrail
 ) -> DurationMonitors | None:
     """Monitors that have read S0, to be forked for each run; ``None`` if no rule needs any."""
     if engine.prototype is None:
         return None
-    monitors = DurationMonitors(engine, sees_all, trail)
+    monitors = DurationMonitors(engine, parts_reading_all, trail)
     monitors.start(engine.make_initial_state(), first_letter)
     return monitors

@@ -9,7 +9,7 @@ before that time matter also.
 Each comparison of numbers that depend on open durations adds the constraint that decided it to the trail, even if its
 result is not used here. The trail groups constraints by *topic*: what the engine was doing, and the number of the
 event, step, rule part or happening, as in ``("check", 3)`` or ``("order", 2, 5)``; ``()`` is for all checks. So each
-check of the plan is explained by the constraints of its own topics (:meth:`.PlanCheck.topics`).
+check of the plan is explained by the constraints of its own topics (:meth:`.PlanCheck.iterate_topics`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class DurationRun(TimedReplay):
         self.first_at_tie = first_at_tie
         self.prototype = prototype
         self.present: dict[int, Event] = {}
-        self.late: set[int] = set()  # ends of actions without duration: after all other events of their time
+        self.late_ends: set[int] = set()  # ends of actions without duration: after all other events of their time
         self.batches: list[list[int]] = []
         self.happened: dict[int, None] = {}
         self.failed: list[int] = []  # the events that caused the failure before which the trace ended
@@ -86,7 +86,7 @@ class DurationRun(TimedReplay):
 
     def _ends_at_once(self, step: TimedStep) -> bool:
         """Whether the end of the step is among the late events, without another comparison of its duration."""
-        late_steps = [self.schedule.events[number].step for number in self.late]
+        late_steps = [self.schedule.events[number].step for number in self.late_ends]
         return any([late_step is not None and late_step.number == step.number for late_step in late_steps])
 
     def record_unmet_literals(
@@ -107,20 +107,20 @@ class DurationRun(TimedReplay):
         self._find_present_events()
         groups: dict[EventTime, list[int]] = {}
         for event in self.present:
-            groups.setdefault(self._event_time(event), []).append(event)
+            groups.setdefault(self._find_event_time(event), []).append(event)
         for event_time in sorted(groups):
             batches = find_connected_events(groups[event_time], self.schedule.partners)
             for batch in sorted(batches, key=lambda batch: not self.first_at_tie & {*batch}):
                 self.batches.append(batch)
                 times = [self.schedule.times[event] for event in batch]
-                fixed = [time for time in times if not isinstance(time, Affine)]
+                constant_times = [time for time in times if not isinstance(time, Affine)]
                 if isinstance(self.runtime, DurationMonitors):
                     self.runtime.event_times, self.runtime.batch = tuple(times), len(self.batches) - 1
-                yield (fixed or times)[0], [self.present[event] for event in batch]
+                yield (constant_times or times)[0], [self.present[event] for event in batch]
 
-    def _event_time(self, event: int) -> EventTime:
+    def _find_event_time(self, event: int) -> EventTime:
         time = self.schedule.times[event]
-        return time.value if isinstance(time, Affine) else time, event in self.late
+        return time.value if isinstance(time, Affine) else time, event in self.late_ends
 
     def _find_present_events(self) -> None:
         """Find the events that there are in this world."""
@@ -138,7 +138,7 @@ class DurationRun(TimedReplay):
                 if ill_formed[step.number] is not None:
                     continue
                 if step.duration == 0:
-                    self.late.add(number)
+                    self.late_ends.add(number)
             self.present[number] = event
         acting = [number for number, event in self.present.items() if event.kind != ILL_FORMED]
         for number, event in enumerate(self.schedule.events):
@@ -162,7 +162,7 @@ class DurationRun(TimedReplay):
         times = self.schedule.times
         if any([times[event] >= time for event in acting if not isinstance(times[event], Affine)]):
             return True
-        last = sorted(acting, key=self._event_time)[-1:]
+        last = sorted(acting, key=self._find_event_time)[-1:]
         return any([times[event] >= time for event in last]) or any([times[event] >= time for event in acting])
 
     # -- the topic of each stage of a happening -----------------------------------------------------------------------
@@ -263,7 +263,7 @@ class DurationRun(TimedReplay):
     def ends_with_tie(self) -> bool:
         """Whether an event happened at the time at which the trace ended: then the failing event must come first."""
         return bool(self.failed) and any(
-            [self._event_time(event) == self._event_time(self.failed[0]) for event in self.happened]
+            [self._find_event_time(event) == self._find_event_time(self.failed[0]) for event in self.happened]
         )
 
     def constrain_orders(self) -> None:
@@ -279,19 +279,19 @@ class DurationRun(TimedReplay):
         if not self.failed:
             return
         self.trail.set_topic(("stop",))
-        failing = self.failed[0]
+        failed_event = self.failed[0]
         for event in self.present:
             if event in self.failed:
                 continue
             if self.present[event].kind == END and event not in self.happened and event - 1 not in self.happened:
                 continue  # it comes after its start, which has not happened either
-            if not self._is_before(event, failing) and event in self.failed_over_all:
-                self._is_before(failing, event)
+            if not self._is_before(event, failed_event) and event in self.failed_over_all:
+                self._is_before(failed_event, event)
 
     def _is_before(self, first: int, second: int) -> bool:
         """Whether one event happens before another in this world; also records the constraint that decides it."""
         first_time, second_time = self.schedule.times[first], self.schedule.times[second]
-        is_first_at_tie = second in self.late and first not in self.late
+        is_first_at_tie = second in self.late_ends and first not in self.late_ends
         return first_time <= second_time if is_first_at_tie else first_time < second_time
 
     def has_succeeded(self, check: PlanCheck) -> bool:
@@ -299,7 +299,7 @@ class DurationRun(TimedReplay):
         ill_formed = any([event.kind == ILL_FORMED for event in self.present.values()])  # literals may then be missing
         return check.kind is CheckKind.EVENT and check.number in self.happened and not ill_formed
 
-    def all_constraints(self) -> dict[LinearConstraint, None]:
+    def collect_constraints(self) -> dict[LinearConstraint, None]:
         """All constraints that decided the run; orders only for events that happened or failed."""
         reached = {*self.happened, *self.failed}
         constraints: dict[LinearConstraint, None] = {}
@@ -308,11 +308,11 @@ class DurationRun(TimedReplay):
                 constraints |= topic_constraints
         return constraints
 
-    def constraints_of(self, check: PlanCheck, holds: bool | None) -> dict[LinearConstraint, None]:
+    def collect_check_constraints(self, check: PlanCheck, holds: bool | None) -> dict[LinearConstraint, None]:
         """The constraints that decided the result ``holds`` of a check."""
         by_topic = self.trail.constraints
         constraints: dict[LinearConstraint, None] = {}
-        for topic in check.topics(self.batch_of):
+        for topic in check.iterate_topics(self.batch_of):
             constraints |= by_topic.get(topic, {})
         orders: list[tuple[int, int]] | None = None
         if check.forbidden is not None:
@@ -340,6 +340,6 @@ class DurationRun(TimedReplay):
     @cached_property
     def fact_spans(self) -> FactSpans:
         """The spans of the facts in this run, in which all events have succeeded."""
-        event_times = {event: self._event_time(event) for event in self.present}
+        event_times = {event: self._find_event_time(event) for event in self.present}
         changes = {event: ({*effects.adds}, {*effects.deletes}) for event, effects in self._effects_of.items()}
         return FactSpans(event_times, changes, self.schedule.initial)

@@ -11,7 +11,7 @@ from plansafe.verifier.execution.steps import GroundAction, TimedStep
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import Affine
 from plansafe.verifier.symbolic.durations.plan_checks import CheckKind, Pair, PlanCheck, PlanCheckBuilder
-from plansafe.verifier.symbolic.durations.world_cells import Box, value_bounds
+from plansafe.verifier.symbolic.durations.world_cells import Box, compute_bounds
 
 
 class Schedule(NamedTuple):
@@ -20,8 +20,8 @@ class Schedule(NamedTuple):
     ``partners[e]``: the events whose order with ``e`` matters to some check. ``open_pairs``: the pairs of partners
     (smaller first) whose order is not the same in all worlds. ``clashing[e]``: events that interfere with ``e`` if they
     are closer than the tolerance, and that may be so close. ``over_all_events``: by the number of a step, the events
-    that its condition over all depends on. ``sees_all``: parts of rules that see every happening. ``exact``: all parts
-    see every happening, and details of findings count.
+    that its condition over all depends on. ``parts_reading_all``: the parts of rules that read every
+    happening. ``exact``: all parts read every happening, and details of findings count.
     """
 
     steps: list[TimedStep]
@@ -32,7 +32,7 @@ class Schedule(NamedTuple):
     open_pairs: list[Pair]
     clashing: list[list[int]]
     over_all_events: dict[int, frozenset[int]]
-    sees_all: frozenset[int]
+    parts_reading_all: frozenset[int]
     exact: bool
     initial: State
 
@@ -44,18 +44,18 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
     """
     timed_events = list(_list_timed_events(engine, steps))
     events, times = [event for event, _ in timed_events], [time for _, time in timed_events]
-    near = _find_near_events(times, box, tolerance)
-    builder = PlanCheckBuilder(engine, events, near)
+    near_events = _find_near_events(times, box, tolerance)
+    builder = PlanCheckBuilder(engine, events, near_events)
     clashing = [sorted(clashes) for clashes in builder.clashing]
     over_all_checks = list(builder.make_over_all_checks())
     if exact:
         checks = [builder.make_whole_plan_check(-1)]
-        sees_all = frozenset(range(len(engine.rule_set.parts)))
+        parts_reading_all = frozenset(range(len(engine.rule_set.parts)))
     else:
         event_checks = [builder.make_event_check(number, clashing[number]) for number in range(len(events))]
         rule_checks = list(builder.make_rule_checks())
         checks = [*event_checks, *over_all_checks, builder.make_goal_check(), *rule_checks]
-        sees_all = frozenset([check.number for check in rule_checks if check.kind is CheckKind.EVERYTHING])
+        parts_reading_all = frozenset([check.number for check in rule_checks if check.kind is CheckKind.EVERYTHING])
     partners: list[set[int]] = [set() for _ in events]
     for first, second in {pair for check in checks for pair in check.pairs}:
         partners[first].add(second)
@@ -67,12 +67,12 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
         for second in sorted(own_partners)
         if first < second
     ]:
-        least, greatest = time_difference(times[second], times[first], box)
+        least, greatest = bound_time_difference(times[second], times[first], box)
         if least <= 0 <= greatest and (isinstance(times[first], Affine) or isinstance(times[second], Affine)):
             open_pairs.append((first, second))
     over_all_events, initial = builder.over_all_events, engine.make_initial_state()
     return Schedule(
-        steps, events, times, checks, partners, open_pairs, clashing, over_all_events, sees_all, exact, initial
+        steps, events, times, checks, partners, open_pairs, clashing, over_all_events, parts_reading_all, exact, initial
     )
 
 
@@ -91,24 +91,24 @@ def _list_timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Eve
 
 def _find_near_events(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
     """For each event, the events that may come before and after it, with it, or closer than the tolerance."""
-    ranges = [time_difference(time, 0, box) for time in times]
-    near: list[set[int]] = [set() for _ in times]
+    ranges = [bound_time_difference(time, 0, box) for time in times]
+    near_events: list[set[int]] = [set() for _ in times]
     recent: list[int] = []
     for event in sorted(range(len(times)), key=lambda event: ranges[event]):
         recent = [earlier for earlier in recent if ranges[event][0] - ranges[earlier][1] <= tolerance]
         for earlier in recent:
-            near[event].add(earlier)
-            near[earlier].add(event)
+            near_events[event].add(earlier)
+            near_events[earlier].add(event)
         recent.append(event)
-    return near
+    return near_events
 
 
-def time_difference(later: Number, earlier: Number, box: Box) -> tuple[Number, Number]:
+def bound_time_difference(later: Number, earlier: Number, box: Box) -> tuple[Number, Number]:
     """The least and the greatest time from one event to the other."""
     gap = later - earlier
     if not isinstance(gap, Affine):
         return gap, gap
-    least, greatest = value_bounds(gap.terms, box)
+    least, greatest = compute_bounds(gap.terms, box)
     return gap.constant + least, gap.constant + greatest
 
 

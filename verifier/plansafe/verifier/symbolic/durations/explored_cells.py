@@ -97,7 +97,7 @@ class ExploredCells:
             and plan.rules[plan.parts[check.number].rule].preference
         )
 
-    def verdict_in(self, values: tuple[Number, ...]) -> WorldVerdict | None:
+    def find_verdict(self, values: tuple[Number, ...]) -> WorldVerdict | None:
         """The verdict in a world; ``None`` if it does not follow from these runs."""
         for cell, verdict in self.whole_worlds:
             if contains_world(cell, values):

@@ -41,7 +41,7 @@ class NoDisjunctiveForm(Exception):
 
 
 def make_disjunctive_form(
-    task: Task, formula: Formula, binding: Binding, truth: bool, constant: ConstantFact
+    task: Task, formula: Formula, binding: Binding, truth: bool, find_constant: ConstantFact
 ) -> set[Conjunction]:
     """The state formula (or its negation, unless ``truth``) in disjunctive normal form.
 
@@ -58,7 +58,7 @@ def make_disjunctive_form(
                 value = left == right
             case Atom():
                 code = task.code_of(leaf.arguments, leaf_binding)
-                value = constant(leaf.predicate, code)
+                value = find_constant(leaf.predicate, code)
                 if value is None:
                     return {frozenset((FactLiteral(leaf.predicate, code, positive),))}
             case Compare() | Temporal():
@@ -75,17 +75,17 @@ def _join_forms(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conju
 
     Inconsistent conjunctions are left out. If there are few conjunctions, those that imply another are also left out.
     """
-    joined: set[Conjunction] = {frozenset()} if all_parts else set()
+    conjunctions: set[Conjunction] = {frozenset()} if all_parts else set()
     for part in parts:
         if all_parts:
-            joined = {union for left in joined for right in part if is_consistent(union := left | right)}
+            conjunctions = {union for left in conjunctions for right in part if is_consistent(union := left | right)}
         else:
-            joined |= part
-        if len(joined) > MAX_CONJUNCTIONS:
+            conjunctions |= part
+        if len(conjunctions) > MAX_CONJUNCTIONS:
             raise NoDisjunctiveForm
-    if len(joined) >= 100:
-        return joined
-    return {conjunction for conjunction in joined if not any([weaker < conjunction for weaker in joined])}
+    if len(conjunctions) >= 100:
+        return conjunctions
+    return {conjunction for conjunction in conjunctions if not any([weaker < conjunction for weaker in conjunctions])}
 
 
 def is_consistent(conjunction: Conjunction) -> bool:
@@ -125,7 +125,7 @@ class FactSpans:
         self._step_count = 0
         self._spans: dict[FactLiteral, list[Span]] = {}
 
-    def spans_of(self, literal: FactLiteral) -> list[Span]:
+    def find_spans(self, literal: FactLiteral) -> list[Span]:
         """The spans over which a literal is true, in order of their starts; they may overlap."""
         spans = self._spans.get(literal)
         if spans is None:
@@ -158,7 +158,7 @@ class FactSpans:
         self._step_count = 0
         orders: list[Order] = []
         for conjunction in sorted(conjunctions, key=sorted):
-            choices = sorted([self.spans_of(literal) for literal in conjunction], key=len)
+            choices = sorted([self.find_spans(literal) for literal in conjunction], key=len)
             if within is not None:
                 choices.insert(0, [within])
             overlapping = self._find_overlapping(choices, [], orders)
@@ -186,16 +186,18 @@ class FactSpans:
             self._step_count += 1
             if self._step_count > MAX_STEPS:
                 raise LimitReached(LimitKind.QUESTION)
-            order = next(filter(None, [self._separating_order(span, earlier) for earlier in chosen]), None)
-            if order is not None:
-                orders.append(order)
+            separating_order = next(
+                filter(None, [self._find_separating_order(span, earlier) for earlier in chosen]), None
+            )
+            if separating_order is not None:
+                orders.append(separating_order)
                 continue
             overlapping = self._find_overlapping(choices, [*chosen, span], orders)
             if overlapping is not None:
                 return overlapping
         return None
 
-    def _separating_order(self, first: Span, second: Span) -> Order | None:
+    def _find_separating_order(self, first: Span, second: Span) -> Order | None:
         """The start of one span and an end of the other that is not after it."""
         for earlier, later in ((first, second), (second, first)):
             if earlier.start is not None:

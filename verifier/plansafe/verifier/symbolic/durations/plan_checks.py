@@ -53,7 +53,7 @@ class PlanCheck(NamedTuple):
 
     ``number``: of the event, the step, or the part of a rule. ``events``: the events that the check depends on, if all
     others succeed at their places. ``pairs``: the pairs of them (smaller first) whose order it depends on.
-    ``touching``: events that change what instances of a rule read; ``instances``: objects for parameters, by slot. An
+    ``touching_events``: change what instances of a rule read; ``instances``: objects for parameters, by slot. An
     instance belongs to the check of its rule with the most objects that the instance has.
 
     If the check is only about facts in single states, ``forbidden`` are the conjunctions that must never be true,
@@ -65,13 +65,13 @@ class PlanCheck(NamedTuple):
     number: int
     events: frozenset[int]
     pairs: frozenset[Pair]
-    touching: frozenset[int] = frozenset()
+    touching_events: frozenset[int] = frozenset()
     instances: Instances = frozenset()
     forbidden: frozenset[Conjunction] | None = None
     opposing: frozenset[Pair] = frozenset()
     within: Pair | None = None
 
-    def topics(self, batch_of: dict[int, int]) -> Iterator[Topic]:
+    def iterate_topics(self, batch_of: dict[int, int]) -> Iterator[Topic]:
         """The topics of the constraints that decide this check, except orders; ``batch_of``: each event's happening."""
         yield ()
         for event in self.events:
@@ -85,8 +85,8 @@ class PlanCheck(NamedTuple):
             yield ("goal",)
         for batch in {batch_of[event] for event in self.events if event in batch_of}:
             yield "take", batch
-        touching = self.events if self.kind is CheckKind.EVERYTHING else self.touching
-        for batch in {batch_of[event] for event in touching if event in batch_of}:
+        touching_events = self.events if self.kind is CheckKind.EVERYTHING else self.touching_events
+        for batch in {batch_of[event] for event in touching_events if event in batch_of}:
             yield "part", self.number, batch
             yield "depart", batch
         if self.kind in (CheckKind.RULE, CheckKind.EVERYTHING):
@@ -94,12 +94,12 @@ class PlanCheck(NamedTuple):
 
 
 class PlanCheckBuilder:
-    """Finds the checks of a plan. ``near[e]``: the events whose order with ``e`` is not the same in all worlds."""
+    """Finds the checks of a plan. ``near_events[e]``: the events whose order with ``e`` differs between worlds."""
 
-    def __init__(self, engine: Engine, events: list[Event], near: list[set[int]]) -> None:
+    def __init__(self, engine: Engine, events: list[Event], near_events: list[set[int]]) -> None:
         self.engine = engine
         self.events = events
-        self.near = near
+        self.near_events = near_events
         self.footprints = engine.footprints
         self._initial = engine.make_initial_state()
         self._event_footprints = [compute_event_footprint(self.footprints, event) for event in events]
@@ -116,7 +116,7 @@ class PlanCheckBuilder:
         self.clashing = [
             {
                 near_event
-                for near_event in near[number]
+                for near_event in near_events[number]
                 if find_interference(footprint, self._event_footprints[near_event]) is not None
             }
             for number, footprint in enumerate(self._event_footprints)
@@ -128,7 +128,10 @@ class PlanCheckBuilder:
         """All pairs of these events (smaller first) that are near each other."""
         members = {*events}
         return (
-            (first, second) for first in members for second in self.near[first] if first < second and second in members
+            (first, second)
+            for first in members
+            for second in self.near_events[first]
+            if first < second and second in members
         )
 
     def _find_writers(self, footprint: Footprint) -> set[int]:
@@ -138,7 +141,7 @@ class PlanCheckBuilder:
             *[self._writers_of_predicate.get(predicate, ()) for predicate in footprint.unbounded_reads]
         )
 
-    def _with_dependencies(self, events: Iterable[int]) -> frozenset[int]:
+    def _add_dependencies(self, events: Iterable[int]) -> frozenset[int]:
         """The events, and the events that their effects depend on."""
         closure = {*events}
         stack = list(closure)
@@ -152,38 +155,38 @@ class PlanCheckBuilder:
             stack += writers
         return frozenset(closure)
 
-    def _check(
+    def _make_check(
         self,
         kind: CheckKind,
         number: int,
         events: Iterable[int],
         pairs: Iterable[Pair] = (),
-        touching: Iterable[int] = (),
+        touching_events: Iterable[int] = (),
         instances: Instances = frozenset(),
     ) -> PlanCheck:
         """A check that depends on the effects of ``events`` and on the order of ``pairs``."""
-        closure = self._with_dependencies(events)
+        closure = self._add_dependencies(events)
         clashes = [
             (event, clashing_event)
             for event in closure
             for clashing_event in self.clashing[event]
             if event < clashing_event and clashing_event in closure
         ]
-        return PlanCheck(kind, number, closure, frozenset([*clashes, *pairs]), frozenset(touching), instances)
+        return PlanCheck(kind, number, closure, frozenset([*clashes, *pairs]), frozenset(touching_events), instances)
 
     # -- checks -------------------------------------------------------------------------------------------------------
 
-    def make_event_check(self, number: int, close: Iterable[int]) -> PlanCheck:
-        """The check that an event succeeds, which also depends on the events ``close`` to it."""
-        return self._check(
-            CheckKind.EVENT, number, {number, *close, *self._find_writers(self._event_footprints[number])}
+    def make_event_check(self, number: int, close_events: Iterable[int]) -> PlanCheck:
+        """The check that an event succeeds, which also depends on the ``close_events``."""
+        return self._make_check(
+            CheckKind.EVENT, number, {number, *close_events, *self._find_writers(self._event_footprints[number])}
         )
 
     def make_goal_check(self) -> PlanCheck:
         """The check of the goal."""
         footprint = make_empty_footprint()
         self.footprints.add_reads(self.engine.task.goal, {}, footprint)
-        return self._check(CheckKind.GOAL, 0, self._find_writers(footprint))
+        return self._make_check(CheckKind.GOAL, 0, self._find_writers(footprint))
 
     def make_whole_plan_check(self, number: int) -> PlanCheck:
         """A check that depends on the order of all events."""
@@ -203,44 +206,47 @@ class PlanCheckBuilder:
                 writers = self._find_writers(footprint)
                 events = sorted({*writers, number - 1, number})  # with its start and its end
                 self.over_all_events[event.step.number] = frozenset(events)
-                check = self._check(CheckKind.OVER_ALL, event.step.number, events, self._find_near_pairs(events))
+                check = self._make_check(CheckKind.OVER_ALL, event.step.number, events, self._find_near_pairs(events))
                 check = check._replace(within=(number - 1, number))
-                yield self._with_forbidden(check, writers, model.And(action.over_all), [binding])
+                yield self._add_forbidden(check, writers, model.And(action.over_all), [binding])
 
     def make_rule_checks(self) -> Iterator[PlanCheck]:
         """The checks of the rules, one for the instances that the same events touch."""
         for number, part in enumerate(self.engine.rule_set.parts):
             part_reads = PartReads(part, self.engine, self.footprints)
-            if part_reads.sees_all:
+            if part_reads.reads_every_happening:
                 yield self.make_whole_plan_check(number)
                 continue
             events = zip(self.events, self._event_footprints, strict=True)
-            touches = [part_reads.touches(event, footprint) for event, footprint in events]
-            classes = instance_classes([touch for event_touches in touches for touch in event_touches])
+            touches = [part_reads.find_touched_instances(event, footprint) for event, footprint in events]
+            classes = find_instance_classes([touch for event_touches in touches for touch in event_touches])
             for instances in classes or [frozenset()]:
                 class_touches = [
                     [touch for touch in event_touches if not classes or touch.instances <= instances]
                     for event_touches in touches
                 ]
-                touching = [event for event, event_touches in enumerate(class_touches) if event_touches]
+                touching_events = [event for event, event_touches in enumerate(class_touches) if event_touches]
                 pairs = [
                     (first, second)
-                    for first, second in self._find_near_pairs(touching)
+                    for first, second in self._find_near_pairs(touching_events)
                     if part_reads.depends_on_order(class_touches[first], class_touches[second])
                 ]
-                check = self._check(CheckKind.RULE, number, touching, pairs, touching, instances)
+                check = self._make_check(CheckKind.RULE, number, touching_events, pairs, touching_events, instances)
                 if part.mode == "always" and classes and pairs:
                     finer = [finer_class for finer_class in classes if finer_class > instances]
                     bindings = self._iterate_bindings(part, instances, finer)
-                    check = self._with_forbidden(check, touching, part.body, bindings)
+                    check = self._add_forbidden(check, touching_events, part.body, bindings)
                 yield check
 
     def _iterate_bindings(self, part: RulePart, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
         """The instances of a part that have these objects, and that are not in a finer class."""
-        fixed = dict(instances)
+        object_of_slot = dict(instances)
         domains = [self.engine.task.domains[v.domain] for v in part.parameters]
         slots = [v.slot for v in part.parameters]
-        choices = [(fixed[slot],) if slot in fixed else domain for slot, domain in zip(slots, domains, strict=True)]
+        choices = [
+            (object_of_slot[slot],) if slot in object_of_slot else domain
+            for slot, domain in zip(slots, domains, strict=True)
+        ]
         for objects in product(*choices):
             binding = dict(zip(slots, objects, strict=True))
             if not any([finer_class <= binding.items() for finer_class in finer]):
@@ -248,11 +254,11 @@ class PlanCheckBuilder:
 
     # -- conditions on facts in single states -------------------------------------------------------------------------
 
-    def _with_forbidden(
+    def _add_forbidden(
         self, check: PlanCheck, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
     ) -> PlanCheck:
         """The check with its ``forbidden`` conjunctions, if it is only about facts in single states."""
-        forbidden = self._forbidden(changing, formula, bindings)
+        forbidden = self._find_forbidden(changing, formula, bindings)
         if forbidden is None:
             return check
         facts = {(literal.predicate, literal.code) for conjunction in forbidden for literal in conjunction}
@@ -273,7 +279,7 @@ class PlanCheckBuilder:
             ]
         return check._replace(forbidden=frozenset(forbidden), opposing=frozenset(opposing))
 
-    def _forbidden(
+    def _find_forbidden(
         self, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
     ) -> set[Conjunction] | None:
         """The conjunctions that make the formula false for some binding; ``None`` if there are none or too many."""
@@ -281,7 +287,7 @@ class PlanCheckBuilder:
         action_predicates = {*self.engine.rule_set.action_predicates.values()}
         axioms = self.engine.axioms
 
-        def constant(predicate: int, code: int) -> bool | None:
+        def find_constant_value(predicate: int, code: int) -> bool | None:
             if predicate in action_predicates or (axioms is not None and predicate in axioms.derived):
                 raise NoDisjunctiveForm
             return None if (predicate, code) in changed_variables else code in self._initial.facts[predicate]
@@ -289,7 +295,7 @@ class PlanCheckBuilder:
         forbidden: set[Conjunction] = set()
         try:
             for binding in bindings:
-                forbidden |= make_disjunctive_form(self.engine.task, formula, binding, False, constant)
+                forbidden |= make_disjunctive_form(self.engine.task, formula, binding, False, find_constant_value)
                 if len(forbidden) > MAX_CONJUNCTIONS:
                     return None
         except NoDisjunctiveForm:
@@ -297,7 +303,7 @@ class PlanCheckBuilder:
         return forbidden
 
 
-def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
+def find_instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
     """The sets of instances that the same events touch, by their objects; empty if there are too many.
 
     Closed under intersection: the objects of several touches together are also a class.
@@ -316,7 +322,9 @@ def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
 def compute_event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """An event: its conditions, the constraints on its duration, and its effects."""
     if event.step is not None and isinstance(event.step.resolved, GroundAction):
-        return footprints.of_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END)
+        return footprints.find_action_footprint(
+            event.step.resolved.action, event.step.resolved.binding, event.kind == END
+        )
     footprint = make_empty_footprint()
     if event.literal is not None:
         literal = event.literal

@@ -38,8 +38,9 @@ class TouchedInstances(NamedTuple):
 class PartReads:
     """The facts and steps that a part of a rule reads.
 
-    ``sees_all``: every happening. ``at_matching_steps``: only the states of steps that match, without their past. Then
-    only the order of a matching step and an event that it reads matters.
+    ``reads_every_happening``: also happenings that change none of these facts. ``at_matching_steps``: the part reads
+    only the states of steps that match, without their past. Then only the order of a matching step and an event that it
+    reads matters.
     """
 
     def __init__(self, part: RulePart, engine: Engine, footprints: FootprintFinder) -> None:
@@ -47,34 +48,34 @@ class PartReads:
         momentary = engine.rule_set.momentary
         about_momentary = part.step is not None and find_action_predicate(part.step) in momentary
         self.engine = engine
-        self.sees_all = _counts_letters(formulas, momentary) or (
+        self.reads_every_happening = _counts_letters(formulas, momentary) or (
             part.step is not None and part.after and not about_momentary
         )
         self.last_state_only = part.mode == "end" and not is_temporal(part.body)
         self.at_matching_steps = about_momentary and not any([is_temporal(formula) for formula in formulas])
         self._domains = {v.slot: engine.task.domain_sets[v.domain] for v in part.parameters}
         self._step: Atom | None = None
-        self._read: dict[int, list[tuple[int, ...]]] = {}
+        self._arguments_by_subject: dict[int, list[tuple[int, ...]]] = {}
         self._inputs: set[int] = set()
-        """What the derived predicates depend on that the part reads."""
+        """The predicates and functions on which the derived predicates that the part reads depend."""
         if part.step is not None and about_momentary:
             self._step = next(atoms_in(part.step))
         elif part.step is not None:
             formulas.append(part.step)
         for formula in formulas:
             for read in atoms_and_fluents(formula):
-                self._read.setdefault(footprints.subject(read), []).append(read.arguments)
+                self._arguments_by_subject.setdefault(footprints.find_subject(read), []).append(read.arguments)
                 if isinstance(read, Atom):
-                    self._inputs |= footprints.derived_inputs(read.predicate)
+                    self._inputs |= footprints.find_derived_inputs(read.predicate)
 
-    def touches(self, event: Event, footprint: Footprint) -> list[TouchedInstances]:
+    def find_touched_instances(self, event: Event, footprint: Footprint) -> list[TouchedInstances]:
         """The instances that an event touches."""
         action_facts = _list_action_facts(self.engine, event)
         touches = []
         for predicate, code in [*footprint.changes, *action_facts]:
             if predicate in self._inputs:
                 touches.append(TouchedInstances(frozenset(), False))
-            for arguments in self._read.get(predicate, ()):
+            for arguments in self._arguments_by_subject.get(predicate, ()):
                 instances = self._match(arguments, code)
                 if instances is not None:
                     touches.append(TouchedInstances(instances, False))
@@ -133,5 +134,5 @@ def _list_action_facts(engine: Engine, event: Event) -> list[StateVariable]:
     if event.step is None or not isinstance(event.step.resolved, GroundAction):
         return []
     kinds = (START, "during") if event.kind == START else (END, "during")
-    action_facts = [engine.action_fact(kind, event.step.resolved) for kind in kinds]
+    action_facts = [engine.find_action_fact(kind, event.step.resolved) for kind in kinds]
     return [action_fact for action_fact in action_facts if action_fact is not None]

@@ -42,7 +42,7 @@ class ValueRange(NamedTuple):
             return False
         return number not in self.excluded
 
-    def without_implied(self, least: Number, greatest: Number) -> ValueRange:
+    def remove_implied_bounds(self, least: Number, greatest: Number) -> ValueRange:
         """The range without the bounds that follow from the least and greatest possible value."""
         bounds = self._replace(excluded=_NO_NUMBERS)
         excluded = [number for number in self.excluded if least <= number <= greatest and bounds.contains(number)]
@@ -79,11 +79,11 @@ def make_cell(constraints: Iterable[LinearConstraint], box: Box) -> Cell:
             case _:
                 form_range = form_range._replace(excluded=form_range.excluded | {bound})
         ranges[form] = form_range
-    needed = {form: form_range.without_implied(*value_bounds(form, box)) for form, form_range in ranges.items()}
+    needed = {form: form_range.remove_implied_bounds(*compute_bounds(form, box)) for form, form_range in ranges.items()}
     return {form: form_range for form, form_range in needed.items() if form_range != ValueRange()}
 
 
-def value_bounds(form: LinearTerms, box: Box) -> tuple[Number, Number]:
+def compute_bounds(form: LinearTerms, box: Box) -> tuple[Number, Number]:
     """The least and the greatest value of a linear form in the box."""
     least = greatest = Fraction(0)
     for variable, factor in form:

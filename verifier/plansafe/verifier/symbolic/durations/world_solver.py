@@ -34,27 +34,31 @@ class WorldSolver:
     def _make_solver(self) -> Any:
         solver = self._z3.SimpleSolver()
         for variable, (low, high) in enumerate(self._box):
-            solver.add(self._bound(((variable, 1),), ">=", low), self._bound(((variable, 1),), "<=", high))
+            solver.add(
+                self._encode_bound(((variable, 1),), ">=", low), self._encode_bound(((variable, 1),), "<=", high)
+            )
         solver.add(*self._excluded)
         return solver
 
-    def _number(self, number: Number) -> Any:
+    def _encode_number(self, number: Number) -> Any:
         return self._z3.Q(number.numerator, number.denominator)
 
-    def _bound(self, form: LinearTerms, relation: str, number: Number) -> Any:
+    def _encode_bound(self, form: LinearTerms, relation: str, number: Number) -> Any:
         key = (form, relation, number)
         if key not in self._bounds:
             if form not in self._sums:
-                self._sums[form] = self._z3.Sum([self._number(factor) * self._variables[v] for v, factor in form])
+                self._sums[form] = self._z3.Sum(
+                    [self._encode_number(factor) * self._variables[v] for v, factor in form]
+                )
             if relation == "=":
-                both = self._bound(form, "<=", number), self._bound(form, ">=", number)
+                both = self._encode_bound(form, "<=", number), self._encode_bound(form, ">=", number)
                 self._bounds[key] = self._z3.And(*both)
             else:
-                total, bound = self._sums[form], self._number(number)
+                total, bound = self._sums[form], self._encode_number(number)
                 self._bounds[key] = total <= bound if relation == "<=" else total >= bound
         return self._bounds[key]
 
-    def _outside(self, cell: Cell) -> list[Any]:
+    def _list_outside_conditions(self, cell: Cell) -> list[Any]:
         """The conditions under which a world is outside a cell. Strict bounds are negations, to create few atoms."""
         conditions = []
         for form, form_range in cell.items():
@@ -63,20 +67,20 @@ class WorldSolver:
                 (form_range.high, form_range.high_open, "<=", ">="),
             ):
                 if bound is not None and is_open:
-                    conditions.append(self._bound(form, outer_bound, bound))
+                    conditions.append(self._encode_bound(form, outer_bound, bound))
                 elif bound is not None:
-                    conditions.append(self._z3.Not(self._bound(form, inner_bound, bound)))
-            conditions += [self._bound(form, "=", number) for number in sorted(form_range.excluded)]
+                    conditions.append(self._z3.Not(self._encode_bound(form, inner_bound, bound)))
+            conditions += [self._encode_bound(form, "=", number) for number in sorted(form_range.excluded)]
         return conditions
 
     def exclude(self, cell: Cell) -> None:
         """Exclude all worlds of this cell from later searches."""
-        self._excluded.append(self._z3.Or(self._outside(cell)))
+        self._excluded.append(self._z3.Or(self._list_outside_conditions(cell)))
         self._solver.add(self._excluded[-1])
 
     def exclude_for_check(self, check: int, cell: Cell) -> None:
         """Exclude the worlds of this cell from later searches for worlds that are new for this check."""
-        self._solver.add(self._z3.Or(self._z3.Not(self._is_new(check)), *self._outside(cell)))
+        self._solver.add(self._z3.Or(self._z3.Not(self._is_new(check)), *self._list_outside_conditions(cell)))
 
     def _is_new(self, check: int) -> Any:
         return self._z3.Bool(f"u{check}")
@@ -96,7 +100,7 @@ class WorldSolver:
         """A world that is in a cell of each choice, and outside the excluded cells."""
         solver = self._make_solver()
         for cells in choices:
-            solver.add(self._z3.Or([self._z3.Not(self._z3.Or(self._outside(cell))) for cell in cells]))
+            solver.add(self._z3.Or([self._z3.Not(self._z3.Or(self._list_outside_conditions(cell))) for cell in cells]))
         return self._solve(solver)
 
     def _solve(self, solver: Any, *assumptions: Any) -> tuple[Number, ...] | None:

@@ -38,7 +38,7 @@ class GroupAtom(NamedTuple):
     predicate: int
     arguments: tuple[int, ...]
 
-    def counted_places(self) -> list[int]:
+    def find_counted_places(self) -> list[int]:
         """The places of counted arguments."""
         return [place for place, argument in enumerate(self.arguments) if argument == COUNTED]
 
@@ -92,33 +92,33 @@ class GroupProofs:
                 snap = LiftedSnap(action.parameters, snap_formulas, self.lenient)
                 for number in range(len(snap.effects)):
                     for adds, index in ((False, self._deletions), (True, self._additions)):
-                        for predicate, change in snap.changes(number, adds):
+                        for predicate, change in snap.iterate_changes(number, adds):
                             index.setdefault(predicate, []).append(change)
                             self._changes_of_snap.setdefault((id(snap), not adds), []).append((predicate, change))
 
-    def changes(self, predicate: int, adds: bool) -> list[LiftedChange]:
+    def list_changes(self, predicate: int, adds: bool) -> list[LiftedChange]:
         """The changes that add, or delete, facts of a predicate, except changes that can never happen."""
-        possible = self._changes.get((predicate, adds))
-        if possible is None:
+        possible_changes = self._changes.get((predicate, adds))
+        if possible_changes is None:
             changes = (self._additions if adds else self._deletions).get(predicate, ())
-            possible = [change for change in changes if not self._state_before(change, None).closed]
-            self._changes[predicate, adds] = possible
-        return possible
+            possible_changes = [change for change in changes if not self._make_state_before(change, None).closed]
+            self._changes[predicate, adds] = possible_changes
+        return possible_changes
 
-    def _changes_by(self, snap: LiftedSnap, deleted: bool) -> list[tuple[int, LiftedChange]]:
+    def _list_snap_changes(self, snap: LiftedSnap, deleted: bool) -> list[tuple[int, LiftedChange]]:
         """The changes by which a snap action deletes facts, or adds facts, each with its predicate."""
         return self._changes_of_snap.get((id(snap), deleted), [])
 
-    def changed_facts(self, snap: LiftedSnap, deleted: bool) -> list[tuple[int, tuple[int, ...]]]:
+    def list_changed_facts(self, snap: LiftedSnap, deleted: bool) -> list[tuple[int, tuple[int, ...]]]:
         """The facts that a snap action deletes, or adds: predicate and arguments."""
-        return [(predicate, change.arguments) for predicate, change in self._changes_by(snap, deleted)]
+        return [(predicate, change.arguments) for predicate, change in self._list_snap_changes(snap, deleted)]
 
     def _check_limits(self) -> None:
         self.work.spend()
         check_deadline(self.deadline)
 
-    def _state_before(self, change: LiftedChange, law: MutexLaw | None) -> PartialState:
-        state = change.snap.state_before(self.domains, change.effect_number)
+    def _make_state_before(self, change: LiftedChange, law: MutexLaw | None) -> PartialState:
+        state = change.snap.copy_state_before(self.domains, change.effect_number)
         state.law = law
         return state
 
@@ -127,7 +127,7 @@ class GroupProofs:
     def find_threat(self, atoms: GroupAtoms) -> Threat | None:
         """A step that may break a group; ``None`` if there is none."""
         for atom in atoms:
-            for change in self.changes(atom.predicate, True):
+            for change in self.list_changes(atom.predicate, True):
                 for second_atom in atoms:
                     self._check_limits()
                     threat = self._find_remaining(atoms, atom, change, second_atom)
@@ -141,50 +141,50 @@ class GroupProofs:
     ) -> Threat | None:
         """A threat: next to the fact that is added, another fact was true and stays true."""
         binding = atom.bind(change.arguments)
-        before = self._state_before(change, _make_law(atoms, binding))
+        before = self._make_state_before(change, _make_law(atoms, binding))
         arguments = self._add_instance(before, second_atom, binding)
         before.add_literal(LiftedLiteral(True, second_atom.predicate, arguments))
         if atom.predicate == second_atom.predicate:
             _add_distinctness(before, change.arguments, arguments)
-        for predicate, deletion in self._changes_by(change.snap, True):
+        for predicate, deletion in self._list_snap_changes(change.snap, True):
             if predicate == second_atom.predicate:
                 _deny_change(before, deletion, list(range(len(arguments))), list(arguments))
-        return None if before.refute() else Threat(binding, self.changed_facts(change.snap, True))
+        return None if before.refute() else Threat(binding, self.list_changed_facts(change.snap, True))
 
     def _find_second_addition(
         self, atoms: GroupAtoms, atom: GroupAtom, change: LiftedChange, second_atom: GroupAtom
     ) -> Threat | None:
         """A threat: next to the fact that is added, another fact is added. Facts that were true may exclude that."""
         binding = atom.bind(change.arguments)
-        for predicate, addition in self._changes_by(change.snap, False):
+        for predicate, addition in self._list_snap_changes(change.snap, False):
             if predicate != second_atom.predicate:
                 continue
-            before = self._state_before(change, _make_law(atoms, binding))
-            before.add(change.snap.known_if_fires(addition.effect_number, TWIN))
-            arguments = change.snap.copied_arguments(addition, TWIN)
+            before = self._make_state_before(change, _make_law(atoms, binding))
+            before.add(change.snap.find_knowledge_if_fired(addition.effect_number, TWIN))
+            arguments = change.snap.copy_arguments(addition, TWIN)
             for term, second_term in zip(binding, second_atom.bind(arguments), strict=True):
                 before.merge(term, second_term)
             if atom.predicate == second_atom.predicate:
                 _add_distinctness(before, change.arguments, arguments)
             if not before.refute():
-                return Threat([before.find_representative(term) for term in binding], before.true_atoms())
+                return Threat([before.find_representative(term) for term in binding], before.list_true_atoms())
         return None
 
     def _add_instance(self, state: PartialState, atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:
         """The arguments of any instance of an atom; adds new variables in place of the counted arguments."""
-        for place in atom.counted_places():
-            state.add_variable(_FIRST_COUNTED - place, self._argument_domain(atom.predicate, place))
+        for place in atom.find_counted_places():
+            state.add_variable(_FIRST_COUNTED - place, self._find_argument_domain(atom.predicate, place))
         return _make_instance(atom, binding)
 
-    def _argument_domain(self, predicate: int, place: int) -> int | None:
+    def _find_argument_domain(self, predicate: int, place: int) -> int | None:
         """The domain of an argument of true facts; ``None`` if an action may add a fact with a wider type."""
         key = predicate, place
         if key not in self._argument_domains:
             declared = self.task.predicates[predicate].domains[place]
             keeps_type = not self.lenient and all(
                 [
-                    self._state_before(change, None).is_within(change.arguments[place], declared)
-                    for change in self.changes(predicate, True)
+                    self._make_state_before(change, None).is_within(change.arguments[place], declared)
+                    for change in self.list_changes(predicate, True)
                 ]
             )
             self._argument_domains[key] = declared if keeps_type else None
@@ -195,9 +195,9 @@ class GroupProofs:
     def find_gains(self, atoms: GroupAtoms) -> Iterator[tuple[GroupAtom, LiftedChange]]:
         """Additions that may happen in a state without a true instance."""
         for atom in atoms:
-            for change in self.changes(atom.predicate, True):
+            for change in self.list_changes(atom.predicate, True):
                 self._check_limits()
-                before = self._state_before(change, None)
+                before = self._make_state_before(change, None)
                 binding = atom.bind(change.arguments)
                 for member in atoms:
                     arguments = _make_instance(member, binding)
@@ -209,12 +209,12 @@ class GroupProofs:
     def find_losses(self, atoms: GroupAtoms) -> Iterator[tuple[GroupAtom, LiftedChange]]:
         """Deletions of the only true instance after which none may be true."""
         for atom in atoms:
-            for change in self.changes(atom.predicate, False):
+            for change in self.list_changes(atom.predicate, False):
                 self._check_limits()
                 binding = atom.bind(change.arguments)
-                before = self._state_before(change, _make_law(atoms, binding))
+                before = self._make_state_before(change, _make_law(atoms, binding))
                 before.add_literal(LiftedLiteral(True, atom.predicate, change.arguments))
-                for predicate, addition in self._changes_by(change.snap, False):
+                for predicate, addition in self._list_snap_changes(change.snap, False):
                     for member in atoms:
                         if predicate == member.predicate:
                             places = [member.arguments.index(number) for number in range(len(binding))]
@@ -240,8 +240,8 @@ def _add_distinctness(state: PartialState, first: tuple[int, ...], second: tuple
 
 def _deny_change(state: PartialState, change: LiftedChange, places: list[int], terms: list[int]) -> None:
     """Add that no instance of a change happens that has these terms in these places."""
-    arguments = change.snap.copied_arguments(change, PATTERN)
-    for condition in change.snap.firing_conditions(change.effect_number):
+    arguments = change.snap.copy_arguments(change, PATTERN)
+    for condition in change.snap.find_firing_conditions(change.effect_number):
         binding: dict[int, int] = {}
         literals = list(condition.literals)
         for place, term in zip(places, terms, strict=True):

@@ -127,12 +127,12 @@ def _has_one_elsewhere(
     task: Task, invariant: InferredInvariant, given_facts: dict[int, list[Fact]], open_keys: set[int]
 ) -> bool:
     """Whether exactly one instance is true for each binding without open instances, and there is such a binding."""
-    closed_count = prod([len(members) for members in parameter_objects(task, invariant)]) - len(open_keys)
+    closed_count = prod([len(members) for members in find_parameter_objects(task, invariant)]) - len(open_keys)
     closed = [set(facts) for key, facts in given_facts.items() if key not in open_keys]
     return closed_count > 0 and closed_count == len(closed) and all([len(facts) == 1 for facts in closed])
 
 
-def parameter_objects(task: Task, invariant: InferredInvariant) -> list[frozenset[int]]:
+def find_parameter_objects(task: Task, invariant: InferredInvariant) -> list[frozenset[int]]:
     """For each parameter, the objects of the types that it has in the atoms."""
     objects = [frozenset[int]()] * invariant.parameter_count
     for atom in invariant.atoms:
@@ -175,17 +175,17 @@ def ground_declared(
     if not counting:
         return []
     derived = {axiom.predicate for stratum in task.axioms for axiom in stratum}
-    possible: dict[int, set[int]] = {predicate: set(codes) for predicate, codes in enumerate(task.initial_facts)}
+    possible_codes: dict[int, set[int]] = {predicate: set(codes) for predicate, codes in enumerate(task.initial_facts)}
     for literal in task.timed_literals:
         if literal.time == 0 and not literal.fluent:
-            possible[literal.predicate].add(task.encode(literal.arguments))
+            possible_codes[literal.predicate].add(task.encode(literal.arguments))
     for predicate, code in iterate_open_facts(task, openings):
-        possible[predicate].add(code)
-    return [group for invariant in counting for group in _ground_declaration(task, invariant, possible, derived)]
+        possible_codes[predicate].add(code)
+    return [group for invariant in counting for group in _ground_declaration(task, invariant, possible_codes, derived)]
 
 
 def _ground_declaration(
-    task: Task, invariant: WorldInvariant, possible: dict[int, set[int]], derived: set[int]
+    task: Task, invariant: WorldInvariant, possible_codes: dict[int, set[int]], derived: set[int]
 ) -> Iterator[FactGroup]:
     exactly_one = invariant.kind == "exactly-one"
     members = {variable(v.slot): task.domain_sets[v.domain] for v in (*invariant.parameters, *invariant.counted)}
@@ -194,7 +194,7 @@ def _ground_declaration(
     fact_count = 0
     for atom in invariant.atoms:
         predicate, arguments = atom.predicate, atom.arguments
-        codes: Iterable[int] = sorted(possible[predicate])
+        codes: Iterable[int] = sorted(possible_codes[predicate])
         if predicate in derived:
             codes = _list_instance_codes(task, arguments, members)
         for code in codes:
@@ -242,27 +242,27 @@ def _match_arguments(
 
 def describe_assumed(task: Task, assumed: AssumedInvariant) -> str:
     """The line of a report about an inferred invariant."""
-    count, why = "at most one", "no action can break it"
+    count, reason = "at most one", "no action can break it"
     if assumed.exactly_one:
-        count, why = "exactly one", "no action can change that, and it is so wherever nothing is open"
+        count, reason = "exactly one", "no action can change that, and it is so wherever nothing is open"
     if assumed.broken:
-        why += f"; given facts break it for {assumed.broken} other{'s' if assumed.broken > 1 else ''}"
-    return f"{_describe_group(task, assumed.invariant, count)} ({why}; assumed of S0)"
+        reason += f"; given facts break it for {assumed.broken} other{'s' if assumed.broken > 1 else ''}"
+    return f"{_describe_group(task, assumed.invariant, count)} ({reason}; assumed of S0)"
 
 
 def _describe_group(task: Task, invariant: InferredInvariant, count: str) -> str:
-    types = _parameter_types(task, invariant)
+    types = _find_parameter_types(task, invariant)
     if len(invariant.atoms) == 1:
         atom = invariant.atoms[0]
         name = task.predicates[atom.predicate].name
-        counted_type = _type_text(task, atom, atom.counted_places()[0])
+        counted_type = _type_text(task, atom, atom.find_counted_places()[0])
         if atom.arguments == (0, COUNTED):
             return f"{with_article(types[0])} is `{name}` {count} {counted_type}"
         if atom.arguments == (COUNTED, 0):
             return f"{count} {counted_type} is `{name}` {with_article(types[0])}"
         if atom.arguments == (COUNTED,):
             return f"{count} {counted_type} is `{name}`"
-    names = _variable_names(types)
+    names = _name_variables(types)
     atoms = [
         _atom_text(task, a.predicate, ["*" if n == COUNTED else names[n] for n in a.arguments]) for a in invariant.atoms
     ]
@@ -274,7 +274,7 @@ def _atom_text(task: Task, predicate: int, arguments: list[str]) -> str:
     return f"`({' '.join([task.predicates[predicate].name, *arguments])})`"
 
 
-def _variable_names(types: list[str]) -> list[str]:
+def _name_variables(types: list[str]) -> list[str]:
     """Variables named after their types: ``?item``, and ``?item-2`` for a second one."""
     names: list[str] = []
     for type_text in types:
@@ -284,7 +284,7 @@ def _variable_names(types: list[str]) -> list[str]:
     return names
 
 
-def _parameter_types(task: Task, invariant: InferredInvariant) -> list[str]:
+def _find_parameter_types(task: Task, invariant: InferredInvariant) -> list[str]:
     """For each parameter, its types in the atoms, without types that are contained in another one of them."""
     texts = []
     for number in range(invariant.parameter_count):

@@ -104,7 +104,7 @@ class _Search:
         proofs = self.proofs
         threat = proofs.find_threat(atoms)
         if threat is not None:
-            for atom in self._covering_atoms(atoms, threat.binding, threat.facts):
+            for atom in self._iterate_covering_atoms(atoms, threat.binding, threat.facts):
                 self._propose((*atoms, atom))
             return
         losses = list(proofs.find_losses(atoms))
@@ -112,17 +112,19 @@ class _Search:
         for changes, deleted in ((gains, True), (losses, False)):
             for atom, change in changes:
                 binding = atom.bind(change.arguments)
-                for covering in self._covering_atoms(atoms, binding, proofs.changed_facts(change.snap, deleted)):
-                    if COUNTED not in covering.arguments or proofs.changes(covering.predicate, True):
+                for covering in self._iterate_covering_atoms(
+                    atoms, binding, proofs.list_changed_facts(change.snap, deleted)
+                ):
+                    if COUNTED not in covering.arguments or proofs.list_changes(covering.predicate, True):
                         self._propose((*atoms, covering))
         if self._is_supported(atoms) and not self._is_divisible(atoms):
             parameter_count = _count_parameters(atoms)
             self.invariants.append(InferredInvariant(parameter_count, atoms, not losses))
             for atom in atoms:  # groups that may explain this one
-                for place in atom.counted_places():
+                for place in atom.find_counted_places():
                     self._propose((atom.divide(place, parameter_count),))
 
-    def _covering_atoms(
+    def _iterate_covering_atoms(
         self, atoms: GroupAtoms, binding: list[int], facts: Iterable[tuple[int, tuple[int, ...]]]
     ) -> Iterator[GroupAtom]:
         """New atoms that cover some of the facts, for this binding of the parameters."""
@@ -139,15 +141,15 @@ class _Search:
                         yield atom
 
     def _is_supported(self, atoms: GroupAtoms) -> bool:
-        counted = [atom for atom in atoms if COUNTED in atom.arguments]
-        if not counted:
+        counting_atoms = [atom for atom in atoms if COUNTED in atom.arguments]
+        if not counting_atoms:
             return len(atoms) > 1
-        added = [bool(self.proofs.changes(atom.predicate, True)) for atom in counted]
+        added = [bool(self.proofs.list_changes(atom.predicate, True)) for atom in counting_atoms]
         return any(added) if _count_parameters(atoms) else all(added)
 
     def _is_divisible(self, atoms: GroupAtoms) -> bool:
         parameter = _count_parameters(atoms)
-        for places in islice(product(*[atom.counted_places() for atom in atoms]), MAX_DIVISIONS):
+        for places in islice(product(*[atom.find_counted_places() for atom in atoms]), MAX_DIVISIONS):
             divided = tuple([atom.divide(place, parameter) for atom, place in zip(atoms, places, strict=True)])
             if self.proofs.find_threat(divided) is None and next(self.proofs.find_gains(divided), None) is None:
                 return True
@@ -169,7 +171,7 @@ class _Search:
         finer_atoms = {atom for invariant in finer for variant in _list_variants(invariant.atoms) for atom in variant}
         return all(
             [
-                any([atom.divide(place, parameter) in finer_atoms for place in atom.counted_places()])
+                any([atom.divide(place, parameter) in finer_atoms for place in atom.find_counted_places()])
                 for atom in invariant.atoms
             ]
         )
@@ -191,6 +193,9 @@ def _make_canonical(atoms: GroupAtoms) -> GroupAtoms:
 def _list_variants(atoms: GroupAtoms) -> list[set[GroupAtom]]:
     """The atoms under each renumbering of the parameters."""
     return [
-        {atom._replace(arguments=tuple([n if n == COUNTED else order[n] for n in atom.arguments])) for atom in atoms}
-        for order in permutations(range(_count_parameters(atoms)))
+        {
+            atom._replace(arguments=tuple([n if n == COUNTED else permutation[n] for n in atom.arguments]))
+            for atom in atoms
+        }
+        for permutation in permutations(range(_count_parameters(atoms)))
     ]

@@ -49,25 +49,27 @@ class PseudoPredicates:
         self._numbers: dict[Hashable, int] = {}
         self.rivals: dict[int, tuple[int, ...]] = {}
 
-    def outcome(self, choice: model.Choice) -> LiftedLiteral:
+    def make_outcome_literal(self, choice: model.Choice) -> LiftedLiteral:
         """The literal that a choice has its alternative."""
-        numbers = [self._number(("choice", choice.number, alternative)) for alternative in range(choice.alternatives)]
+        numbers = [
+            self._get_number(("choice", choice.number, alternative)) for alternative in range(choice.alternatives)
+        ]
         for number in numbers:
             self.rivals[number] = tuple([rival for rival in numbers if rival != number])
         arguments = tuple([model.variable(v.slot) for v in choice.variables])
         return LiftedLiteral(True, numbers[choice.alternative], arguments)
 
-    def comparison(self, formula: model.Compare) -> LiftedLiteral:
+    def make_comparison_literal(self, formula: model.Compare) -> LiftedLiteral:
         """The literal of a comparison; comparisons that differ only in their arguments have the same predicate."""
         arguments: list[int] = []
-        shape = formula.operator, *[_shape(side, arguments) for side in (formula.left, formula.right)]
-        return LiftedLiteral(True, self._number(shape), tuple(arguments))
+        shape = formula.operator, *[_find_shape(side, arguments) for side in (formula.left, formula.right)]
+        return LiftedLiteral(True, self._get_number(shape), tuple(arguments))
 
-    def _number(self, key: Hashable) -> int:
+    def _get_number(self, key: Hashable) -> int:
         return self._numbers.setdefault(key, EQUALITY - 1 - len(self._numbers))
 
 
-def _shape(expression: model.Expression, arguments: list[int]) -> Hashable:
+def _find_shape(expression: model.Expression, arguments: list[int]) -> Hashable:
     """The expression without its arguments, which are appended to ``arguments``."""
     shape: list[Hashable] = []
     stack: list[model.Expression] = [expression]
@@ -96,13 +98,13 @@ class LiftedSnap:
         self._firing_conditions: dict[int, tuple[FiringCondition, ...]] = {}
         self._states_before: dict[int, PartialState] = {}
 
-    def changes(self, effect_number: int, adds: bool) -> Iterator[tuple[int, LiftedChange]]:
+    def iterate_changes(self, effect_number: int, adds: bool) -> Iterator[tuple[int, LiftedChange]]:
         """The changes by which an effect adds facts, or deletes facts, each with its predicate."""
         effect = self.effects[effect_number]
         for atom in effect.adds if adds else effect.deletes:
             yield atom.predicate, LiftedChange(self, effect_number, atom.arguments)
 
-    def state_before(self, domains: DomainRelations, effect_number: int) -> PartialState:
+    def copy_state_before(self, domains: DomainRelations, effect_number: int) -> PartialState:
         """A fresh copy of the state before a step in which an effect happens."""
         state = self._states_before.get(effect_number)
         if state is None:
@@ -111,13 +113,13 @@ class LiftedSnap:
                 state.add_variable(term, domain)
             for part in self._condition:
                 if _is_small(part):
-                    state.add(self._to_knowledge(part, True))
-            state.add(self.known_if_fires(effect_number, 0))
-            state.add(Knowledge(splits=tuple(self._outcome_splits())))
+                    state.add(self._make_knowledge(part, True))
+            state.add(self.find_knowledge_if_fired(effect_number, 0))
+            state.add(Knowledge(splits=tuple(self._split_outcomes())))
             self._states_before[effect_number] = state
         return state.copy()
 
-    def _outcome_splits(self) -> Iterator[tuple[Knowledge, ...]]:
+    def _split_outcomes(self) -> Iterator[tuple[Knowledge, ...]]:
         """For each choice that is made once, its alternatives."""
         numbers: set[int] = set()
         for effect in self.effects:
@@ -125,30 +127,32 @@ class LiftedSnap:
                 if not choice.variables and choice.number not in numbers:
                     numbers.add(choice.number)
                     alternatives = [choice._replace(alternative=k) for k in range(choice.alternatives)]
-                    outcomes = [self._pseudo_predicates.outcome(alternative) for alternative in alternatives]
+                    outcomes = [
+                        self._pseudo_predicates.make_outcome_literal(alternative) for alternative in alternatives
+                    ]
                     yield tuple([Knowledge(literals=(outcome,)) for outcome in outcomes])
 
-    def known_if_fires(self, effect_number: int, copy: int) -> Knowledge:
+    def find_knowledge_if_fired(self, effect_number: int, copy: int) -> Knowledge:
         """The knowledge that an effect happens, with a copy of its variables."""
         knowledge = self._effect_knowledge.get((effect_number, copy))
         if knowledge is None:
             effect = self.effects[effect_number]
             variables = tuple([(model.variable(v.slot), v.domain) for v in effect.variables])
-            condition = self._to_knowledge(effect.condition, True) if _is_small(effect.condition) else Knowledge()
-            choices = Knowledge(variables, self._outcomes(effect))
+            condition = self._make_knowledge(effect.condition, True) if _is_small(effect.condition) else Knowledge()
+            choices = Knowledge(variables, self._list_outcomes(effect))
             knowledge = _copy_variables(_join(choices, condition), frozenset(), copy)
             self._effect_knowledge[effect_number, copy] = knowledge
         return knowledge
 
-    def _outcomes(self, effect: Effect) -> tuple[LiftedLiteral, ...]:
-        return tuple([self._pseudo_predicates.outcome(choice) for choice in effect.choices])
+    def _list_outcomes(self, effect: Effect) -> tuple[LiftedLiteral, ...]:
+        return tuple([self._pseudo_predicates.make_outcome_literal(choice) for choice in effect.choices])
 
-    def copied_arguments(self, change: LiftedChange, copy: int) -> tuple[int, ...]:
+    def copy_arguments(self, change: LiftedChange, copy: int) -> tuple[int, ...]:
         """The arguments of a change, with a copy of its effect's variables."""
         variables = {model.variable(v.slot) for v in self.effects[change.effect_number].variables}
         return tuple([a - copy * COPY_OFFSET if a in variables else a for a in change.arguments])
 
-    def firing_conditions(self, effect_number: int) -> tuple[FiringCondition, ...]:
+    def find_firing_conditions(self, effect_number: int) -> tuple[FiringCondition, ...]:
         """Sufficient conditions of an effect; its variables are in the copy ``PATTERN``."""
         conditions = self._firing_conditions.get(effect_number)
         if conditions is None:
@@ -159,9 +163,9 @@ class LiftedSnap:
     def _find_firing_conditions(self, effect: Effect) -> Iterator[FiringCondition]:
         if effect.at_start is not TRUE or not _is_small(effect.condition):
             return
-        outcomes = self._outcomes(effect)
+        outcomes = self._list_outcomes(effect)
         for disjunct in convert_to_dnf(effect.condition, cap=MAX_DISJUNCTS) or ():
-            literals = self._literals(disjunct.literals)
+            literals = self._make_literals(disjunct.literals)
             if literals is not None:
                 variables = {model.variable(v.slot): v.domain for v in (*effect.variables, *disjunct.variables)}
                 condition = Knowledge(tuple(variables.items()), (*outcomes, *literals))
@@ -170,52 +174,52 @@ class LiftedSnap:
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
-    def _literals(self, parts: tuple[FormulaLiteral, ...]) -> tuple[LiftedLiteral, ...] | None:
+    def _make_literals(self, parts: tuple[FormulaLiteral, ...]) -> tuple[LiftedLiteral, ...] | None:
         """The literals of a normal form; ``None`` if a part of it has quantifiers."""
-        literals = [self._literal(part.positive, part.formula) for part in parts]
+        literals = [self._make_literal(part.positive, part.formula) for part in parts]
         lifted = tuple([literal for literal in literals if literal is not None])
         return lifted if len(lifted) == len(literals) else None
 
-    def _literal(self, positive: bool, formula: Formula) -> LiftedLiteral | None:
+    def _make_literal(self, positive: bool, formula: Formula) -> LiftedLiteral | None:
         match formula:
             case Atom():
                 return LiftedLiteral(positive, formula.predicate, formula.arguments)
             case model.Equal():
                 return LiftedLiteral(positive, EQUALITY, (formula.left, formula.right))
             case model.Compare():
-                return self._pseudo_predicates.comparison(formula)._replace(positive=positive)
+                return self._pseudo_predicates.make_comparison_literal(formula)._replace(positive=positive)
             case model.Truth() | model.Not() | model.And() | model.Or() | model.Quantified() | model.Temporal():
                 return None
             case _:
                 assert_never(formula)
 
-    def _to_knowledge(self, formula: Formula, positive: bool) -> Knowledge:
+    def _make_knowledge(self, formula: Formula, positive: bool) -> Knowledge:
         """The knowledge that a formula is true, or false."""
         match formula:
             case model.Truth():
                 return Knowledge() if formula.value == positive else Knowledge(splits=((),))
             case model.Not():
-                return self._to_knowledge(formula.body, not positive)
+                return self._make_knowledge(formula.body, not positive)
             case model.And() | model.Or():
-                parts = [self._to_knowledge(part, positive) for part in formula.parts]
+                parts = [self._make_knowledge(part, positive) for part in formula.parts]
                 if isinstance(formula, model.And) == positive:
                     return _join(*parts)
                 return Knowledge(splits=(tuple(parts),))
             case model.Quantified():
                 if formula.universal != positive:
                     variables = tuple([(model.variable(v.slot), v.domain) for v in formula.variables])
-                    return _join(Knowledge(variables), self._to_knowledge(formula.body, positive))
-                return Knowledge(denials=tuple(self._denials(formula, not positive)))
+                    return _join(Knowledge(variables), self._make_knowledge(formula.body, positive))
+                return Knowledge(denials=tuple(self._iterate_denials(formula, not positive)))
             case Atom() | model.Equal() | model.Compare() | model.Temporal():
-                literal = self._literal(positive, formula)
+                literal = self._make_literal(positive, formula)
                 return Knowledge() if literal is None else Knowledge(literals=(literal,))
             case _:
                 assert_never(formula)
 
-    def _denials(self, formula: model.Quantified, positive: bool) -> Iterator[Denial]:
+    def _iterate_denials(self, formula: model.Quantified, positive: bool) -> Iterator[Denial]:
         """Denials that together say: for no objects is the body true (or false)."""
         for disjunct in convert_to_dnf(formula.body, positive, MAX_DISJUNCTS) or ():
-            literals = self._literals(disjunct.literals)
+            literals = self._make_literals(disjunct.literals)
             if literals is not None:
                 bound_variables = (*formula.variables, *disjunct.variables)
                 variables: dict[int, int | None] = {model.variable(v.slot): v.domain for v in bound_variables}

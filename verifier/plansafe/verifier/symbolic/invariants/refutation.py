@@ -71,17 +71,17 @@ class PartialState:
 
     def copy(self) -> PartialState:
         """An independent copy."""
-        copied = PartialState(self.domains, self.rivals)
-        copied.law = self.law
-        copied.closed = self.closed
-        copied._unequal_pairs = list(self._unequal_pairs)
-        copied._parents = dict(self._parents)
-        copied._variable_domains = dict(self._variable_domains)
-        copied._true_atoms = {predicate: list(rows) for predicate, rows in self._true_atoms.items()}
-        copied._false_atoms = {predicate: list(rows) for predicate, rows in self._false_atoms.items()}
-        copied._denials = list(self._denials)
-        copied._splits = list(self._splits)
-        return copied
+        state = PartialState(self.domains, self.rivals)
+        state.law = self.law
+        state.closed = self.closed
+        state._unequal_pairs = list(self._unequal_pairs)
+        state._parents = dict(self._parents)
+        state._variable_domains = dict(self._variable_domains)
+        state._true_atoms = {predicate: list(rows) for predicate, rows in self._true_atoms.items()}
+        state._false_atoms = {predicate: list(rows) for predicate, rows in self._false_atoms.items()}
+        state._denials = list(self._denials)
+        state._splits = list(self._splits)
+        return state
 
     # -- adding knowledge ---------------------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ class PartialState:
 
     def add_literal(self, literal: LiftedLiteral) -> None:
         """Add a literal. The state is ``closed`` afterwards if the literal is known to be false."""
-        value = self.value(literal)
+        value = self.find_value(literal)
         if value is not None:
             self.closed |= not value
             return
@@ -166,8 +166,10 @@ class PartialState:
         domains = self.domains
         for term, variable in ((first, second), (second, first)):
             if term >= 0:
-                outside = any([term not in domains.sets[domain] for domain in self._variable_domains.get(variable, ())])
-                return outside or self._are_unequal(first, second)
+                is_outside = any(
+                    [term not in domains.sets[domain] for domain in self._variable_domains.get(variable, ())]
+                )
+                return is_outside or self._are_unequal(first, second)
         first_domains, second_domains = self._variable_domains.get(first, ()), self._variable_domains.get(second, ())
         return any(
             [domains.are_disjoint(left, right) for left in first_domains for right in second_domains]
@@ -189,7 +191,7 @@ class PartialState:
             return True
         return any([self.domains.is_contained(narrower, domain) for narrower in self._variable_domains.get(term, ())])
 
-    def value(self, literal: LiftedLiteral) -> bool | None:
+    def find_value(self, literal: LiftedLiteral) -> bool | None:
         """The truth value of a literal; ``None`` if it is unknown."""
         if literal.predicate == EQUALITY:
             first, second = literal.arguments
@@ -202,7 +204,7 @@ class PartialState:
                     return value
         return None
 
-    def true_atoms(self) -> list[tuple[int, tuple[int, ...]]]:
+    def list_true_atoms(self) -> list[tuple[int, tuple[int, ...]]]:
         """The atoms that are known to be true, as predicate and arguments; each argument is a representative."""
         return [
             (predicate, tuple(map(self.find_representative, row)))
@@ -265,12 +267,12 @@ class PartialState:
             for domain in self._variable_domains.get(term, ()):
                 members = self.domains.sets[domain]
                 if term < 0 and 1 < len(members) <= SMALL_DOMAIN:
-                    possible = [member for member in members if not self.differ(term, member)]
-                    if not possible:
+                    possible_members = [member for member in members if not self.differ(term, member)]
+                    if not possible_members:
                         self.closed = True
                         return
-                    if len(possible) == 1:
-                        self.merge(term, possible[0])
+                    if len(possible_members) == 1:
+                        self.merge(term, possible_members[0])
                         break
 
     def _apply_law(self) -> None:
@@ -317,7 +319,7 @@ class PartialState:
         unbound = [argument for argument in arguments if argument in denial.variables and argument not in binding]
         literal = literal._replace(arguments=arguments)
         if not unbound:
-            value = self.value(literal)
+            value = self.find_value(literal)
             if value:
                 self._match_denial(denial, number + 1, binding, unknown)
             elif value is None and unknown is None:
@@ -375,13 +377,15 @@ class PartialState:
         """Drop alternatives that are known to be false; add the last one that remains."""
         splits, self._splits = self._splits, []
         for alternatives in splits:
-            possible = [a for a in alternatives if all([self.value(literal) is not False for literal in a.literals])]
-            if not possible:
+            possible_alternatives = [
+                a for a in alternatives if all([self.find_value(literal) is not False for literal in a.literals])
+            ]
+            if not possible_alternatives:
                 self.closed = True
                 return
-            if len(possible) == 1:
-                self.add(possible[0])
+            if len(possible_alternatives) == 1:
+                self.add(possible_alternatives[0])
             else:
-                if len(possible) < len(alternatives):
+                if len(possible_alternatives) < len(alternatives):
                     self._version += 1
-                self._splits.append(tuple(possible))
+                self._splits.append(tuple(possible_alternatives))

@@ -25,20 +25,20 @@ def find_implied_literals(timeline: FactTimeline) -> dict[int, list[Literal]]:
     Raises ``LimitReached``.
     """
     exclusive = ExclusivePairs(timeline)
-    implied: dict[int, list[Literal]] = {}
+    implied_literals: dict[int, list[Literal]] = {}
     count = 0
     for step, precondition in exclusive.preconditions.items():
         excluded = 0
         for literal in iterate_bits(precondition):
             excluded |= exclusive.pairs[literal]
         for literal in iterate_bits(excluded & ~exclusive.negate(precondition)):
-            literal_before = timeline.fact_at(exclusive.facts[literal >> 1], step) ^ (literal & 1) ^ 1
+            literal_before = timeline.encode_fact(exclusive.facts[literal >> 1], step) ^ (literal & 1) ^ 1
             if literal_before != TRUE:
-                implied.setdefault(step, []).append(literal_before)
+                implied_literals.setdefault(step, []).append(literal_before)
             count += 1
             if count >= MAX_IMPLIED:
-                return implied
-    return implied
+                return implied_literals
+    return implied_literals
 
 
 class ExclusivePairs:

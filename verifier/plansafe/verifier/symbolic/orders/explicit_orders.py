@@ -80,13 +80,13 @@ def find_greedy_order(
     """
     execution = Execution(engine)
     taken_order: list[int] = []
-    taken = tries = 0
+    taken_steps = tries = 0
     stuck = False
     while not stuck and len(taken_order) < order.size:
         stuck = True
-        for number in iterate_bits(order.all_steps & ~taken):
+        for number in iterate_bits(order.all_steps & ~taken_steps):
             step = steps[number - 1]
-            if order.before[number] & ~taken or isinstance(step, IllFormed):
+            if order.before[number] & ~taken_steps or isinstance(step, IllFormed):
                 continue
             tries += 1
             if tries > MAX_TRIES:
@@ -99,7 +99,7 @@ def find_greedy_order(
                 is_taken = False
             if is_taken:
                 taken_order.append(number)
-                taken |= 1 << number
+                taken_steps |= 1 << number
                 stuck = False
                 break
     return order.find_linear_extension([1 << number for number in taken_order])
@@ -121,14 +121,14 @@ def enumerate_orders(
     stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, criteria))]
     visited_nodes: set[tuple[int, object]] = set()
     while stack:
-        taken, taken_order, execution = stack.pop()
-        if taken == order.all_steps:
+        taken_steps, taken_order, execution = stack.pop()
+        if taken_steps == order.all_steps:
             if report_verdict(_end_verdict(execution, True), taken_order):
                 return
             continue
-        failing = 0
-        for number in iterate_bits(order.all_steps & ~taken):
-            if order.before[number] & ~taken:
+        failing_step = 0
+        for number in iterate_bits(order.all_steps & ~taken_steps):
+            if order.before[number] & ~taken_steps:
                 continue
             check_deadline(deadline)
             try:
@@ -139,16 +139,16 @@ def enumerate_orders(
                     return
                 continue
             if successor is None:
-                failing = failing or number
+                failing_step = failing_step or number
                 continue
-            node = (taken | 1 << number, successor.key())
+            node = (taken_steps | 1 << number, successor.key())
             if node in visited_nodes:
                 continue
             visited_nodes.add(node)
             if len(visited_nodes) > MAX_NODES:
                 raise TooHard(f"the orders reach more than {MAX_NODES} different states")
-            stack.append((taken | 1 << number, (*taken_order, number), successor))
-        if failing and report_verdict(_end_verdict(execution, False), (*taken_order, failing)):
+            stack.append((taken_steps | 1 << number, (*taken_order, number), successor))
+        if failing_step and report_verdict(_end_verdict(execution, False), (*taken_order, failing_step)):
             return
 
 
@@ -158,12 +158,12 @@ def _end_verdict(execution: Execution, executable: bool) -> OrderVerdict:
     goal = engine.evaluate_goal(execution.state) is True
     safe: bool | None = None if engine.limit is not None else True
     try:
-        end = execution.finished_runtime()
+        end = execution.finish_runtime()
         if end is not None and any(
-            [engine.is_decisive(violation, execution.criteria) for violation in end.violations()]
+            [engine.is_decisive(violation, execution.criteria) for violation in end.collect_violations()]
         ):
             safe = False
-        elif end is not None and (end.undecided() or end.too_large):
+        elif end is not None and (end.collect_undecided() or end.too_large):
             safe = None
     except TooManyInstances:
         safe = None

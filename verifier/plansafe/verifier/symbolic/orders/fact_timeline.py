@@ -99,7 +99,7 @@ class FactTimeline(Timeline):
             writers = self._writers[fact] = Writers(initial == TRUE if initial <= TRUE else None, *masks)
         return writers
 
-    def fact_at(self, fact: Fact, time_point: TimePoint) -> Literal:
+    def encode_fact(self, fact: Fact, time_point: TimePoint) -> Literal:
         """In which worlds a fact holds at a time point."""
         key = (fact, time_point)
         literal = self._facts_at.get(key)
@@ -113,7 +113,7 @@ class FactTimeline(Timeline):
         if time_point > self.order.size:
             step = time_point - self.order.size
             after = self._after[fact].get(step)
-            return self.fact_at(fact, step) if after is None else self.literal_at(after, step)
+            return self.encode_fact(fact, step) if after is None else self.encode_literal(after, step)
         for value in (True, False):
             if holds_in_every_order(self.order, self.find_writers(fact), time_point, value):
                 return TRUE if value else FALSE
@@ -122,17 +122,21 @@ class FactTimeline(Timeline):
     def _encode_last_write(self, fact: Fact, time_point: TimePoint) -> Literal:
         circuit, order = self.circuit, self.order
         writers, writes = self.find_writers(fact), self.find_writes(fact)
-        certain = (writers.making | writers.breaking) & order.steps_certainly_before(time_point)
-        possible = (writers.possibly_making | writers.possibly_breaking) & order.steps_possibly_before(time_point)
+        certain_writers = (writers.making | writers.breaking) & order.steps_certainly_before(time_point)
+        possible_writers = (writers.possibly_making | writers.possibly_breaking) & order.steps_possibly_before(
+            time_point
+        )
         # A step that is necessarily overwritten before the time point does not matter.
-        live = [step for step in iterate_bits(possible) if not certain & order.after[step]]
-        breaking = [(step, self.fires_at(writes[step].breaks, step)) for step in live if writes[step].breaks != FALSE]
+        live_writers = [step for step in iterate_bits(possible_writers) if not certain_writers & order.after[step]]
+        breaking = [
+            (step, self.fires_at(writes[step].breaks, step)) for step in live_writers if writes[step].breaks != FALSE
+        ]
         cases = []
         initial = self.template.initial_facts[fact]
-        if initial != FALSE and not certain:
+        if initial != FALSE and not certain_writers:
             persists = [circuit.both(self.is_before(step, time_point), fires) ^ 1 for step, fires in breaking]
             cases.append(circuit.conjunction([initial, *persists]))
-        for step in live:
+        for step in live_writers:
             makes = writes[step].makes
             if makes == FALSE:
                 continue
@@ -165,7 +169,7 @@ class FactTimeline(Timeline):
         """Whether a template literal depends on the time point."""
         depends = self._varies_over_time.get(literal)
         if depends is None:
-            depends = any([self._input_varies_over_time(node) for node in self.circuit.inputs([literal])])
+            depends = any([self._input_varies_over_time(node) for node in self.circuit.find_inputs([literal])])
             self._varies_over_time[literal] = depends
         return depends
 
@@ -193,7 +197,7 @@ class FactTimeline(Timeline):
     def find_changing_steps(self, literals: Iterable[Literal]) -> int | None:
         """The steps that may change the inputs of template literals, as a mask; ``None`` if actions are among these."""
         mask = 0
-        for node in self.circuit.inputs(literals):
+        for node in self.circuit.find_inputs(literals):
             fact = self._facts_by_input.get(node)
             key = self.circuit.keys[node]
             if fact is not None:
@@ -231,7 +235,7 @@ class FactTimeline(Timeline):
                 mask |= self.find_changing_steps([part]) or 0
         return mask
 
-    def literal_at(self, literal: Literal, time_point: TimePoint) -> Literal:
+    def encode_literal(self, literal: Literal, time_point: TimePoint) -> Literal:
         """A template literal at a time point."""
         if literal <= TRUE:
             return literal
@@ -245,28 +249,28 @@ class FactTimeline(Timeline):
                 continue
             children = circuit.gates[node]
             if children is None:
-                nodes[node] = self._input_at(node, time_point)
+                nodes[node] = self._encode_input(node, time_point)
                 continue
-            missing = [child >> 1 for child in children if child >> 1 not in nodes]
-            if missing:
-                stack += missing
+            missing_nodes = [child >> 1 for child in children if child >> 1 not in nodes]
+            if missing_nodes:
+                stack += missing_nodes
                 continue
             nodes[node] = circuit.conjunction([nodes[child >> 1] ^ (child & 1) for child in children])
         return nodes[literal >> 1] ^ (literal & 1)
 
-    def _input_at(self, node: int, time_point: TimePoint) -> Literal:
+    def _encode_input(self, node: int, time_point: TimePoint) -> Literal:
         fact = self._facts_by_input.get(node)
         if fact is not None:
-            return self.fact_at(fact, time_point)
+            return self.encode_fact(fact, time_point)
         key = self.circuit.keys[node]
         if isinstance(key, CurrentFactInput):
-            return self._action_at((key.predicate, key.code), time_point)
+            return self._encode_action((key.predicate, key.code), time_point)
         if isinstance(key, terms.Comparison) and self._numbers.varies_over_time(key.sum):
             value = self._numbers.sum_at(key.sum, time_point)
             return terms.compare(self.circuit, key.operator, value, terms.constant(0))
         return 2 * node
 
-    def _action_at(self, action_fact: Fact, time_point: TimePoint) -> Literal:
+    def _encode_action(self, action_fact: Fact, time_point: TimePoint) -> Literal:
         """Whether the next step is a step with this action fact."""
         if time_point > self.order.size:
             raise AssertionError("letters that mention actions are moments before steps, and the end")
@@ -282,7 +286,7 @@ class FactTimeline(Timeline):
 
     def can_take(self, step: int) -> Literal:
         """In which worlds a step can be taken, if all steps before it are."""
-        return TRUE if self.all_taken else self.literal_at(self.template.steps[step].precondition, step)
+        return TRUE if self.all_taken else self.encode_literal(self.template.steps[step].precondition, step)
 
     def is_reached(self, step: int) -> Literal:
         """In which worlds all steps before a step are taken."""
@@ -331,7 +335,7 @@ class FactTimeline(Timeline):
                 definition = self._definitions.get(node)
                 if definition is None:
                     condition, step = self._conditions[node]
-                    definition = self.circuit.equal(2 * node, self.literal_at(condition, step))
+                    definition = self.circuit.equal(2 * node, self.encode_literal(condition, step))
                     self._definitions[node] = definition
                 definitions[node] = definition
                 stack.append(definition >> 1)

@@ -183,9 +183,11 @@ class Letters(LetterOrder):
             value = circuit.both(self.exists(k), self.value_at(formula, k) ^ 1)
             if value == FALSE:
                 continue
-            early = self.is_number_at_most(k, first)
-            at_first = circuit.both(early, circuit.either(self.is_number_at_most(k, first - 1) ^ 1, self.is_last(k)))
-            later = early ^ 1 if end is None else circuit.both(early ^ 1, self.is_number_at_most(k, ceil(end) - 1))
+            is_early = self.is_number_at_most(k, first)
+            at_first = circuit.both(is_early, circuit.either(self.is_number_at_most(k, first - 1) ^ 1, self.is_last(k)))
+            later = (
+                is_early ^ 1 if end is None else circuit.both(is_early ^ 1, self.is_number_at_most(k, ceil(end) - 1))
+            )
             violating_cases.append(circuit.both(value, circuit.either(at_first, later)))
         return circuit.disjunction(violating_cases) ^ 1
 

@@ -59,26 +59,26 @@ class Numbers:
         """
         total_at_point = Sum(total.constant)
         for atom, factor in total.weighted_atoms:
-            total_at_point = terms.add(total_at_point, self._atom_at(atom, time_point, in_effect), factor)
+            total_at_point = terms.add(total_at_point, self._encode_atom(atom, time_point, in_effect), factor)
         return total_at_point
 
-    def _atom_at(self, atom: Atom, time_point: TimePoint, in_effect: bool) -> Sum:
+    def _encode_atom(self, atom: Atom, time_point: TimePoint, in_effect: bool) -> Sum:
         match atom:
             case ("current", int(function), int(code)):
-                return self._value_at((function, code), time_point)
+                return self._encode_value((function, code), time_point)
             case ("value", *_):
                 return Sum(0, ((atom, 1),))
             case ("indicator" | "choice", int(literal), *_):
-                encode_condition = self.timeline.fires_at if in_effect else self.timeline.literal_at
+                encode_condition = self.timeline.fires_at if in_effect else self.timeline.encode_literal
                 condition = encode_condition(literal, time_point)
                 if atom[0] == "indicator":
                     return terms.select(condition, Sum(1), Sum(0))
-                then, otherwise = [self.sum_at(part, time_point, in_effect) for part in _inner_sums(atom)]
+                then, otherwise = [self.sum_at(part, time_point, in_effect) for part in _list_inner_sums(atom)]
                 return terms.select(condition, then, otherwise)
-        left, right = [self.sum_at(part, time_point, in_effect) for part in _inner_sums(atom)]
+        left, right = [self.sum_at(part, time_point, in_effect) for part in _list_inner_sums(atom)]
         return terms.multiply(left, right) if atom[0] == "product" else terms.divide(left, right)
 
-    def _value_at(self, fluent: Fact, time_point: TimePoint) -> Sum:
+    def _encode_value(self, fluent: Fact, time_point: TimePoint) -> Sum:
         key = (fluent, time_point)
         value = self._values.get(key)
         if value is None:
@@ -93,9 +93,9 @@ class Numbers:
         if time_point > order.size:
             step = time_point - order.size
             after = template.steps[step].numbers.get(fluent)
-            return self._value_at(fluent, step) if after is None else self.sum_at(after, step)
+            return self._encode_value(fluent, step) if after is None else self.sum_at(after, step)
         try:
-            effects = self._numeric_effects(fluent)
+            effects = self._find_numeric_effects(fluent)
         except _NotSeparable:
             self._variables.append((fluent, time_point))
             return terms.variable(self._variable_function, len(self._variables) - 1)
@@ -128,7 +128,7 @@ class Numbers:
     def collect_definitions(self, comparison: Comparison) -> list[Literal]:
         """The definitions of the variables in a comparison. The caller requires them of the solver."""
         definitions = []
-        for atom in _atoms(comparison.sum):
+        for atom in _iterate_atoms(comparison.sum):
             match atom:
                 case ("value", self._variable_function, int(number)):
                     if number not in self._definitions:
@@ -142,20 +142,20 @@ class Numbers:
         fluent, time_point = self._variables[number]
         variable = terms.variable(self._variable_function, number)
         writers = self.find_writers(fluent)
-        certain = writers & order.steps_certainly_before(time_point)
+        certain_writers = writers & order.steps_certainly_before(time_point)
         # A step that is necessarily overwritten before the time point does not matter.
-        live = [
+        live_writers = [
             step
             for step in iterate_bits(writers & order.steps_possibly_before(time_point))
-            if not certain & order.after[step]
+            if not certain_writers & order.after[step]
         ]
-        is_before = {step: timeline.is_before(step, time_point) for step in live}
+        is_before = {step: timeline.is_before(step, time_point) for step in live_writers}
         cases = []
-        if not certain:
+        if not certain_writers:
             no_writer_before = circuit.conjunction([literal ^ 1 for literal in is_before.values()])
             cases.append((no_writer_before, template.values[fluent]))
-        for step in live:
-            is_last = [timeline.is_between(step, later, time_point) ^ 1 for later in live if later != step]
+        for step in live_writers:
+            is_last = [timeline.is_between(step, later, time_point) ^ 1 for later in live_writers if later != step]
             value = self.sum_at(template.steps[step].numbers[fluent], step)
             cases.append((circuit.conjunction([is_before[step], *is_last]), value))
         timeline.check_limits()
@@ -170,20 +170,20 @@ class Numbers:
         steps = enumerate(self.timeline.template.steps)
         return sum([1 << number for number, step in steps if fluent in step.numbers])
 
-    def _numeric_effects(self, fluent: Fact) -> dict[int, NumericEffect]:
+    def _find_numeric_effects(self, fluent: Fact) -> dict[int, NumericEffect]:
         """The effect of each step on a fluent. Raises :class:`_NotSeparable`."""
         effects = self._effects.get(fluent)
         if effects is None:
             effects = {}
             for number, step in enumerate(self.timeline.template.steps):
-                effect = _to_effect(fluent, step.numbers[fluent]) if fluent in step.numbers else None
+                effect = _find_effect(fluent, step.numbers[fluent]) if fluent in step.numbers else None
                 if effect is not None:
                     effects[number] = effect
             self._effects[fluent] = effects
         return effects
 
 
-def _to_effect(fluent: Fact, after: Sum) -> NumericEffect | None:
+def _find_effect(fluent: Fact, after: Sum) -> NumericEffect | None:
     """The effect of a step after which the fluent has the value ``after``; ``None`` if the step does not change it."""
     current_value = Sum(0, ((("current", *fluent), 1),))
     amount = terms.add(after, current_value, -1)
@@ -204,7 +204,7 @@ def _to_effect(fluent: Fact, after: Sum) -> NumericEffect | None:
 
 def sum_literals(total: Sum) -> Iterator[Literal]:
     """The literals that a sum depends on."""
-    for atom in _atoms(total):
+    for atom in _iterate_atoms(total):
         if atom[0] in ("indicator", "choice") and isinstance(atom[1], int):
             yield atom[1]
 
@@ -212,7 +212,7 @@ def sum_literals(total: Sum) -> Iterator[Literal]:
 def sum_fluents(total: Sum) -> set[Fact]:
     """The fluents that a sum of the template reads at its time point."""
     fluents = set()
-    for atom in _atoms(total):
+    for atom in _iterate_atoms(total):
         match atom:
             case ("current", int(function), int(code)):
                 fluents.add((function, code))
@@ -220,14 +220,14 @@ def sum_fluents(total: Sum) -> set[Fact]:
 
 
 def _reads_changing_numbers(total: Sum) -> bool:
-    return any([atom[0] == "current" for atom in _atoms(total)])
+    return any([atom[0] == "current" for atom in _iterate_atoms(total)])
 
 
-def _inner_sums(atom: Atom) -> list[Sum]:
+def _list_inner_sums(atom: Atom) -> list[Sum]:
     return [part for part in atom if isinstance(part, Sum)]
 
 
-def _atoms(total: Sum) -> Iterator[Atom]:
+def _iterate_atoms(total: Sum) -> Iterator[Atom]:
     """All atoms of a sum, and of the sums inside it; shared atoms once."""
     visited: set[int] = set()
     stack = [total]
@@ -236,4 +236,4 @@ def _atoms(total: Sum) -> Iterator[Atom]:
             if id(atom) not in visited:
                 visited.add(id(atom))
                 yield atom
-                stack.extend(_inner_sums(atom))
+                stack.extend(_list_inner_sums(atom))

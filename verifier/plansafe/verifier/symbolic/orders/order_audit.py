@@ -119,14 +119,16 @@ class OrderAudit:
         self.open_worlds = open_worlds
         self.certain_world = make_certain_world(steps)
         self.solver = solver
-        self.example_worlds: dict[PlanProperty, dict[bool | None, Completion]] = {which: {} for which in PlanProperty}
-        self.settled_values: dict[PlanProperty, set[bool]] = {which: set() for which in PlanProperty}
+        self.example_worlds: dict[PlanProperty, dict[bool | None, Completion]] = {
+            plan_property: {} for plan_property in PlanProperty
+        }
+        self.settled_values: dict[PlanProperty, set[bool]] = {plan_property: set() for plan_property in PlanProperty}
         self.limits: dict[str, None] = {}
         self.enumeration_reason = ""
         openings = None if open_worlds is None else open_worlds.openings
         self.encoding = OrderEncoding(engine, steps, order, deadline, criteria, openings, solver)
 
-    def verdict(self) -> WorldsVerdict:
+    def decide_verdict(self) -> WorldsVerdict:
         """Audit the plan and return the verdict. Raises ``SolverMissing`` if a solver is needed and not installed."""
         try:
             if self.open_worlds is None:
@@ -139,8 +141,10 @@ class OrderAudit:
             if not self._is_complete():
                 self.limits[str(limit)] = None
         executable, goal, safe = [self._decide_share_of_worlds(plan_property) for plan_property in PlanProperty]
-        failing = [worlds.get(False) for worlds in self.example_worlds.values()]
-        return WorldsVerdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
+        failing_worlds = [worlds.get(False) for worlds in self.example_worlds.values()]
+        return WorldsVerdict(
+            executable, goal, safe, failing_worlds[0], failing_worlds[1], failing_worlds[2], tuple(self.limits)
+        )
 
     def _decide_share_of_worlds(self, plan_property: PlanProperty) -> Worlds:
         """Decide from the examples and the settled values whether a property holds in all, some or no worlds."""
@@ -200,7 +204,9 @@ class OrderAudit:
     def _straighten(self) -> None:
         """Make the failing orders more similar to the order of the plan's text, so that people can read them."""
         work = WorkBudget(MAX_STRAIGHTENING_STEPS)
-        failing_worlds = {which: worlds[False] for which, worlds in self.example_worlds.items() if False in worlds}
+        failing_worlds = {
+            failed_property: worlds[False] for failed_property, worlds in self.example_worlds.items() if False in worlds
+        }
         for order in dict.fromkeys([world.order for world in failing_worlds.values()]):
             properties = [plan_property for plan_property, world in failing_worlds.items() if world.order == order]
             straightened = tuple(self._straighten_order(list(order), properties, work))
@@ -275,8 +281,10 @@ class OrderAudit:
             if False in self._list_missing_values(PlanProperty.EXECUTABLE):
                 self._look_for(PlanProperty.EXECUTABLE, False, executable ^ 1)
             if True in self._list_missing_values(PlanProperty.EXECUTABLE):
-                implied = [part for parts in find_implied_literals(timeline).values() for part in parts]
-                self._look_for(PlanProperty.EXECUTABLE, True, timeline.circuit.conjunction([executable, *implied]))
+                implied_literals = [part for parts in find_implied_literals(timeline).values() for part in parts]
+                self._look_for(
+                    PlanProperty.EXECUTABLE, True, timeline.circuit.conjunction([executable, *implied_literals])
+                )
         is_settled = False in self.settled_values[PlanProperty.EXECUTABLE]
         if is_settled and False not in self.example_worlds[PlanProperty.EXECUTABLE]:
             timeline.assume_all_taken()
@@ -364,7 +372,7 @@ class OrderAudit:
                 raise TooHard("there are too many worlds to judge one by one")
             world, engine, steps = closed_world
             audit = OrderAudit(engine, steps, self.order, self.deadline, self.criteria, None, self.solver)
-            audit.verdict()
+            audit.decide_verdict()
             for plan_property in PlanProperty:
                 for value, example in audit.example_worlds[plan_property].items():
                     self._store_value(plan_property, value, world._replace(order=example.order))

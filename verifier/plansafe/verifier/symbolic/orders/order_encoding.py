@@ -80,7 +80,7 @@ class OrderEncoding:
             for part in timeline.list_conjuncts(timeline.template.steps[step].precondition):
                 fact = timeline.find_fact(part)
                 if fact is None:
-                    if timeline.literal_at(part, step) != TRUE:
+                    if timeline.encode_literal(part, step) != TRUE:
                         yield step, part
                 elif not holds_in_every_order(self.order, timeline.find_writers(fact), step, not part & 1):
                     yield step, part

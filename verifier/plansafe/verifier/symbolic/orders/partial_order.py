@@ -103,11 +103,13 @@ class PartialOrder:
         """All linear extensions, each made in time quadratic in its length."""
         stack: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         while stack:
-            taken, path = stack.pop()
-            if taken == self.all_steps:
+            taken_steps, path = stack.pop()
+            if taken_steps == self.all_steps:
                 yield path
-            ready_steps = [step for step in iterate_bits(self.all_steps & ~taken) if not self.before[step] & ~taken]
-            stack += [(taken | 1 << step, (*path, step)) for step in ready_steps]
+            ready_steps = [
+                step for step in iterate_bits(self.all_steps & ~taken_steps) if not self.before[step] & ~taken_steps
+            ]
+            stack += [(taken_steps | 1 << step, (*path, step)) for step in ready_steps]
 
     def steps_certainly_before(self, time_point: int) -> int:
         """The steps that every order takes before a time point: before a step, or the end."""

@@ -72,9 +72,9 @@ class RuleEncoding:
             prepared = self._prepare(part)
             literals: dict[tuple[Literal, ...], Literal] = {}  # instances with the same leaves are violated together
             for binding in self._iterate_bindings(part, all_bindings=is_preference):
-                slots = bind(part.parameters, binding)
-                leaves = {id(leaf): self._encode_leaf(leaf, slots) for leaf in prepared.leaves}
-                step = FALSE if part.step is None else self._encode_leaf(part.step, slots)
+                object_of_slot = bind(part.parameters, binding)
+                leaves = {id(leaf): self._encode_leaf(leaf, object_of_slot) for leaf in prepared.leaves}
+                step = FALSE if part.step is None else self._encode_leaf(part.step, object_of_slot)
                 if is_preference:
                     continue  # preferences matter only if they cannot be decided
                 key = (*leaves.values(), step)
@@ -93,13 +93,16 @@ class RuleEncoding:
             body, guard = [expand_operators(ground_temporal(task, f), EXPANDED_OPERATORS) for f in (part.body, guard)]
         except LimitReached:
             raise TooHard("a quantifier over temporal formulas has too many instances") from None
-        leaves = tuple({id(leaf): leaf for formula in (body, guard) for leaf in _leaves(formula)}.values())
+        leaves = tuple({id(leaf): leaf for formula in (body, guard) for leaf in _iterate_leaves(formula)}.values())
         return _PreparedPart(part, body, guard, leaves, ignores_repetition(body) and ignores_repetition(guard))
 
-    def _encode_leaf(self, formula: Formula, slots: dict[int, int]) -> Literal:
+    def _encode_leaf(self, formula: Formula, object_of_slot: dict[int, int]) -> Literal:
         compiler, state = self.template.compiler, self.template.state
-        literal = compiler.compile_true(formula)(state, dict(slots))
-        if compiler.reads_numbers(formula) and compiler.compile_false(formula)(state, dict(slots)) != literal ^ 1:
+        literal = compiler.compile_true(formula)(state, dict(object_of_slot))
+        if (
+            compiler.reads_numbers(formula)
+            and compiler.compile_false(formula)(state, dict(object_of_slot)) != literal ^ 1
+        ):
             raise TooHard("a rule reads a number that may be undefined")
         return literal
 
@@ -141,7 +144,7 @@ class RuleEncoding:
             mask = timeline.find_falsifying_steps(leaves[id(prepared.body)])
         letters = Letters(
             timeline,
-            lambda formula, time_point: timeline.literal_at(leaves[id(formula)], time_point),
+            lambda formula, time_point: timeline.encode_literal(leaves[id(formula)], time_point),
             None if mask is None else list(iterate_bits(mask)),
         )
         match part.mode:
@@ -155,14 +158,16 @@ class RuleEncoding:
                 ]
                 return circuit.disjunction(violating_cases)
             case _:
-                facts = {self.circuit.keys[node] for node in self.circuit.inputs([step])}
+                facts = {self.circuit.keys[node] for node in self.circuit.find_inputs([step])}
                 steps = [number for number, fact in self.template.action_facts.items() if fact in facts]
-                return circuit.disjunction([self._violated_at_step(prepared, letters, step, k) for k in steps])
+                return circuit.disjunction([self._encode_violation_at_step(prepared, letters, step, k) for k in steps])
 
-    def _violated_at_step(self, prepared: _PreparedPart, letters: Letters, pattern: Literal, step: int) -> Literal:
+    def _encode_violation_at_step(
+        self, prepared: _PreparedPart, letters: Letters, pattern: Literal, step: int
+    ) -> Literal:
         """In which worlds a step is taken, matches the step pattern, and violates the part."""
         timeline, circuit = self.timeline, self.circuit
-        if timeline.literal_at(pattern, step) == FALSE:
+        if timeline.encode_literal(pattern, step) == FALSE:
             return FALSE
         applies = circuit.both(timeline.is_taken(step), letters.value_at(prepared.guard, step))
         if applies == FALSE:
@@ -185,18 +190,18 @@ def encode_goal(timeline: FactTimeline) -> Literal:
     goal = template.compiler.compile_true(And(template.task.goal))(template.state, {})
     if not timeline.varies_over_time(goal):
         return goal
-    cases = [circuit.both(timeline.is_executable(), timeline.literal_at(goal, END))]
+    cases = [circuit.both(timeline.is_executable(), timeline.encode_literal(goal, END))]
     for step in range(1, timeline.order.size + 1):
         can_take = timeline.can_take(step)
         if can_take != TRUE:
             cases.append(
-                circuit.conjunction([timeline.is_reached(step), can_take ^ 1, timeline.literal_at(goal, step)])
+                circuit.conjunction([timeline.is_reached(step), can_take ^ 1, timeline.encode_literal(goal, step)])
             )
             timeline.check_limits()
     return circuit.disjunction(cases)
 
 
-def _leaves(formula: Formula) -> Iterator[Formula]:
+def _iterate_leaves(formula: Formula) -> Iterator[Formula]:
     """The maximal formulas without temporal operators."""
     stack = [formula]
     while stack:

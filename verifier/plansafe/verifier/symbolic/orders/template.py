@@ -118,7 +118,7 @@ class PlanTemplate:
         except TooManyRounds:
             raise TooHard("a recursive derived predicate depends on too many facts") from None
         for number, step in enumerate(steps, 1):
-            action_fact = engine.action_fact("start", step) if isinstance(step, GroundAction) else None
+            action_fact = engine.find_action_fact("start", step) if isinstance(step, GroundAction) else None
             if action_fact is not None:
                 self.action_facts[number] = action_fact
                 self.state.put(*action_fact, self.circuit.input(CurrentFactInput(*action_fact)))
@@ -217,7 +217,7 @@ class Timeline(ABC):
         """Whether a template literal depends on the time point."""
 
     @abstractmethod
-    def literal_at(self, literal: Literal, time_point: TimePoint) -> Literal:
+    def encode_literal(self, literal: Literal, time_point: TimePoint) -> Literal:
         """A template literal at a time point."""
 
     @abstractmethod

@@ -107,10 +107,10 @@ class WorldSearch:
         for first, second in pairs:
             input_partners[first] |= 1 << second
             input_partners[second] |= 1 << first
-        related = [mask | order.before[step] | order.after[step] for step, mask in enumerate(input_partners)]
+        ordered_steps = [mask | order.before[step] | order.after[step] for step, mask in enumerate(input_partners)]
         cycles: list[list[Precedence]] = []
         for first, second in pairs:
-            for third in iterate_bits(related[first] & related[second]):
+            for third in iterate_bits(ordered_steps[first] & ordered_steps[second]):
                 triangle = frozenset((first, second, third))
                 if triangle in self._triangles or self._is_implied(input_partners, first, second, third):
                     continue

@@ -127,7 +127,7 @@ class CircuitReporter(WorldsReporter):
         """
         circuit = self.encoding.circuit
         roots = [self.encoding.allowed, find_reason(circuit, literal, world)]
-        relevant = {key for node in circuit.inputs(roots) if isinstance(key := circuit.keys[node], FactInput)}
+        relevant = {key for node in circuit.find_inputs(roots) if isinstance(key := circuit.keys[node], FactInput)}
         smaller = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in relevant]))
         if all(evaluate_in_world(circuit, roots, smaller)):
             world = smaller
@@ -246,7 +246,7 @@ class CircuitReporter(WorldsReporter):
         literals = {**self.failure_literals, **self._violations_by_rule}
         same_world = [world for world in self.failing_worlds if world.world == failing.world]
         roots = [find_reason(circuit, literals[f.about], failing.world) for f in same_world]
-        keys = [circuit.keys[node] for node in circuit.inputs(roots)]
+        keys = [circuit.keys[node] for node in circuit.find_inputs(roots)]
         facts = [(key.predicate, key.code) for key in keys if isinstance(key, FactInput)]
         choices = {(key.step, key.number, key.objects) for key in keys if isinstance(key, OutcomeInput)}
         numbers = find_dependencies(circuit, roots).numbers
@@ -299,11 +299,11 @@ class CircuitReporter(WorldsReporter):
                 instance = finding.rule or "", finding.binding
                 literal = self._violations_by_instance.get(instance, FALSE)
                 undecided = self._undecided_by_instance.get(instance, FALSE)
-        without = encoding.circuit.both(literal ^ 1, undecided ^ 1)
-        some_without = self.queries.holds_in_some_world(without)
+        holds_without = encoding.circuit.both(literal ^ 1, undecided ^ 1)
+        some_without = self.queries.holds_in_some_world(holds_without)
         if (
             some_without is False
-            and without != literal ^ 1
+            and holds_without != literal ^ 1
             and self.queries.holds_in_some_world(literal ^ 1) is not False
         ):
             return Worlds.UNKNOWN

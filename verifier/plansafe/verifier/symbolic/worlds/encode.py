@@ -156,7 +156,9 @@ class _TraceChecker:
     def _list_action_facts(self, events: list[Event]) -> list[ActionFact]:
         """The facts about the actions of a happening that rules read."""
         steps = [(event.kind, event.step.resolved) for event in events if event.step is not None]
-        facts = [self.compiled.engine.action_fact(k, ground) for k, ground in steps if isinstance(ground, GroundAction)]
+        facts = [
+            self.compiled.engine.find_action_fact(k, ground) for k, ground in steps if isinstance(ground, GroundAction)
+        ]
         return list(dict.fromkeys([fact for fact in facts if fact is not None]))
 
     def _create_rules(self, skipped: list[int], *, timed: bool) -> None:

@@ -99,7 +99,9 @@ class EncodingQueries:
             self._simulation = simulate(self.circuit, [self.encoding.allowed, *self._list_property_literals()])
         if literal == TRUE and self.encoding.allowed == TRUE:
             return True
-        if self._simulation is None or not self._simulation.all_true([self.encoding.allowed, literal]):
+        if self._simulation is None or not self._simulation.find_satisfying_assignments(
+            [self.encoding.allowed, literal]
+        ):
             return False
         self._simulation_decided = self._simulation_decided or literal != TRUE
         return True

@@ -76,9 +76,9 @@ def _minimise(search: CompletionSearch, bad_values: OpenValues) -> MinimalSubset
     def check_all_bad(subset: Sequence[OpenVariable]) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
         model = search.find_good_model([literals[variable] for variable in subset])
         if isinstance(model, Model):
-            good = search.read_model_values(model, search.near_variables)
+            good_values = search.read_model_values(model, search.near_variables)
             return PropertyFails(
-                [variable for variable in search.near_variables if good[variable] != bad_values[variable]]
+                [variable for variable in search.near_variables if good_values[variable] != bad_values[variable]]
             )
         return PropertyHolds([variable for variable in subset if literals[variable] in model])
 

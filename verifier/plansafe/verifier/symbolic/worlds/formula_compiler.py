@@ -168,9 +168,9 @@ class FormulaCompiler:
         exists = formula.universal != value
         slots = [v.slot for v in formula.variables]
         # A universal formula is true where no binding is *not true*, which is wider than false.
-        possible = self.possible_certain.make_possible_condition(formula.body, value if exists else not value)
-        free = sorted(self.possible_certain.emitter.free_slots(possible) - set(slots))
-        search = self.possible_certain.compile_search(possible, formula.variables, free)
+        possible_condition = self.possible_certain.make_possible_condition(formula.body, value if exists else not value)
+        free = sorted(self.possible_certain.emitter.free_slots(possible_condition) - set(slots))
+        search = self.possible_certain.compile_search(possible_condition, formula.variables, free)
         body = self._compile(formula.body, value)
         flip = 0 if exists else 1
         circuit = self.circuit

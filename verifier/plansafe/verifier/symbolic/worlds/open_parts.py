@@ -88,8 +88,8 @@ class OpenParts:
                 )
                 if not self._read_inputs:
                     return
-                differs = [2 * node + inputs.get(node, False) for node, _ in self._read_inputs]
-                solver.require(self.circuit.disjunction(differs))
+                differences = [2 * node + inputs.get(node, False) for node, _ in self._read_inputs]
+                solver.require(self.circuit.disjunction(differences))
         finally:
             solver.close()
 
@@ -188,12 +188,12 @@ class OpenPartsReporter(WorldsReporter, ABC):
         return report_in_world(self.compiled, self.plan, self.resolved, world, halt_only=True)
 
     def _make_report(self, sample: Report) -> Report:
-        verdict, parts, durations, pairs = self.verdict, self.open_parts, len(self.durations), self.unordered_pairs
+        verdict, open_parts, durations, pairs = self.verdict, self.open_parts, len(self.durations), self.unordered_pairs
         worlds = WorldsReport(
-            parts.open_fact_count,
-            len(parts.open_numbers),
-            len(parts.choices),
-            len(parts.read_facts) + len(parts.open_numbers) + len(parts.choices) + durations + pairs,
+            open_parts.open_fact_count,
+            len(open_parts.open_numbers),
+            len(open_parts.choices),
+            len(open_parts.read_facts) + len(open_parts.open_numbers) + len(open_parts.choices) + durations + pairs,
             tuple(
                 [self.make_witness(failing, self._describe_failing_world(failing)) for failing in self.failing_worlds]
             ),
@@ -253,7 +253,7 @@ def _choose_value(interval: Interval) -> Number:
 
 def _find_read_predicates(compiled: CompiledTask) -> set[int]:
     """Every predicate that an action, an axiom, the goal or a rule reads."""
-    task, plan = compiled.task, compiled.engine.rule_set
+    task, rule_set = compiled.task, compiled.engine.rule_set
     formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
     for action in task.actions.values():
         formulas += action.over_all
@@ -261,7 +261,7 @@ def _find_read_predicates(compiled: CompiledTask) -> set[int]:
             if snap is not None:
                 formulas += snap.condition
                 formulas += [formula for effect in snap.effects for formula in (effect.condition, effect.at_start)]
-    for part in plan.parts:
+    for part in rule_set.parts:
         formulas += [part.body] if part.guard is None else [part.body, part.guard]
     return {atom.predicate for formula in formulas for atom in atoms_in(formula)}
 

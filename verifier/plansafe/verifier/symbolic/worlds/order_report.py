@@ -57,7 +57,7 @@ class OrderReporter(OpenPartsReporter):
         self.audit = OrderAudit(
             compiled.engine, steps, self.order, self.deadline, options.criteria, open_worlds, options.engine
         )
-        return self.audit.verdict()
+        return self.audit.decide_verdict()
 
     def _iterate_closed_worlds(self) -> Iterator[ClosedWorld | None]:
         """Each completion with each outcome, without an order; ``None`` if the solver gave up."""

@@ -143,9 +143,11 @@ class StepRule:
         self.slots = [v.slot for v in part.parameters]
         self.unbound_parameters = [v for v in part.parameters if v.slot not in bound]
         possible_certain = compiler.possible_certain
-        possible = possible_certain.make_possible_condition(guard if part.after else And((guard, Not(part.body))))
-        self.bound_slots = sorted(possible_certain.emitter.free_slots(possible) & bound)
-        self.search = possible_certain.compile_search(possible, self.unbound_parameters, self.bound_slots)
+        possible_condition = possible_certain.make_possible_condition(
+            guard if part.after else And((guard, Not(part.body)))
+        )
+        self.bound_slots = sorted(possible_certain.emitter.free_slots(possible_condition) & bound)
+        self.search = possible_certain.compile_search(possible_condition, self.unbound_parameters, self.bound_slots)
         self.evaluate_guard_true, self.evaluate_guard_false = (
             compiler.compile_true(guard),
             compiler.compile_false(guard),

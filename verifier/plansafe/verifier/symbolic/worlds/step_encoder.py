@@ -99,9 +99,9 @@ class StepEncoder:
         slots = tuple([v.slot for v in effect.variables])
         search, free_slots = None, tuple[int, ...]()
         if slots:
-            possible = compiler.possible_certain.make_possible_condition(effect.condition)
-            free_slots = tuple(sorted(compiler.possible_certain.emitter.free_slots(possible) - set(slots)))
-            search = compiler.possible_certain.compile_search(possible, effect.variables, free_slots)
+            possible_condition = compiler.possible_certain.make_possible_condition(effect.condition)
+            free_slots = tuple(sorted(compiler.possible_certain.emitter.free_slots(possible_condition) - set(slots)))
+            search = compiler.possible_certain.compile_search(possible_condition, effect.variables, free_slots)
         return _CompiledEffect(
             slots,
             search,
@@ -125,9 +125,9 @@ class StepEncoder:
         value = self.compiler.compile_number(assignment.value)
         return _CompiledAssignment(assignment.operator, assignment.function, code, value)
 
-    def encode_step(self, state: SymbolicState, ground: GroundAction, step: int) -> tuple[Literal, StateChanges]:
+    def encode_step(self, state: SymbolicState, ground_action: GroundAction, step: int) -> tuple[Literal, StateChanges]:
         """The worlds in which a step can be executed in a state, and the changes there. The state is not changed."""
-        executable, effects = self.encode_snap(state, ground.action.start, ground.binding, step)
+        executable, effects = self.encode_snap(state, ground_action.action.start, ground_action.binding, step)
         if executable == FALSE:
             return FALSE, StateChanges([], [])
         changes, failures = self.combine_effects(state, [effects])

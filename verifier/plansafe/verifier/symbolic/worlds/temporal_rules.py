@@ -87,7 +87,7 @@ class TemporalRule:
         self._index = InstanceIndex(
             [p for leaf in self.leaves for p in compile_patterns(possible_certain.emitter, leaf, part.parameters)]
         )
-        violation = possible_certain.make_possible_condition(_static_condition(self.formula), False)
+        violation = possible_certain.make_possible_condition(_make_static_condition(self.formula), False)
         self._search_initial = possible_certain.compile_search(violation, part.parameters, ())
         self._step_predicate, self._match = -1, None
         if part.mode == "each":
@@ -160,8 +160,8 @@ class TemporalRule:
                 if key is not None:
                     pattern_keys.add((number, key))
         for number, key in pattern_keys:
-            fixed = dict(zip(self._index.patterns[number].parameters, key, strict=True))
-            choices = [(fixed[i],) if i in fixed else domain for i, domain in enumerate(self._domains)]
+            fixed_binding = dict(zip(self._index.patterns[number].parameters, key, strict=True))
+            choices = [(fixed_binding[i],) if i in fixed_binding else domain for i, domain in enumerate(self._domains)]
             for objects in product(*choices):
                 affected[objects] = None
                 if len(affected) > self.max_instances:
@@ -203,15 +203,17 @@ class TemporalRule:
         """Check every instance. ``end_letters``: the letters at which ``alive`` changes."""
         values_by_key: dict[object, list[tuple[int, Literal, Literal]]] = {}
         for objects, histories in self.instances.items():
-            matched = self._matched_letters.get(objects)
+            matched_letters = self._matched_letters.get(objects)
             read_changes = self._read_changes.get(objects, []) if collector.only_introduced else None
             key = (
                 tuple([tuple(history) for history in histories]),
-                None if matched is None else tuple(matched),
+                None if matched_letters is None else tuple(matched_letters),
                 None if read_changes is None else tuple(read_changes),
             )
             if key not in values_by_key:
-                values_by_key[key] = self._check_instance(circuit, alive, end_letters, histories, matched, read_changes)
+                values_by_key[key] = self._check_instance(
+                    circuit, alive, end_letters, histories, matched_letters, read_changes
+                )
             for letter, violated, undecided in values_by_key[key]:
                 if violated != FALSE:
                     collector.violations.append(InstanceLiteral(self.number, objects, letter, violated))
@@ -224,7 +226,7 @@ class TemporalRule:
         alive: Sequence[Literal],
         end_letters: Sequence[int],
         histories: list[LeafHistory],
-        matched: list[int] | None,
+        matched_letters: list[int] | None,
         read_changes: list[tuple[int, Literal]] | None,
     ) -> list[tuple[int, Literal, Literal]]:
         """For each letter at which an instance may be violated or undecided: (letter, violated, undecided).
@@ -234,17 +236,17 @@ class TemporalRule:
         """
         letters = [letter for history in histories for letter, _, _ in history]
         letters += [letter for letter, _ in read_changes or ()]
-        starts = self._find_segments([*end_letters, *letters, *(matched or ())], len(alive) - 1)
+        starts = self._find_segments([*end_letters, *letters, *(matched_letters or ())], len(alive) - 1)
         leaves = {id(leaf): history for leaf, history in zip(self.leaves, histories, strict=True)}
         vectors = TruthVectors(circuit, alive, starts, leaves, self._times)
         false = vectors.compute(self.formula, False)
         may_be_undefined = any([truth != falsity ^ 1 for history in histories for _, truth, falsity in history])
         true = vectors.compute(self.formula, True) if may_be_undefined else [falsity ^ 1 for falsity in false]
-        if read_changes is not None and matched is None and not self.reads_actions:
+        if read_changes is not None and matched_letters is None and not self.reads_actions:
             self._exclude_pre_existing(vectors, read_changes, true, false)
         values = []
-        for segment, exists in self._find_checked_segments(vectors, alive, matched):
-            letter = starts[segment] + (matched is not None and not self.part.after)
+        for segment, exists in self._find_checked_segments(vectors, alive, matched_letters):
+            letter = starts[segment] + (matched_letters is not None and not self.part.after)
             violated = circuit.both(exists, false[segment])
             undecided = circuit.conjunction([exists, true[segment] ^ 1, false[segment] ^ 1])
             if violated != FALSE or undecided != FALSE:
@@ -275,12 +277,12 @@ class TemporalRule:
             false[segment] = circuit.both(literal, pre_existing ^ 1)
 
     def _find_checked_segments(
-        self, vectors: TruthVectors, alive: Sequence[Literal], matched: list[int] | None
+        self, vectors: TruthVectors, alive: Sequence[Literal], matched_letters: list[int] | None
     ) -> list[tuple[int, Literal]]:
         """The segments at which the formula must hold, with the worlds in which it must."""
-        if matched is not None:  # the step is executed where the next letter exists
+        if matched_letters is not None:  # the step is executed where the next letter exists
             segment = {start: number for number, start in enumerate(vectors.starts)}
-            return [(segment[letter], alive[letter + 1]) for letter in matched]
+            return [(segment[letter], alive[letter + 1]) for letter in matched_letters]
         if self.part.mode == "always":
             return list(enumerate(vectors.alive))
         if self.part.mode == "end":
@@ -314,7 +316,7 @@ def find_leaves(formula: Formula) -> list[Formula]:
     return list({id(leaf): leaf for leaf in leaves}.values())
 
 
-def _static_condition(formula: Formula) -> Formula:
+def _make_static_condition(formula: Formula) -> Formula:
     """A condition on S0 that is false if the formula is false in a trace in which its leaves keep their values from S0.
 
     If its operands keep their values, an operator that does not shift has the value of its last operand. A formula
@@ -322,23 +324,23 @@ def _static_condition(formula: Formula) -> Formula:
     """
     match formula:
         case Temporal():
-            return _static_operator(formula)
+            return _make_static_operator(formula)
         case Quantified():
             return formula
         case _:
-            return map_children(formula, _static_condition)
+            return map_children(formula, _make_static_condition)
 
 
-def _static_operator(formula: Temporal) -> Formula:
+def _make_static_operator(formula: Temporal) -> Formula:
     match formula.operator:
         case "always-within":
-            return Or(tuple([_static_condition(operand) for operand in formula.operands]))
+            return Or(tuple([_make_static_condition(operand) for operand in formula.operands]))
         case "next" | "weak-next" | "yesterday" | "weak-yesterday":
             return formula
         case "once" | "historically" | "since" | "until" | "release" | "always" | "sometime":
-            return _static_condition(formula.operands[-1])
+            return _make_static_condition(formula.operands[-1])
         case "at-end" | "within" | "hold-during" | "hold-after":
-            return _static_condition(formula.operands[-1])
+            return _make_static_condition(formula.operands[-1])
         case "sometime-after" | "sometime-before" | "at-most-once":
             raise AssertionError("replaced by `expand_operators`")
         case _:

@@ -190,7 +190,9 @@ class TraceEncoder:
         return changes + [(*fact, TRUE) for fact in facts if fact not in facts_before]
 
     def _list_action_facts(self, running: list[TimedStep]) -> dict[tuple[int, int], None]:
-        facts = [self.engine.action_fact("during", s.resolved) for s in running if isinstance(s.resolved, GroundAction)]
+        facts = [
+            self.engine.find_action_fact("during", s.resolved) for s in running if isinstance(s.resolved, GroundAction)
+        ]
         return dict.fromkeys([fact for fact in facts if fact is not None])
 
     # -- interference -------------------------------------------------------------------------------------------------

@@ -166,8 +166,8 @@ class TruthVectors:
                 return list(accumulate(first, lambda before, value: both(value, before)))
             case "since":
                 vector, before = [], FALSE
-                for f, g in zip(first, second, strict=True):
-                    before = either(g, both(f, before))
+                for first_value, second_value in zip(first, second, strict=True):
+                    before = either(second_value, both(first_value, before))
                     vector.append(before)
                 return vector
             case "yesterday" | "weak-yesterday":
@@ -233,8 +233,10 @@ class TruthVectors:
             case "at-end":
                 return self._apply_at_end(first)
             case "within":
-                early = [segment for segment, time in enumerate(self.times) if time <= bounds[0]]
-                return circuit.disjunction([circuit.both(self.alive[segment], first[segment]) for segment in early])
+                early_segments = [segment for segment, time in enumerate(self.times) if time <= bounds[0]]
+                return circuit.disjunction(
+                    [circuit.both(self.alive[segment], first[segment]) for segment in early_segments]
+                )
             case "always-within":
                 return self._apply_always_within(first, second, bounds[0])
             case "hold-during" | "hold-after":
@@ -264,13 +266,13 @@ class TruthVectors:
     def _apply_hold(self, bounds: Sequence[Number], vector: TruthVector) -> Literal:
         """``hold-during`` (two bounds) and ``hold-after`` (one bound). A bound begins a segment of one letter."""
         circuit = self.circuit
-        inside = [k for k, time in enumerate(self.times) if time > bounds[0]]
-        if not inside:
+        bounded_segments = [k for k, time in enumerate(self.times) if time > bounds[0]]
+        if not bounded_segments:
             return self._apply_at_end(vector)
-        first = inside[0]
+        first = bounded_segments[0]
         if len(bounds) == 2:
-            inside = [k for k in inside if self.times[k] < bounds[1]]
-        parts = [circuit.either(self.alive[k] ^ 1, vector[k]) for k in inside]
+            bounded_segments = [k for k in bounded_segments if self.times[k] < bounds[1]]
+        parts = [circuit.either(self.alive[k] ^ 1, vector[k]) for k in bounded_segments]
         if bounds[0] >= 0:  # the last letter up to the bound is also in the interval: its state holds at the bound
             parts.append(vector[first - 1])
         holds = circuit.conjunction(parts)

@@ -30,30 +30,30 @@ def describe_world(
     values = [ShownValue(task.fluent_text(*number), str(world.values[number])) for number in sorted(numbers)]
     outcomes = []
     for step, number, objects in sorted(choices):
-        ground = steps[step - 1]
-        if isinstance(ground, GroundAction):
+        ground_action = steps[step - 1]
+        if isinstance(ground_action, GroundAction):
             alternative = world.alternative(step, number, objects)
-            outcomes.append(describe_outcome(task, ground, step, number, objects, alternative))
+            outcomes.append(describe_outcome(task, ground_action, step, number, objects, alternative))
     return ShownWorld(tuple([*values, *fact_values][:MAX_FACTS]), tuple(outcomes))
 
 
 def describe_outcome(
-    task: Task, ground: GroundAction, step: int, number: int, objects: tuple[int, ...], alternative: int
+    task: Task, ground_action: GroundAction, step: int, number: int, objects: tuple[int, ...], alternative: int
 ) -> ShownOutcome:
     """Describe one outcome of a step, with objects in place of variables."""
-    action = ground.action
-    names = dict(zip([v.name for v in action.parameters], task.names(ground.objects), strict=True))
-    choice = _find_choice(ground, number)
+    action = ground_action.action
+    names = dict(zip([v.name for v in action.parameters], task.names(ground_action.objects), strict=True))
+    choice = _find_choice(ground_action, number)
     if choice is not None:
         names.update(zip([v.name for v in choice.variables], task.names(objects), strict=True))
     statement = _find_statement(action.node, number)
     effect = format_node(_substitute(statement[alternative + 1], names)) if statement is not None else ""
-    text = "(" + " ".join([action.name, *task.names(ground.objects)]) + ")"
+    text = "(" + " ".join([action.name, *task.names(ground_action.objects)]) + ")"
     return ShownOutcome(step, text, alternative + 1, choice.alternatives if choice is not None else 0, effect)
 
 
-def _find_choice(ground: GroundAction, number: int) -> Choice | None:
-    choices = [choice for effect in ground.action.start.effects for choice in effect.choices]
+def _find_choice(ground_action: GroundAction, number: int) -> Choice | None:
+    choices = [choice for effect in ground_action.action.start.effects for choice in effect.choices]
     return next((choice for choice in choices if choice.number == number), None)
 
 
