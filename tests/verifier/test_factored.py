@@ -225,7 +225,9 @@ def test_goals_constraints_and_metrics_are_joined() -> None:
     metric = "(:metric minimize (total-time))"
     texts = parts((sections.format("a"), f"(:goal (a)) {metric}"), (sections.format("b"), f"(:goal (b)) {metric}"))
     assert headlines(texts, "(do-a) (do-b)", "(do-a)") == ["SAFE", "INVALID"]
-    assert [rule.name for rule in Checker(*map(Source, ("d", "p"), texts)).rules] == ["constraint-1"]
+    checker = Checker(*map(Source, ("d", "p"), texts))
+    assert [rule.name for rule in checker.rules] == ["constraint-1"]
+    assert judge(checker, "(do-a) (do-b)").metric == "2"
 
 
 def test_findings_point_into_the_parts() -> None:
@@ -267,6 +269,9 @@ REJECTED = {
     "a private object that another agent knows": parts(
         ("", "(:objects o - object) (:goal ())"), ("", "(:objects (:private o - object)) (:goal ())")
     ),
+    "an object that is private in the first part": parts(
+        ("", "(:objects (:private o - object)) (:goal ())"), ("", "(:objects o - object) (:goal ())")
+    ),
     "a predicate that only one agent keeps private": parts(
         ("(:predicates (p ?o - object))", OBJECTS), ("(:predicates (:private (p ?o - object)))", OBJECTS)
     ),
@@ -287,6 +292,7 @@ REJECTED = {
         ("(:types a) (:predicates (:private (p ?x - a))) (:derived (p ?x - a) ())", "(:objects o - a) (:goal ())"),
         ("(:types a) (:predicates (:private (p ?x - a)))", "(:objects o - a) (:goal (p o))"),
     ),
+    "a private predicate without a name": parts(("(:predicates (:private ()))", OBJECTS), ("", OBJECTS)),
     "private numbers": parts(
         ("(:functions (:private (f)))", "(:init (= (f) 0)) (:goal ())"), ("(:functions (:private (f)))", "(:goal ())")
     ),
@@ -351,6 +357,24 @@ def test_private_facts_are_separate_if_no_two_agents_name_an_object_in_common() 
             (head.format(types[1]) + actions[1], problem.format("t")),
         )
         assert headlines(texts, *plans) == ["VALID", "INVALID", "INVALID", "INVALID"]
+
+
+def test_quantified_variables_name_the_objects_of_their_type() -> None:
+    head = "(:types agent - object crane truck - agent) (:predicates (:private (free ?a - agent)))"
+    problem = "(:objects c - crane t - truck) (:init (free {0})) (:goal (forall (?x - {1}) (free ?x)))"
+    texts = parts((head, problem.format("c", "crane")), (head, problem.format("t", "truck")))
+    assert headlines(texts, "") == ["VALID"]
+
+
+def test_a_failed_precondition_points_into_a_part() -> None:
+    domain = "(:predicates (p ?x - object)) (:action a :parameters (?x - object) :precondition (p ?x))"
+    domains, problems = parts(
+        (domain, "(:objects x - object) (:goal ())"), (domain, "(:objects y - object) (:goal ())")
+    )
+    checker = Checker(Source("domain", domains), Source("problem", problems))
+    (finding,) = judge(checker, "(a y)").findings
+    assert finding.notes == ("`(p y)` is false",)
+    assert [checker.sources[label.source].slice(label.span) for label in finding.related] == ["(p ?x)"]
 
 
 def test_names_of_other_kinds_are_not_private() -> None:

@@ -172,12 +172,12 @@ class StratumJoins:
 
         The innermost line is ``statement``. The slots ``bound`` have values before the join.
         """
-        indexed = len(self.emitter.task.objects) > MAX_UNINDEXED_OBJECTS
+        is_indexed = len(self.emitter.task.objects) > MAX_UNINDEXED_OBJECTS
         join = Join(
             self.emitter,
             self._map_domains(rule),
             parameters,
-            indexed=indexed,
+            indexed=is_indexed,
             guarded=True,
             unindexed_predicates=self.predicates,
         )

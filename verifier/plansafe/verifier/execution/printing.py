@@ -15,10 +15,10 @@ from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.model.operations import is_temporal
 from plansafe.verifier.model.printing import Printer, task_text
-from plansafe.verifier.rules.model import RulePart
-from plansafe.verifier.rules.printing import match_texts, part_text, rule_text
+from plansafe.verifier.rules.model import PartMode, Rule, RulePart
 
 _SIGNS = {True: "+", False: "-", None: "+-"}
+_MODE_TEXTS: dict[PartMode, str] = {"always": "at every letter", "end": "at the last letter", "whole": "of the trace"}
 
 
 def model_text(engine: Engine) -> str:
@@ -31,16 +31,59 @@ def rules_text(engine: Engine) -> str:
     lines: list[str] = []
     number = 0
     for rule in engine.rules:
-        lines.append(rule_text(engine.task, rule))
-        lines += [f"  {text}" for text in match_texts(engine.task, rule)]
+        lines.append(_rule_text(engine.task, rule))
+        lines += [f"  {text}" for text in _match_texts(engine.task, rule)]
         for part in rule.parts:
-            lines.append(f"  {part_text(engine.task, part)}")
+            lines.append(f"  {_part_text(engine.task, part)}")
             lines += [
                 f"    {text}"
                 for text in (*_describe_violating_states(engine.task, part), *_monitor_texts(engine, number))
             ]
             number += 1
     return "".join([line + "\n" for line in lines])
+
+
+def _rule_text(task: Task, rule: Rule) -> str:
+    """Print the kind, severity, hazard, targets and parameters of a rule; its parts are printed separately."""
+    words = ["preference" if rule.preference else rule.kind, f"severity {rule.severity}"]
+    if rule.hazard is not None:
+        words.append(f"hazard {rule.hazard}")
+    if rule.targets:
+        words.append(f"targets {' '.join(rule.targets)}")
+    if rule.declared_parameters:
+        words.append(
+            f"for {Printer(task).with_variables(rule.declared_parameters).print_variables(rule.declared_parameters)}"
+        )
+    if not rule.applicable:
+        reasons = [" ".join(name) for name in rule.missing_names]
+        if rule.exclusion_reason is not None:
+            reasons.append(f"rule {rule.exclusion_reason}")
+        words.append(f"not applicable: lacks {', '.join(reasons)}")
+    return f"rule {rule.name}: {', '.join(words)}"
+
+
+def _match_texts(task: Task, rule: Rule) -> Iterator[str]:
+    """Print the step patterns by which a rule about steps counts its instances."""
+    for pattern in rule.step_patterns:
+        wildcards = {-1 - argument: "_" for argument in pattern.atom.arguments if argument < 0}
+        printer = Printer(task, wildcards).with_variables(rule.declared_parameters)
+        count_text = f", {pattern.bindings_per_match} bindings each" if pattern.bindings_per_match != 1 else ""
+        yield f"matches {printer.print_formula(pattern.atom)}{count_text}"
+
+
+def _part_text(task: Task, part: RulePart) -> str:
+    """Print where a part is checked, for which objects, and what must hold."""
+    printer = Printer(task).with_variables(part.parameters)
+    if part.step is None:
+        where = _MODE_TEXTS[part.mode]
+    else:
+        where = f"where {printer.print_formula(part.step)}"
+        if part.guard is not None:
+            where += f" and {printer.print_formula(part.guard)}"
+        if part.after:
+            where += ", in the state after"
+    parameters = f", for {printer.print_variables(part.parameters)}" if part.parameters else ""
+    return f"part, {where}{parameters}: {printer.print_formula(part.body)}"
 
 
 def _describe_violating_states(task: Task, part: RulePart) -> Iterator[str]:

@@ -50,6 +50,9 @@ class _Part:
     """The domain and the problem of an agent."""
 
     def __init__(self, domain: Text, problem: Text, read_task: ReadTask) -> None:
+        plain = to_plain_pddl(domain, problem)
+        self.sections: list[Section] = list_sections(plain[0]) + list_sections(plain[1])
+        self.names = read_task(*plain)
         self.private: dict[str, set[str]] = {":objects": set(), ":predicates": set(), ":functions": set()}
         for section in list_sections(domain) + list_sections(problem):
             for block in section:
@@ -59,9 +62,6 @@ class _Part:
                     else:
                         self.private[":objects"] |= {name for name, _ in read_typed_list(block[1:], OBJECT)}
         self.agents = {s[:2]: _count_agents(s) for s in list_sections(domain) if s[0] in STRUCTURES}
-        plain = to_plain_pddl(domain, problem)
-        self.sections: list[Section] = list_sections(plain[0]) + list_sections(plain[1])
-        self.names = read_task(*plain)
         self.init = [fact for section in list_sections(problem) if section[0] == ":init" for fact in section[1:]]
 
     def items(self, kind: str) -> list[Sexp]:

@@ -82,13 +82,13 @@ def find_interchangeable(engine: Engine) -> list[tuple[int, ...]]:
         return []
     named_objects = set(_list_named_objects(task))
     static = [predicate for predicate, is_static in enumerate(task.static) if is_static]
-    fixed: set[Fact] = set()
+    asymmetric_facts: set[Fact] = set()
     for predicate in static:
         arity = len(task.predicates[predicate].types)
-        fixed.update([(predicate, task.decode(code, arity)) for code in task.initial_facts[predicate]])
-    fixed.update([(-1 - part.predicate, part.arguments) for part in task.goal if isinstance(part, Atom)])
+        asymmetric_facts.update([(predicate, task.decode(code, arity)) for code in task.initial_facts[predicate]])
+    asymmetric_facts.update([(-1 - part.predicate, part.arguments) for part in task.goal if isinstance(part, Atom)])
     facts_of: dict[int, set[Fact]] = {}
-    for fact in fixed:
+    for fact in asymmetric_facts:
         for number in fact[1]:
             facts_of.setdefault(number, set()).add(fact)
     classes: list[list[int]] = []

@@ -34,12 +34,12 @@ class PddlNames:
         simple = re.sub(r"[^a-z0-9_-]", "_", name.lower())
         if not simple or not simple[0].isalpha():
             simple = "n" + simple
-        unique, number = simple, 2
-        while unique in self._names:
-            unique = f"{simple}_{number}"
+        unique_name, number = simple, 2
+        while unique_name in self._names:
+            unique_name = f"{simple}_{number}"
             number += 1
-        self._names.add(unique)
-        return unique
+        self._names.add(unique_name)
+        return unique_name
 
 
 def decimal_text(value: Number) -> str:

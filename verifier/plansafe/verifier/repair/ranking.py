@@ -192,8 +192,8 @@ def _find_places_that_undo(
     Then the kept step is useless: a tap that is closed at once gave no water. ``log``: the changes by each step.
     ``common_objects``: the objects that all steps have.
     """
-    added = [{(index, code) for index, code, value in changes if value is True} for changes in log]
-    deleted = [{(index, code) for index, code, value in changes if value is False} for changes in log]
+    added_facts = [{(index, code) for index, code, value in changes if value is True} for changes in log]
+    deleted_facts = [{(index, code) for index, code, value in changes if value is False} for changes in log]
     undoing: set[int] = set()
     for place, step in enumerate(alignment.steps[: len(log)]):
         objects = set(step.objects) - common_objects
@@ -201,7 +201,7 @@ def _find_places_that_undo(
             continue
         for earlier in reversed(range(place)):
             if objects & set(alignment.steps[earlier].objects):
-                if alignment.origin[earlier] and added[earlier] and added[earlier] <= deleted[place]:
+                if alignment.origin[earlier] and added_facts[earlier] and added_facts[earlier] <= deleted_facts[place]:
                     undoing.add(place)
                 break
     return frozenset(undoing)

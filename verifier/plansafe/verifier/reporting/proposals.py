@@ -52,7 +52,7 @@ def add_findings(report: Report, assumed: Report, additional: Sequence[Finding],
         return report
     criteria = report.verdict_basis.criteria
     in_verdict = [finding for finding in additional if "halt" in finding.readings]
-    deciding = [finding for finding in in_verdict if finding.decides(criteria)]
+    deciding_findings = [finding for finding in in_verdict if finding.decides(criteria)]
     worlds = report.worlds
     listed_findings = list(additional[: max(max_findings - len(report.findings), 1)])
     if worlds is not None and assumed.worlds is not None:
@@ -63,7 +63,7 @@ def add_findings(report: Report, assumed: Report, additional: Sequence[Finding],
         [*report.findings, *listed_findings], key=lambda f: (bool(f.follows), "halt" not in f.readings, f.at_end)
     )
     headline, safe = report.headline, report.safe
-    if deciding:
+    if deciding_findings:
         headline = headline if headline is Headline.INVALID else Headline.UNSAFE
         unsafe = (Worlds.NONE, Worlds.SOME)
         safe = safe if safe in unsafe else assumed.safe if assumed.safe in unsafe else Worlds.SOME
@@ -73,9 +73,11 @@ def add_findings(report: Report, assumed: Report, additional: Sequence[Finding],
         findings=tuple(findings),
         rules=_count_with_proposed_kinds(report.rules, assumed.rules, {finding.rule for finding in in_verdict}),
         suppressed=report.suppressed + len(additional) - len(listed_findings),
-        verdict_basis=report.verdict_basis._replace(minor=report.verdict_basis.minor + len(in_verdict) - len(deciding)),
+        verdict_basis=report.verdict_basis._replace(
+            minor=report.verdict_basis.minor + len(in_verdict) - len(deciding_findings)
+        ),
         worlds=worlds,
-        certificate=None if deciding else report.certificate,
+        certificate=None if deciding_findings else report.certificate,
     )
 
 

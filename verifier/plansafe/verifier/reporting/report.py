@@ -283,8 +283,14 @@ class Report(NamedTuple):
     def rests_on_proposals(self) -> bool:
         """Whether the plan is UNSAFE only if objects have kinds that nobody has confirmed."""
         criteria = self.verdict_basis.criteria
-        deciding = [finding for finding in self.findings if "halt" in finding.readings and finding.decides(criteria)]
-        return self.headline is Headline.UNSAFE and bool(deciding) and all([finding.proposals for finding in deciding])
+        deciding_findings = [
+            finding for finding in self.findings if "halt" in finding.readings and finding.decides(criteria)
+        ]
+        return (
+            self.headline is Headline.UNSAFE
+            and bool(deciding_findings)
+            and all([finding.proposals for finding in deciding_findings])
+        )
 
     @property
     def rules_checked(self) -> int:

@@ -151,9 +151,9 @@ class SmtSolver(Solver):
         """Add clauses without the conversions of Z3's interface for Python, which take forty times as long."""
         z3, context, solver = self._z3, self._context.ref(), self._solver.solver
         self._create_constants()
-        pointers, negated = self._pointers, self._negated_pointers
+        pointers, negated_pointers = self._pointers, self._negated_pointers
         for clause in clauses:
-            parts = [pointers[part] if part > 0 else negated[-part] for part in clause]
+            parts = [pointers[part] if part > 0 else negated_pointers[-part] for part in clause]
             z3.Z3_solver_assert(context, solver, z3.Z3_mk_or(context, len(parts), (z3.Ast * len(parts))(*parts)))
 
     def _create_constants(self) -> None:
@@ -162,9 +162,9 @@ class SmtSolver(Solver):
             constant = self._z3.Bool(variable, self._context)
             self._bools.append(constant)
             self._pointers.append(constant.as_ast())
-            negated = self._z3.Z3_mk_not(self._context.ref(), constant.as_ast())
-            self._z3.Z3_inc_ref(self._context.ref(), negated)
-            self._negated_pointers.append(negated)
+            negation = self._z3.Z3_mk_not(self._context.ref(), constant.as_ast())
+            self._z3.Z3_inc_ref(self._context.ref(), negation)
+            self._negated_pointers.append(negation)
 
 
 class SmtTerms:
@@ -175,14 +175,14 @@ class SmtTerms:
     """
 
     def __init__(
-        self, circuit: Circuit, z3: Any, context: Any, solver: Any, expression: Callable[[Literal], Any]
+        self, circuit: Circuit, z3: Any, context: Any, solver: Any, make_expression: Callable[[Literal], Any]
     ) -> None:
         self.values: dict[tuple[int, int], Any] = {}
         self._circuit = circuit
         self._z3 = z3
         self._context = context
         self._solver = solver
-        self._expression = expression
+        self._make_expression = make_expression
         self._sum_variables: dict[int, Any] = {}
         self._literals: list[Literal] = []
 
@@ -194,7 +194,7 @@ class SmtTerms:
             assert isinstance(comparison, Comparison)
             total = self._encode_sum(comparison.sum)
             holds = {"<=": total <= 0, "<": total < 0, "=": total == 0}[comparison.operator]
-            self._solver.add(self._expression(2 * node) == holds)
+            self._solver.add(self._make_expression(2 * node) == holds)
         return self._literals
 
     def _encode_sum(self, total: Sum) -> Any:
@@ -243,7 +243,7 @@ class SmtTerms:
 
     def _encode_literal(self, literal: Literal) -> Any:
         self._literals += (literal, literal ^ 1)
-        return self._expression(literal)
+        return self._make_expression(literal)
 
 
 def _list_inner_sums(total: Sum) -> list[Sum]:

@@ -315,10 +315,10 @@ class DurationRun(TimedReplay):
         for topic in check.iterate_topics(self.batch_of):
             constraints |= by_topic.get(topic, {})
         orders: list[tuple[int, int]] | None = None
-        if check.forbidden is not None:
+        if check.forbidden_conjunctions is not None:
             with suppress(LimitReached):
                 within = check.within and Span(check.within[0], check.within[1:])
-                reason = self.fact_spans.find_reason(check.forbidden, within)
+                reason = self.fact_spans.find_reason(check.forbidden_conjunctions, within)
                 if reason.never_true is not holds:
                     raise AssertionError("the monitors and the spans of facts disagree")
                 orders = reason.orders

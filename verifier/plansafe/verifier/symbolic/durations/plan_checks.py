@@ -56,9 +56,9 @@ class PlanCheck(NamedTuple):
     ``touching_events``: change what instances of a rule read; ``instances``: objects for parameters, by slot. An
     instance belongs to the check of its rule with the most objects that the instance has.
 
-    If the check is only about facts in single states, ``forbidden`` are the conjunctions that must never be true,
-    throughout the run or between the events ``within``. Then the order of ``opposing`` events, which change one fact in
-    opposite ways, says when each fact is true, and few of the other ``pairs`` matter (:mod:`.fact_spans`).
+    If the check is only about facts in single states, ``forbidden_conjunctions`` must never be true, throughout the run
+    or between the events ``within``. Then the order of ``opposing`` events, which change one fact in opposite ways,
+    says when each fact is true, and few of the other ``pairs`` matter (:mod:`.fact_spans`).
     """
 
     kind: CheckKind
@@ -67,7 +67,7 @@ class PlanCheck(NamedTuple):
     pairs: frozenset[Pair]
     touching_events: frozenset[int] = frozenset()
     instances: Instances = frozenset()
-    forbidden: frozenset[Conjunction] | None = None
+    forbidden_conjunctions: frozenset[Conjunction] | None = None
     opposing: frozenset[Pair] = frozenset()
     within: Pair | None = None
 
@@ -257,11 +257,11 @@ class PlanCheckBuilder:
     def _add_forbidden(
         self, check: PlanCheck, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
     ) -> PlanCheck:
-        """The check with its ``forbidden`` conjunctions, if it is only about facts in single states."""
-        forbidden = self._find_forbidden(changing, formula, bindings)
-        if forbidden is None:
+        """The check with its ``forbidden_conjunctions``, if it is only about facts in single states."""
+        conjunctions = self._find_forbidden(changing, formula, bindings)
+        if conjunctions is None:
             return check
-        facts = {(literal.predicate, literal.code) for conjunction in forbidden for literal in conjunction}
+        facts = {(literal.predicate, literal.code) for conjunction in conjunctions for literal in conjunction}
         adds = {event: self._event_footprints[event].adds & facts for event in check.events}
         deletes = {event: self._event_footprints[event].deletes & facts for event in check.events}
         near_pairs = self._find_near_pairs(sorted(check.events))
@@ -277,7 +277,7 @@ class PlanCheckBuilder:
                 for other in self.clashing[event]
                 if event < other and other in check.events
             ]
-        return check._replace(forbidden=frozenset(forbidden), opposing=frozenset(opposing))
+        return check._replace(forbidden_conjunctions=frozenset(conjunctions), opposing=frozenset(opposing))
 
     def _find_forbidden(
         self, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
@@ -292,15 +292,15 @@ class PlanCheckBuilder:
                 raise NoDisjunctiveForm
             return None if (predicate, code) in changed_variables else code in self._initial.facts[predicate]
 
-        forbidden: set[Conjunction] = set()
+        conjunctions: set[Conjunction] = set()
         try:
             for binding in bindings:
-                forbidden |= make_disjunctive_form(self.engine.task, formula, binding, False, find_constant_value)
-                if len(forbidden) > MAX_CONJUNCTIONS:
+                conjunctions |= make_disjunctive_form(self.engine.task, formula, binding, False, find_constant_value)
+                if len(conjunctions) > MAX_CONJUNCTIONS:
                     return None
         except NoDisjunctiveForm:
             return None
-        return forbidden
+        return conjunctions
 
 
 def find_instance_classes(touches: list[TouchedInstances]) -> list[Instances]:

@@ -144,8 +144,8 @@ class _Search:
         counting_atoms = [atom for atom in atoms if COUNTED in atom.arguments]
         if not counting_atoms:
             return len(atoms) > 1
-        added = [bool(self.proofs.list_changes(atom.predicate, True)) for atom in counting_atoms]
-        return any(added) if _count_parameters(atoms) else all(added)
+        has_additions = [bool(self.proofs.list_changes(atom.predicate, True)) for atom in counting_atoms]
+        return any(has_additions) if _count_parameters(atoms) else all(has_additions)
 
     def _is_divisible(self, atoms: GroupAtoms) -> bool:
         parameter = _count_parameters(atoms)
