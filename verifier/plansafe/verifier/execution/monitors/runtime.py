@@ -31,6 +31,7 @@ from plansafe.verifier.model.operations import is_temporal, mentions
 from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
 TriggerFunction = Callable[..., None]
+_FIRST_LETTER = LetterTime(0, 0, False)
 
 
 class MonitorMemory(NamedTuple):
@@ -65,6 +66,8 @@ class Runtime:
         """The monitors, with a summary, when this runtime or the one that it is a fork of was first forked."""
         self._changed_before_fork: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
         """The monitors, and the predicates of the checks, that changed between the summary and the last fork."""
+        self._first_letters: dict[int, tuple[StateMonitor, StateMonitor]] = {}
+        """By number, a monitor before the first letter of an untimed plan and after it; forks share this."""
         self.key_memories: dict[int, MonitorMemory] = {}
         """By number, the key memory of monitors that have not changed since (see ``make_monitor_key``)."""
         self.too_large: list[int] = []
@@ -301,11 +304,36 @@ class Runtime:
 
     def _read_actions(self, state: State, letter_time: LetterTime) -> None:
         due_monitors, self._due_at_actions = self._due_at_actions, {}
+        shares_first_letter = self._unshared_monitors is not None and letter_time == _FIRST_LETTER
+        shared: list[int] = []
         for number in due_monitors:
-            monitor = self._unshare_monitor(number)
-            monitor.step(state, letter_time)
+            if shares_first_letter and (monitor_after := self._find_after_first_letter(number, state)) is not None:
+                monitor = self.monitors[number] = monitor_after
+                self.key_memories.pop(number, None)
+                shared.append(number)
+            else:
+                monitor = self._unshare_monitor(number)
+                monitor.step(state, letter_time)
             if monitor.awake:
                 self._due_at_actions[number] = None
+        if shared:
+            self._changed_before_fork = self._changed_before_fork[0].union(shared), self._changed_before_fork[1]
+
+    def _find_after_first_letter(self, number: int, state: State) -> StateMonitor | None:
+        """Return a shared monitor after the first letter; ``None`` if the actions of the letter may affect it.
+
+        An action that affects a monitor has unshared it. Every other action leaves it with the same result.
+        """
+        assert self._unshared_monitors is not None
+        monitor = self.monitors[number]
+        if number in self._unshared_monitors or monitor.candidates:
+            return None
+        before_and_after = self._first_letters.get(number)
+        if before_and_after is None or before_and_after[0] is not monitor:
+            monitor_after = monitor.fork()
+            monitor_after.step(state, _FIRST_LETTER)
+            before_and_after = self._first_letters[number] = monitor, monitor_after
+        return before_and_after[1]
 
     def finish(self, state: State, letter_time: LetterTime) -> None:
         """Read the last letter, which has no actions, and report the end of the trace."""
@@ -383,6 +411,7 @@ class Runtime:
         copy.key_memories = dict(self.key_memories)
         copy.match_counts = list(self.match_counts)
         copy._match_counter = self._match_counter  # noqa: SLF001 - of its own class
+        copy._first_letters = self._first_letters  # noqa: SLF001 - of its own class
         copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers  # noqa: SLF001 - of its own class
         copy._awake, copy._due_at_actions = dict(self._awake), dict(self._due_at_actions)  # noqa: SLF001 - of its own class
         copy._due_after = []  # noqa: SLF001 - of its own class
