@@ -7,7 +7,7 @@ A number equals itself; a comparison raises :class:`Undecided` if the bounds ove
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import cast
+from typing import Any, cast
 
 from plansafe.verifier.execution.state import MAX_BITS, NumberTooLarge
 from plansafe.verifier.model.limits import Undecided
@@ -147,14 +147,13 @@ def bounds(value: object) -> tuple[int, int]:
     return _bounds_of_algebraic(value)
 
 
-def _bounds_of_algebraic(value: object) -> tuple[int, int]:
+def _bounds_of_algebraic(value: Any) -> tuple[int, int]:
     """Refine an algebraic number until its bounds are near enough."""
-    root = value.root  # type: ignore[attr-defined]
     while True:
-        low, high = value.enclose()  # type: ignore[attr-defined]
+        low, high = value.enclose()
         if (high - low) * (1 << PRECISION) < 1:
             return bounds(low)[0], bounds(high)[1]
-        root.refine()
+        value.root.refine()
 
 
 def multiply_bounds(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
