@@ -32,7 +32,12 @@ def main() -> int:
     differing = intervals = undecided = 0
     for number in range(options.first, options.first + options.count):
         case = generate_case(options.seed, number, linear=options.linear)
-        comparison = compare_case(case, options.samples, number)
+        try:
+            comparison = compare_case(case, options.samples, number)
+        except Exception as problem:  # a crash is a difference, too
+            differing += 1
+            print(f"task {number}: {type(problem).__name__}: {problem}", case.texts(), sep="\n", flush=True)
+            continue
         outcomes[comparison.outcome] += 1
         intervals += comparison.intervals
         undecided += not comparison.decided

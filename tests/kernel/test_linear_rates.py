@@ -256,11 +256,25 @@ def test_undecided_rates(effects: str, message: str) -> None:
         reaches(f"(:process p :effect (and {effects}))", "2", "()", "(= (x) 1) (= (y) 1)")
 
 
-def test_equal_numbers_that_cannot_be_recognised_are_undecided() -> None:
-    """At the moment at which x + z is 3, x^2 and y are equal: their terms have another form there."""
+def test_equal_numbers_with_different_terms() -> None:
+    """At the moment at which x + z is 3, and at every other moment, x^2 and y are equal."""
     body = """(:process fall :effect (and (decrease (x) (* #t (* 0.5 (x)))) (decrease (y) (* #t (y)))))
       (:process clock :effect (increase (z) (* #t 1)))
       (:event full :precondition (and (>= (+ (x) (z)) 3) (not (p))) :effect (and (p) (decrease (y) (* (x) (x)))))
-      (:event equal :precondition (and (p) (<= (y) 0)) :effect (q))"""
-    with pytest.raises(KernelLimit, match="too close"):
-        trace_of(body, "5: (go)", "(= (x) 2) (= (y) 4) (= (z) 0)")
+      (:event equal :precondition (and (p) (= (y) 0)) :effect (q))"""
+    assert ("q",) in trace_of(body, "5: (go)", "(= (x) 2) (= (y) 4) (= (z) 0)").states()[-1]
+
+
+def test_a_chain_of_moments_without_closed_form() -> None:
+    """Each interval between two events depends on the time before it."""
+    body = """(:process rise :effect (and (increase (x) (* #t (- (y) (x)))) (increase (y) (* #t 1))))
+      (:event full :precondition (>= (x) 4) :effect (and (assign (x) 1) (increase (z) 1)))"""
+    trace = trace_of(body, "12: (go)", "(= (x) 1) (= (y) 0) (= (z) 0)")
+    time, value, events = 0.0, 1.0, 0
+    while time < 12:
+        if value >= 4:
+            value, events = 1.0, events + 1
+        value, time = integrate(lambda v: [v[1] - v[0], 1.0], [value, time], 1e-3)
+    assert find_value(trace.read_number(("#", "z")), trace.last) == events
+    with pytest.raises(KernelLimit, match="too many earlier"):
+        trace_of(body, "20: (go)", "(= (x) 1) (= (y) 0) (= (z) 0)")

@@ -10,14 +10,15 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected, ResolveSpecification, compile_task
-from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.one_world import make_continuous_refusal
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
 from plansafe.verifier.execution.readings import ReadingOutcomes, replay_plan
-from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.limits import LimitKind, LimitReached, Undecided
 from plansafe.verifier.reporting.report import Coverage, Report, make_unchecked_report
 from plansafe.verifier.reporting.summary import add_time_notes, mark_ill_formed_unknown, report_timeout, summarise
 from plansafe.verifier.reporting.unclassified import UnclassifiedCheck, describe_coverage_of_task
@@ -211,7 +212,12 @@ class Checker:
         if resolved is not None and resolved.text.diagnostics:
             return make_unchecked_report(plan.name, *self.diagnostics, *resolved.text.diagnostics)
         if resolved is None or outcomes:
-            report = summarise(compiled, plan, resolved, outcomes)
+            try:
+                report = summarise(compiled, plan, resolved, outcomes)
+            except Undecided as reason:  # numbers that only an explanation compares
+                limit = Limit(SC.UNDECIDED_COURSE, f"the findings cannot be explained: {reason}")
+                undecided = [o._replace(failures=(), violations=(), goal=None, limit=limit) for o in outcomes]
+                report = summarise(compiled, plan, resolved, undecided)
         else:  # the plan has open parts, or the task has several possible worlds
             from plansafe.verifier.symbolic.audit import audit  # noqa: PLC0415 - for several possible worlds alone
             from plansafe.verifier.symbolic.worlds.reporter import AuditCase  # noqa: PLC0415

@@ -373,6 +373,10 @@ class Replay:
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
+    def _evaluate_goal(self) -> bool | None:
+        """Evaluate the goal in the present state."""
+        return self.engine.evaluate_goal(self.state)
+
     def outcome(self, steps: int) -> Outcome:
         """Finish the monitors and return the outcome; ``steps`` is the number of the plan's steps."""
         runtime = self.runtime
@@ -401,7 +405,7 @@ class Replay:
             self.letter,
             self.time,
             tuple(self.failures),
-            self.engine.evaluate_goal(self.state),
+            self._evaluate_goal(),
             violations,
             undecided,
             match_counts,

@@ -1,6 +1,6 @@
 """Continuous change: processes, continuous effects and events between the happenings of a plan (language.md, 3)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from .happenings import Attempt, Execution, bind_durative_step
 from .linear_rates import solve_rates
 from .polynomials import Real
 from .reader import KernelLimit, require
+from .real_numbers import enclose
 from .rules import Rule
 from .task import Process
 from .trace import State, StateChange
@@ -29,6 +30,10 @@ Places = frozenset[int]
 MAX_ROUNDS = 10_000
 MAX_STRETCHES = 2_000
 """The events and switches of processes between two happenings, after which the kernel gives up."""
+NEAR = Fraction(1, 2**20)
+"""Only numbers that are not farther apart are compared, to find a situation that occurs again."""
+EXPONENTIAL_WORK = 300
+"""Of the zeros of a function with exponentials, in units of work."""
 
 
 class Instance(NamedTuple):
@@ -90,9 +95,8 @@ class Evolution(Execution):
     def _pass_while_nothing_switches(self, until: Real) -> bool:
         """Let time pass up to an event, a switch of a process, or the next happening."""
         self.active, courses = self._find_active()
-        for start, end in pairwise(
-            [self.now, *find_moments(self._changing(courses), self.now, until, courses.start), until]
-        ):
+        moments = self._find_moments(self._changing(courses), until, courses)
+        for start, end in pairwise([self.now, *moments, until]):
             between = choose_between(start, end)
             state_between = self._state_at(between, courses)
             if self._enabled(self.state) != self.active and self._find_active()[0] != self.active:
@@ -123,13 +127,19 @@ class Evolution(Execution):
             tried.add(active)
             courses = self._courses(active)
             functions = (f for c in self.process_comparisons for f in change_courses(*c, courses))
-            moments = find_moments(functions, self.now, self.now + 1, self.now)
+            moments = self._find_moments(functions, self.now + 1, courses)
             after = choose_between(self.now, moments[0] if moments else self.now + 1)
             enabled = self._enabled(self._state_at(after, courses))
             if enabled == active:
                 return active, courses
             active = enabled
         raise KernelLimit("processes that switch each other on and off at one moment")
+
+    def _find_moments(self, functions: Iterable[Course], until: Real, courses: Courses) -> list[Real]:
+        """Return the zeros of functions after now and before another moment, in order."""
+        candidates = [*functions]
+        self.state.work.spend(EXPONENTIAL_WORK * sum(len(f) > 1 for f in candidates))
+        return find_moments(candidates, self.now, until, courses.start)
 
     def _courses(self, active: Places) -> Courses:
         """Return the course of each fluent while these processes are active."""
@@ -240,15 +250,15 @@ class Evolution(Execution):
 
     def settle(self) -> bool:
         """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
-        earlier_situations = list[tuple[frozenset[Fact], dict[Fact, Real], Places]]()
+        earlier_numbers = dict[Hashable, list[dict[Fact, Real]]]()  # of equal facts and armed events, and near numbers
+        rounds = 0
         while events := self._triggered(self.state) & self.armed:
-            situation = frozenset(self.state.facts), dict(self.state.numbers), self.armed
-            require(
-                situation not in earlier_situations and len(earlier_situations) < MAX_ROUNDS,
-                "events without end",
-                KernelLimit,
-            )
-            earlier_situations.append(situation)
+            numbers = dict(self.state.numbers)
+            near = frozenset((fluent, enclose(value, NEAR)[0] // NEAR) for fluent, value in numbers.items())
+            candidates = earlier_numbers.setdefault((frozenset(self.state.facts), self.armed, near), [])
+            require(numbers not in candidates and rounds < MAX_ROUNDS, "events without end", KernelLimit)
+            candidates.append(numbers)
+            rounds += 1
             if not self._fire(events):
                 return False
         return True

@@ -16,9 +16,18 @@ from .polynomials import evaluate_at as evaluate_polynomial
 from .polynomials import integrate as integrate_polynomial
 from .polynomials import multiply as multiply_polynomials
 from .polynomials import scale as scale_polynomial
+from .reader import KernelLimit, require
 from .real_numbers import enclose, enclosure, sign
 from .real_numbers import find_roots as find_roots_of_polynomial
-from .transcendental import Atom, Transcendental, exponential, is_fraction_times_exponential, logarithm
+from .transcendental import (
+    Atom,
+    Transcendental,
+    collect_atoms,
+    is_fraction_times_exponential,
+    make_exponential,
+    make_logarithm,
+    simplify,
+)
 
 Course = Mapping[Fraction, Polynomial]
 """The polynomials other than 0, by their exponents. A polynomial has the exponent 0 alone."""
@@ -26,6 +35,8 @@ ZERO = Fraction(0)
 CONSTANT_ONE: Course = {ZERO: (Fraction(1),)}
 MAX_POWER = 12
 """Of e^(q t) in a polynomial whose zeros are computed as algebraic numbers."""
+MAX_DEPTH = 20
+"""Of a zero whose function has earlier zeros: each needs more bits than the zeros that depend on it."""
 RATIONAL_BITS = 48
 SIMPLE_DENOMINATOR = 10**6
 """A zero is compared with a simple fraction that has the same first bits."""
@@ -59,6 +70,8 @@ def scale(f: Course, factor: Real) -> Course:
 
 def multiply(f: Course, g: Course) -> Course:
     """Return the product."""
+    if f is CONSTANT_ONE or g is CONSTANT_ONE:
+        return g if f is CONSTANT_ONE else f
     product: Course = {}
     for a, p in f.items():
         for b, q in g.items():
@@ -82,9 +95,9 @@ def evaluate_at(f: Course, time: Real, start: Real) -> Real:
     """Return the value at a time."""
     value: Real = ZERO
     for exponent, p in f.items():
-        factor = exponential(exponent, time, start) if exponent else Fraction(1)
+        factor = make_exponential(exponent, time, start) if exponent else Fraction(1)
         value = value + evaluate_polynomial(p, time) * factor
-    return value
+    return simplify(value)
 
 
 def solve_linear_equation(factor: Fraction, forcing: Course, value: Real, start: Real) -> Course:
@@ -139,14 +152,14 @@ def _solve_for_exponential(f: Course, high: Real, start: Real) -> list[Real] | N
     powers = {int((exponent - least) / q): c for exponent, (c,) in f.items()}
     degree = max(powers)
     if degree <= MAX_POWER and all(isinstance(c, Fraction) for c in powers.values()):
-        bound = enclosure(exponential(q, high, start))[1]
+        bound = enclosure(make_exponential(q, high, start))[1]
         values = find_roots_of_polynomial(tuple(powers.get(i, ZERO) for i in range(degree + 1)), ZERO, bound)
     elif degree == 1 and all(map(is_fraction_times_exponential, powers.values())):
         quotient = -powers[0] / powers[1]
         values = [quotient] if quotient > 0 else []
     else:
         return None
-    return [start + logarithm(value) / q for value in values]
+    return [start + make_logarithm(value) / q for value in values]
 
 
 def _greatest_common_divisor(a: Fraction, b: Fraction) -> Fraction:
@@ -163,8 +176,11 @@ def _root_between(function: Callable[[Real], Real], low: Real, high: Real, sign_
         if before < after and sign(function(before)) == -sign_at_high and sign(function(after)) == sign_at_high:
             break
     atom = Atom(function, before, after)
+    root = atom.number()
+    value = function(root)
+    if isinstance(value, Transcendental):
+        atom.relation = value
+        atom.depth = 1 + max(earlier.depth for earlier in collect_atoms(value))
+        require(atom.depth <= MAX_DEPTH, "a moment that depends on too many earlier moments", KernelLimit)
     candidate = atom.enclose(RATIONAL_BITS)[0].limit_denominator(SIMPLE_DENOMINATOR)
-    if atom.low <= candidate <= atom.high and function(candidate) == 0:
-        return candidate
-    atom.relate()
-    return atom.number()
+    return candidate if atom.low <= candidate <= atom.high and function(candidate) == 0 else root

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations, count
+from math import ceil
 from typing import Any, NamedTuple
 
 from .reader import KernelLimit, require
@@ -24,6 +25,7 @@ MAX_BITS = 1024
 MAX_LEVEL = 7
 MAX_EXPONENT = 20_000
 MAX_TERMS = 500
+MAX_DIVISIONS = 50
 TRIAL_DIVISORS = 1000
 _order = count()
 
@@ -31,8 +33,9 @@ _order = count()
 class Atom:
     """The only zero of a function between two fractions, at which the function has different signs.
 
-    ``pivot`` and ``replacement``: a term that equals other terms, because the function is 0 here. ``base``: the value
-    of e^atom if it is a fraction or algebraic. ``twin``: the same number, found before.
+    ``relation``: the value of the function here, as a sum of terms that equals 0. ``base``: the value of e^atom if it
+    is a fraction or algebraic. ``twin``: the same number, found before. ``depth``: the length of the chain of zeros
+    from which the number follows.
     """
 
     def __init__(self, function: Callable[[Real], Real], low: Fraction, high: Fraction) -> None:
@@ -42,47 +45,40 @@ class Atom:
         self._values = function(low), function(high)
         self._sign_at_high = sign(self._values[1])
         self._level = 0
-        self.pivot: Monomial | None = None
-        self.replacement: Real = None
+        self.relation: Transcendental | None = None
         self.base: Real = None
         self.twin: Atom | None = None
+        self.depth = 0
 
     def enclose(self, bits: int) -> Interval:
         """Return an interval of width 2^-bits or less."""
-        while (self.high - self.low) * 2**bits > 1:
-            self._refine()
+        while (excess := (self.high - self.low) * 2**bits) > 1:
+            self._refine(2 ** min(2**self._level, ceil(excess).bit_length()))
         return self.low, self.high
 
-    def _refine(self) -> None:
+    def _refine(self, cells: int) -> None:
         """Halve the interval, or take the cell of a grid that the secant hits; after a hit the next grid is finer.
 
         Source: Abbott, Quadratic interval refinement for real roots, 2014.
         """
-        cells = 2**2**self._level
         width = (self.high - self.low) / cells
         below, above = (sum(enclosure(value)) for value in self._values)
         hit = cells * below // (below - above) if below != above else 0
         for cell in range(cells) if cells == 2 else [min(max(hit, 0), cells - 1)]:
             low = self.low + cell * width
             values = self.function(low), self.function(low + width)
+            for value in values:
+                if isinstance(value, Transcendental):
+                    value.bits = max(BITS, ceil(1 / width).bit_length() + BITS // 2)
             if sign(values[0]) != self._sign_at_high and sign(values[1]) != -self._sign_at_high:
                 self.low, self.high, self._values = low, low + width, values
                 self._level = min(self._level + 1, MAX_LEVEL)
                 return
-        self._level -= 1
+        self._level = max(self._level - 1, 0)
 
     def number(self) -> Real:
         """Return the number."""
         return make({Monomial(frozenset({(self, 1)}), frozenset()): Fraction(1)})
-
-    def relate(self) -> None:
-        """Find a term of the atom that the other terms replace."""
-        terms = self.function(self.number()).terms
-        for pivot, factor in terms.items():
-            if self in pivot.atoms() and pivot.as_atom() is None and isinstance(factor, Fraction):
-                remainder = {monomial: c / -factor for monomial, c in terms.items() if monomial != pivot}
-                self.pivot, self.replacement = pivot, make(remainder)
-                return
 
     def is_same_as(self, other: Atom) -> bool:
         """Whether the terms show that another atom is the zero of the function."""
@@ -90,8 +86,7 @@ class Atom:
             return False
         if not self._first_low <= other.low <= other.high <= self._first_high:
             return False
-        value = self.function(other.number())
-        return isinstance(value, Fraction) and value == 0
+        return is_multiple_of_relations(self.function(other.number()))
 
 
 ONE_ATOM = Atom(lambda x: x - 1, Fraction(1), Fraction(1))
@@ -136,14 +131,11 @@ def _multiply_monomials(m: Monomial, n: Monomial) -> Monomial:
 
 
 def make(terms: dict[Monomial, Real]) -> Real:
-    """Return the sum of terms: replace pivots, and leave out terms that are 0."""
+    """Return the sum of terms."""
     total = dict[Monomial, Real]()
     for monomial, c in terms.items():
-        replaced, factor = _take_bases(monomial)
-        pivots = [atom for atom in replaced.atoms() if atom.pivot == replaced]
-        for part, part_factor in _terms(pivots[0].replacement if pivots else Fraction(1)).items():
-            key = part if pivots else replaced
-            total[key] = total.get(key, Fraction(0)) + c * factor * part_factor
+        key, factor = _take_bases(monomial)
+        total[key] = total.get(key, Fraction(0)) + c * factor
     total = {monomial: c for monomial, c in total.items() if c != 0}
     require(len(total) <= MAX_TERMS, "a number with too many terms", KernelLimit)
     return Transcendental(total) if total.keys() - {EMPTY_PRODUCT} else total.get(EMPTY_PRODUCT, Fraction(0))
@@ -169,11 +161,11 @@ def _terms(number: Real) -> dict[Monomial, Real]:
 class Transcendental(Irrational):
     """A sum of terms. ``make`` makes such numbers."""
 
-    patience = 3
+    patience = 4
 
     def __init__(self, terms: dict[Monomial, Real]) -> None:
         self.terms = terms
-        self._bits = BITS
+        self.bits = BITS
 
     def __add__(self, other: Any) -> Real:
         terms = dict(self.terms)
@@ -204,30 +196,71 @@ class Transcendental(Irrational):
         return low, high
 
     def _enclose_term(self, monomial: Monomial, c: Real) -> Interval:
-        term = enclose(c, Fraction(1, 2**self._bits))
+        term = enclose(c, Fraction(1, 2**self.bits))
         for atom, power in monomial.powers:
             for _ in range(power):
-                term = _multiply_intervals(term, atom.enclose(self._bits))
+                term = _multiply_intervals(term, atom.enclose(self.bits))
         least = greatest = Fraction(0)
         for atom, multiple in monomial.exponent:
-            ends = [multiple * end for end in atom.enclose(self._bits)]
+            ends = [multiple * end for end in atom.enclose(self.bits)]
             least, greatest = least + min(ends), greatest + max(ends)
-        exponential = exponential_bounds(least, self._bits)[0], exponential_bounds(greatest, self._bits)[1]
+        exponential = enclose_exponential(least, self.bits)[0], enclose_exponential(greatest, self.bits)[1]
         return _multiply_intervals(term, exponential)
 
     def refine(self) -> None:
-        """Take twice as many bits. Raises ``KernelLimit`` at the limit."""
-        require(self._bits < MAX_BITS, "numbers too close to be compared", KernelLimit)
-        self._bits *= 2
+        """Take more bits. Raises ``KernelLimit`` at the limit."""
+        require(self.bits < MAX_BITS, "numbers too close to be compared", KernelLimit)
+        self.bits += BITS
 
     def is_zero(self) -> bool:
-        """Whether the number is 0 because some of its atoms are the same number."""
-        atoms = sorted({a for monomial in self.terms for a in monomial.atoms()}, key=lambda atom: atom.order)
-        for first, second in combinations(atoms, 2):
+        """Whether the terms show that the number is 0, after equal atoms have been found."""
+        for second, first in combinations(collect_atoms(self), 2):
             if second.twin is None and (second.is_same_as(first) or first.is_same_as(second)):
                 second.twin = first
-        simpler = make(self.terms)
-        return simpler == 0 if len(_terms(simpler)) < len(self.terms) else False
+        return is_multiple_of_relations(make(self.terms))
+
+
+def collect_atoms(number: Transcendental) -> list[Atom]:
+    """Return the atoms of a number, the latest first."""
+    atoms = {atom for monomial in number.terms for atom in monomial.atoms()}
+    return sorted(atoms, key=lambda atom: -atom.order)
+
+
+def simplify(number: Real) -> Real:
+    """Subtract multiples of relations if fewer terms are left: a number that reaches a bound becomes the bound."""
+    for atom in collect_atoms(number) if isinstance(number, Transcendental) else ():
+        if atom.relation is not None and isinstance(number, Transcendental):
+            monomial, c = next(iter(atom.relation.terms.items()))
+            shorter = number - atom.relation * (number.terms.get(monomial, Fraction(0)) / c)
+            number = shorter if len(_terms(shorter)) < len(number.terms) else number
+    return number
+
+
+def is_multiple_of_relations(number: Real) -> bool:
+    """Whether 0 is left when multiples of relations are subtracted, so that the highest terms cancel."""
+    for _ in range(MAX_DIVISIONS):
+        if not isinstance(number, Transcendental):
+            break
+        relations = [atom.relation for atom in collect_atoms(number) if atom.relation is not None]
+        remainders = (_divide(number, relation) for relation in relations)
+        number = next((remainder for remainder in remainders if remainder is not None), None)
+    return isinstance(number, Fraction) and number == 0
+
+
+def _divide(number: Transcendental, relation: Transcendental) -> Real:
+    """Subtract the multiple of a relation with the same highest term; ``None`` if there is none."""
+    atoms = collect_atoms(number + relation)
+
+    def rank(monomial: Monomial) -> list[tuple[Fraction, int]]:
+        exponent, powers = dict(monomial.exponent), dict(monomial.powers)
+        return [(exponent.get(atom, Fraction(0)), powers.get(atom, 0)) for atom in atoms]
+
+    highest, divisor = max(number.terms, key=rank), max(relation.terms, key=rank)
+    inverse = [frozenset((atom, -n) for atom, n in part) for part in divisor]
+    quotient = Monomial(_add_multiples(highest.powers, inverse[0]), _add_multiples(highest.exponent, inverse[1]))
+    if any(power < 0 for _, power in quotient.powers):
+        return None
+    return number - make({quotient: number.terms[highest] / relation.terms[divisor]}) * relation
 
 
 def _multiply_intervals(left: Interval, right: Interval) -> Interval:
@@ -236,7 +269,7 @@ def _multiply_intervals(left: Interval, right: Interval) -> Interval:
 
 
 @lru_cache(maxsize=10_000)
-def exponential_bounds(x: Fraction, bits: int) -> Interval:
+def enclose_exponential(x: Fraction, bits: int) -> Interval:
     """Return numbers below and above e^x, whose quotient differs from 1 by less than 2^-bits.
 
     The Taylor series at x / 2^halvings, in multiples of 2^-precision, squared as often. Each term has an error below 4
@@ -244,8 +277,9 @@ def exponential_bounds(x: Fraction, bits: int) -> Interval:
     and the remaining terms less than 8.
     """
     if x < 0:
-        inverse = exponential_bounds(-x, bits)
-        return 1 / inverse[1], 1 / inverse[0]
+        least, greatest = enclose_exponential(-x, bits + 4)
+        scale = 2 ** (ceil(greatest).bit_length() + bits + 4)
+        return Fraction(scale // greatest, scale), Fraction(ceil(scale / least), scale)
     require(x <= MAX_EXPONENT, "an exponential of a number too large", KernelLimit)
     halvings = (2 * x.numerator // x.denominator).bit_length()
     precision = bits + 2 * halvings + 24
@@ -265,7 +299,7 @@ def exponential_bounds(x: Fraction, bits: int) -> Interval:
 # Exponentials and logarithms of numbers
 
 
-def exponential(factor: Fraction, time: Real, start: Real) -> Real:
+def make_exponential(factor: Fraction, time: Real, start: Real) -> Real:
     """Return e^(factor (time - start))."""
     difference = [*_as_exponent(time), *((atom, -multiple) for atom, multiple in _as_exponent(start))]
     return make(
@@ -306,8 +340,8 @@ def _make_atom(x: Real) -> Atom:
 
 
 def _make_logarithm_atom(base: Real) -> Atom:
-    bound = Fraction(max(enclosure(base)[1], enclosure(1 / base)[1]).__ceil__().bit_length())
-    atom = Atom(lambda x: exponential(Fraction(1), x, Fraction(0)) - base, -bound, bound)
+    bound = Fraction(ceil(max(enclosure(base)[1], enclosure(1 / base)[1])).bit_length())
+    atom = Atom(lambda x: make_exponential(Fraction(1), x, Fraction(0)) - base, -bound, bound)
     atom.base = base
     return atom
 
@@ -315,7 +349,7 @@ def _make_logarithm_atom(base: Real) -> Atom:
 _logarithm_of_integer = cache(lambda base: _make_logarithm_atom(Fraction(base)))
 
 
-def logarithm(number: Real) -> Real:
+def make_logarithm(number: Real) -> Real:
     """Return the logarithm of a positive number: a fraction times an exponential, or an algebraic number."""
     if isinstance(number, Algebraic):
         return _make_logarithm_atom(number).number()

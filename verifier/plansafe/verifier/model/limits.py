@@ -43,3 +43,7 @@ def check_deadline(deadline: float | None) -> None:
     """Raise :class:`LimitReached` after ``deadline`` (of ``time.monotonic``)."""
     if deadline is not None and monotonic() > deadline:
         raise LimitReached(LimitKind.TIME)
+
+
+class Undecided(Exception):
+    """The course of the numbers cannot be decided exactly; the text is the reason."""

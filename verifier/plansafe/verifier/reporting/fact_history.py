@@ -18,6 +18,7 @@ from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
+from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.model.operations import atoms_and_fluents
 from plansafe.verifier.reporting.report import Row, Table, ValueChange, value_text
@@ -76,6 +77,14 @@ class FactChanges(NamedTuple):
             if (change_letter, change_steps) != (letter, steps):
                 before = after
         return before, after
+
+
+def _differ(before: object, after: object) -> bool:
+    """Whether two values differ; irrational numbers that cannot be told apart count as different."""
+    try:
+        return before != after
+    except Undecided:
+        return True
 
 
 class FactHistory:
@@ -197,7 +206,7 @@ class FactHistory:
                 (index, code): (not value) if index < predicate_count else value for index, code, value in reversed(log)
             }
             for fact in before.keys() & facts if letter else ():
-                if before[fact] != values[fact]:
+                if _differ(before[fact], values[fact]):
                     changes[fact].append((letter, steps, values[fact]))
                 values[fact] = before[fact]
         return {fact: FactChanges(values[fact], changes[fact][::-1]) for fact in facts}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from math import inf, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.verifier.execution.continuous.courses import Comparison, Courses, GroundFluent
 from plansafe.verifier.execution.continuous.nature import find_nature
-from plansafe.verifier.execution.continuous.polynomials import Undecided
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.outcome import LetterCause
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
+from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Fluent, Number
 from plansafe.verifier.model.operations import expression_fluents
 
@@ -85,15 +86,17 @@ class CourseRecorder:
             self.is_complete = False
             return
         if interval is not None and self._courses is not None:
-            for fluent, course in self._courses.changing.items():
-                coefficients = [approximate(coefficient) for coefficient in course]
-                self._add_constant(fluent, interval, course[0] if interval == self._begin else None)
-                if len(coefficients) > 2:
-                    begin, start, end = [approximate(time) for time in (self._begin, interval, run.moment)]
+            for fluent in self._courses.changing:
+                first = self._courses.value_at(fluent, 0) if interval == self._begin else None
+                self._add_constant(fluent, interval, first)
+                begin, start, end = [approximate(time) for time in (self._begin, interval, run.moment)]
+                if not self._courses.is_linear(fluent) and isfinite(end):
                     times = [start + (end - start) * k / (SAMPLES + 1) for k in range(1, SAMPLES + 1)]
-                    samples = [CoursePoint(time, _evaluate(coefficients, time - begin)) for time in times]
-                    self._points[fluent] += samples
-                    self._count += len(samples)
+                    self._points[fluent] += [
+                        CoursePoint(time, approximate(self._courses.value_at(fluent, Fraction(time - begin))))
+                        for time in times
+                    ]
+                    self._count += len(times)
                 self._add(fluent, run.moment, run.state.fluents[fluent[0]][fluent[1]])
         elif run.trace and run.trace[-1][0] == run.letter:
             predicate_count = len(self.engine.task.predicates)
@@ -178,7 +181,7 @@ class CourseRecorder:
                 continue
             try:
                 value = evaluator.evaluate(opposite, binding)
-            except UndefinedNumber:
+            except (UndefinedNumber, Undecided):
                 continue
             position = approximate(value)
             if isfinite(position):
@@ -191,13 +194,6 @@ class CourseRecorder:
                     rules=tuple(dict.fromkeys([*bound.rules, *rules])),
                     steps=tuple(dict.fromkeys([*bound.steps, *steps])),
                 )
-
-
-def _evaluate(coefficients: list[float], at: float) -> float:
-    total = 0.0
-    for coefficient in reversed(coefficients):
-        total = total * at + coefficient
-    return total
 
 
 def approximate(number: Number) -> float:

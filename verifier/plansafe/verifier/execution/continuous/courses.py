@@ -1,24 +1,34 @@
-"""The courses of fluents between two moments: polynomials in the time since the first one."""
+"""The courses of fluents between two moments: functions of the time since the first one.
+
+A course is a polynomial, or the fluent of a linear system if the rate depends on the fluent itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from fractions import Fraction
 from typing import assert_never
 
 from plansafe.grammar.named_tuple import NamedTuple
-from plansafe.verifier.execution.continuous.polynomials import (
-    Polynomial,
-    Undecided,
+from plansafe.verifier.execution.continuous.enclosures import PRECISION
+from plansafe.verifier.execution.continuous.linear_systems import (
+    Course,
+    Form,
+    LinearSystem,
+    LinearSystems,
+    NotLinear,
+    Root,
     add,
-    evaluate,
-    integrate,
+    as_form,
     multiply,
     scale,
     subtract,
-    trim,
 )
-from plansafe.verifier.execution.continuous.roots import find_roots
+from plansafe.verifier.execution.continuous.polynomials import Polynomial, evaluate, integrate, trim
+from plansafe.verifier.execution.continuous.roots import find_roots, sort_roots
 from plansafe.verifier.execution.state import State, check_number
 from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Binding, Expression, Number, RateEffect, divide
 from plansafe.verifier.model.operations import expression_fluents
 
@@ -46,10 +56,10 @@ class Comparison(NamedTuple):
 
 
 class Quotient(NamedTuple):
-    """A quotient of polynomials."""
+    """A quotient of courses."""
 
-    over: Polynomial
-    under: Polynomial = (1,)
+    over: Course
+    under: Course = (1,)
 
 
 class UndefinedCourse(Exception):
@@ -64,7 +74,9 @@ class Courses:
 
     def __init__(self, state: State, rates: list[GroundRate]) -> None:
         self.state = state
-        self.changing: dict[GroundFluent, Polynomial] = {}
+        self.changing: dict[GroundFluent, Course] = {}
+        self._systems = LinearSystems([])
+        self._values: dict[object, Number] = {}
         self._waiting: dict[GroundFluent, list[GroundRate]] = {}
         for rate in rates:
             code = state.task.code_of(rate.effect.arguments, rate.binding)
@@ -87,29 +99,65 @@ class Courses:
             )
         ]
         if not ready:
-            names = " and ".join([f"`{task.fluent_text(*fluent)}`" for fluent in list(self._waiting)[:3]])
-            raise Undecided(f"the rate of {names} depends on its own value")
-        courses = {fluent: self._find_course(fluent, self._waiting[fluent]) for fluent in ready}
+            self._solve_linear_systems()
+            return
+        courses = {fluent: self._integrate(fluent) for fluent in ready}
         for fluent, course in courses.items():
             del self._waiting[fluent]
             if len(course) > 1:
                 self.changing[fluent] = course
 
-    def _find_course(self, fluent: GroundFluent, rates: list[GroundRate]) -> Polynomial:
+    def _integrate(self, fluent: GroundFluent) -> Polynomial:
+        """Return the course of a fluent whose rate is a polynomial."""
+        rate = self._find_rate(fluent)
+        assert not isinstance(rate, Form)
+        return integrate(rate, self._find_value(fluent))
+
+    def _solve_linear_systems(self) -> None:
+        """Find the courses of all fluents that are still waiting: each connected part of them is a linear system."""
+        fluents = list(self._waiting)
+        self.changing |= {fluent: Form(((fluent, 1),)) for fluent in fluents}
+        start = {fluent: self._find_value(fluent) for fluent in fluents}
+        rates = {fluent: as_form(self._find_rate(fluent)) for fluent in fluents}
+        parts: list[set[GroundFluent]] = []
+        for fluent in fluents:
+            part = {fluent, *[read for read, _ in rates[fluent].weights]}
+            touched = [other for other in parts if other & part]
+            parts = [*[other for other in parts if other not in touched], part.union(*touched)]
+        self._systems = LinearSystems(
+            [LinearSystem({f: rates[f] for f in sorted(part)}, {f: start[f] for f in sorted(part)}) for part in parts]
+        )
+        self._waiting.clear()
+        for fluent in fluents:
+            polynomial = self._systems.find_polynomial(Form(((fluent, 1),)))
+            if polynomial is not None:
+                self.changing[fluent] = polynomial
+                if len(polynomial) <= 1:
+                    del self.changing[fluent]
+
+    def _find_value(self, fluent: GroundFluent) -> Number:
+        """Return the value at the beginning."""
         value = self.state.fluents[fluent[0]].get(fluent[1])
-        text = self.state.task.fluent_text(*fluent)
         if value is None:
-            raise Undecided(f"{rates[0].owner} changes `{text}`, which has no value")
-        total: Polynomial = ()
-        for rate in rates:
+            owner, text = self._waiting[fluent][0].owner, self.state.task.fluent_text(*fluent)
+            raise Undecided(f"{owner} changes `{text}`, which has no value")
+        return value
+
+    def _find_rate(self, fluent: GroundFluent) -> Course:
+        """Return the sum of the rates of a fluent."""
+        text = self.state.task.fluent_text(*fluent)
+        total: Course = ()
+        for rate in self._waiting[fluent]:
             try:
                 quotient = self._find_quotient(rate.effect.rate, rate.binding, rate.duration)
             except UndefinedCourse:
                 raise Undecided(f"the rate of `{text}` in {rate.owner} is undefined") from None
-            if len(quotient.under) > 1:
+            except NotLinear:
+                raise Undecided(f"the rate of `{text}` in {rate.owner} is not linear in its own value") from None
+            if isinstance(quotient.under, Form) or len(quotient.under) > 1:
                 raise Undecided(f"the rate of `{text}` in {rate.owner} divides by a number that changes")
             total = add(total, scale(quotient.over, divide(1, quotient.under[0])))
-        return integrate(total, value)
+        return total
 
     def _find_quotient(self, expression: Expression, binding: Binding, duration: Number | None) -> Quotient:
         """Return the course of an expression. Raises :class:`UndefinedCourse`."""
@@ -142,8 +190,22 @@ class Courses:
             case _:
                 assert_never(expression)
 
-    def find_switches(self, comparison: Comparison, high: Number) -> list[Number]:
-        """Return the times between 0 and ``high`` at which a comparison may begin or cease to hold."""
+    def list_switches(self, comparisons: list[Comparison], length: Number) -> Iterator[Number]:
+        """Yield the times before ``length`` at which a comparison may begin or cease to hold, in order.
+
+        In linear systems they are searched in parts of the time, because few of them are needed.
+        """
+        step = self._systems.step
+        low: Number = 0
+        high = Fraction(16 * step, 1 << PRECISION) if step else length
+        while low < length:
+            high = high if high < length else length
+            switches = [root for c in comparisons for root in self._find_switches(c, low, high)]
+            yield from sort_roots([*switches, high] if high is length else switches)
+            low, high = high, 2 * high
+
+    def _find_switches(self, comparison: Comparison, low: Number, high: Number) -> list[Number]:
+        """Return the times from ``low`` to ``high`` at which a comparison may begin or cease to hold."""
         if not any([fluent in self.changing for fluent in comparison.fluents]):
             return []
         try:
@@ -151,14 +213,71 @@ class Courses:
             right = self._find_quotient(comparison.right, comparison.binding, comparison.duration)
         except UndefinedCourse:
             return []
-        difference = _combine("-", left, right)
-        return find_roots(difference.over, high) + find_roots(left.under, high) + find_roots(right.under, high)
+        roots = self._find_roots(_combine("-", left, right).over, low, high)
+        for root in roots:
+            if isinstance(root, Root):
+                root.values |= self._solve_comparison(comparison, root)
+        return [root for under in (left.under, right.under) for root in self._find_roots(under, low, high)] + roots
+
+    def _find_roots(self, course: Course, low: Number, high: Number) -> list[Number]:
+        """Return the roots between two times, of a polynomial exactly if that is possible."""
+        if not isinstance(course, Form):
+            try:
+                return [root for root in find_roots(course, high) if root >= low]
+            except Undecided:
+                pass
+        return self._systems.find_roots(as_form(course), low, high)
+
+    def _solve_comparison(self, comparison: Comparison, root: Number) -> dict[GroundFluent, Number]:
+        """Return the exact values that the fluents of a comparison have when both sides are equal.
+
+        They are known if one fluent changes, or if two fluents are compared with each other.
+        """
+        changing = [fluent for fluent in comparison.fluents if fluent in self.changing]
+        courses = self.changing
+        self.changing = courses | {fluent: Form(((fluent, 1),)) for fluent in changing}
+        try:
+            left = self._find_quotient(comparison.left, comparison.binding, comparison.duration)
+            right = self._find_quotient(comparison.right, comparison.binding, comparison.duration)
+            form = as_form(_combine("-", left, right).over)
+        except NotLinear:
+            return {}
+        finally:
+            self.changing = courses
+        weights = form.weights
+        if len(weights) == 1 and len(form.polynomial) <= 1:
+            constant = form.polynomial[0] if form.polynomial else 0
+            return {weights[0][0]: divide(-constant, weights[0][1])}
+        if len(weights) == 2 and not form.polynomial and weights[0][1] == -weights[1][1]:
+            value = self.value_at(weights[0][0], root)
+            return {weights[0][0]: value, weights[1][0]: value}
+        return {}
 
     def values_at(self, time: Number) -> list[tuple[int, int, Number]]:
         """Return the changing fluents with their values: function, code and value."""
-        return [
-            (function, code, check_number(evaluate(course, time))) for (function, code), course in self.changing.items()
-        ]
+        return [(*fluent, check_number(self.value_at(fluent, time))) for fluent in self.changing]
+
+    def value_at(self, fluent: GroundFluent, time: Number) -> Number:
+        """Return the value of a changing fluent. Fluents with the same course have the same object as value."""
+        if isinstance(time, Root) and fluent in time.values:
+            return time.values[fluent]
+        course = self.changing[fluent]
+        if isinstance(course, Form) and time == 0:
+            return self._systems.system_of[fluent].start[fluent]
+        if not isinstance(course, Form) and isinstance(time, int | Fraction):
+            return evaluate(course, time)
+        key = self._systems.identify(course), time
+        if key not in self._values:
+            if isinstance(course, Form):
+                self._values[key] = self._systems.value_at(course, time)
+            else:
+                self._values[key] = evaluate(course, time)
+        return self._values[key]
+
+    def is_linear(self, fluent: GroundFluent) -> bool:
+        """Whether the course of a changing fluent is a straight line."""
+        course = self.changing[fluent]
+        return not isinstance(course, Form) and len(course) <= 2
 
 
 def _combine(operator: str, left: Quotient, right: Quotient) -> Quotient:

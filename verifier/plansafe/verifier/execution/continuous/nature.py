@@ -9,11 +9,11 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from plansafe.verifier.execution.continuous.courses import Comparison, GroundRate
-from plansafe.verifier.execution.continuous.polynomials import Undecided
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, TimedStep
 from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import (
     Action,
     And,

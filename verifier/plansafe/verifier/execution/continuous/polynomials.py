@@ -15,10 +15,6 @@ from plansafe.verifier.model.nodes import Number, divide, normal_number
 Polynomial = tuple[Number, ...]
 
 
-class Undecided(Exception):
-    """The course of the numbers cannot be decided exactly; the text is the reason."""
-
-
 def trim(coefficients: Sequence[Number]) -> Polynomial:
     """Return the polynomial with these coefficients."""
     length = len(coefficients)

@@ -7,13 +7,14 @@ by intervals, up to a fixed precision.
 
 from __future__ import annotations
 
+import operator as operators
 from collections.abc import Callable
 from fractions import Fraction
 from typing import cast
 
+from plansafe.verifier.execution.continuous.enclosures import Enclosure, bounds
 from plansafe.verifier.execution.continuous.polynomials import (
     Polynomial,
-    Undecided,
     add,
     divide_with_remainder,
     evaluate,
@@ -24,6 +25,7 @@ from plansafe.verifier.execution.continuous.polynomials import (
     trim,
 )
 from plansafe.verifier.execution.state import MAX_BITS, NumberTooLarge
+from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number, normal_number
 
 MAX_REFINEMENTS = 512
@@ -73,28 +75,34 @@ class Algebraic:
     def _operand(self, other: object) -> Polynomial | None:
         """The coefficients of an operand; ``None`` if it is not a number of this field."""
         if isinstance(other, Algebraic):
-            if other.root is not self.root:
-                raise Undecided("two irrational numbers of different kinds are combined")
-            return other.coefficients
+            return other.coefficients if other.root is self.root else None
         return trim((other,)) if isinstance(other, int | Fraction) else None
 
-    def _combine(self, other: object, operation: Callable[[Polynomial, Polynomial], Polynomial]) -> Number:
+    def _combine(
+        self,
+        other: object,
+        operation: Callable[[Polynomial, Polynomial], Polynomial],
+        operator: Callable[[object, object], Number],
+    ) -> Number:
+        """Combine with a number of this field by ``operation``; with another irrational number by its bounds."""
         operand = self._operand(other)
-        return NotImplemented if operand is None else make_algebraic(self.root, operation(self.coefficients, operand))
+        if operand is not None:
+            return make_algebraic(self.root, operation(self.coefficients, operand))
+        return operator(Enclosure(*bounds(self)), other) if isinstance(other, Algebraic) else NotImplemented
 
     def __add__(self, other: object) -> Number:
-        return self._combine(other, add)
+        return self._combine(other, add, operators.add)
 
     __radd__ = __add__
 
     def __sub__(self, other: object) -> Number:
-        return self._combine(other, subtract)
+        return self._combine(other, subtract, operators.sub)
 
     def __rsub__(self, other: object) -> Number:
-        return self._combine(other, lambda left, right: subtract(right, left))
+        return -self + cast(Number, other)
 
     def __mul__(self, other: object) -> Number:
-        return self._combine(other, multiply)
+        return self._combine(other, multiply, operators.mul)
 
     __rmul__ = __mul__
 
@@ -108,16 +116,11 @@ class Algebraic:
         return -self if self.sign() < 0 else cast(Number, self)
 
     def __truediv__(self, other: object) -> Number:
-        operand = self._operand(other)
-        if operand is None:
-            return NotImplemented
-        return make_algebraic(self.root, multiply(self.coefficients, _invert(self.root, operand)))
+        return self._combine(other, lambda over, under: multiply(over, _invert(self.root, under)), operators.truediv)
 
     def __rtruediv__(self, other: object) -> Number:
-        operand = self._operand(other)
-        if operand is None:
-            return NotImplemented
-        return make_algebraic(self.root, multiply(operand, _invert(self.root, self.coefficients)))
+        inverse = make_algebraic(self.root, _invert(self.root, self.coefficients))
+        return inverse * cast(Number, other)
 
     # -- comparison ---------------------------------------------------------------------------------------------------
 
@@ -149,7 +152,7 @@ class Algebraic:
         return (difference > 0) - (difference < 0)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, int | Fraction | Algebraic) and self._compare(other) == 0
+        return self._compare(other) == 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
 
     def __hash__(self) -> int:
         return hash("algebraic")  # equal numbers may have different forms

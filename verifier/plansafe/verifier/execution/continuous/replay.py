@@ -7,7 +7,8 @@ of the trace.
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from collections.abc import Iterator
+from itertools import chain, combinations, pairwise
 from typing import NamedTuple, cast
 
 from plansafe.grammar.codes import SC
@@ -15,8 +16,7 @@ from plansafe.verifier.execution.action_effects import Conflict, SnapEffects, co
 from plansafe.verifier.execution.continuous.courses import Courses
 from plansafe.verifier.execution.continuous.just_after import JustAfter
 from plansafe.verifier.execution.continuous.nature import Instance, find_nature, name_instances
-from plansafe.verifier.execution.continuous.polynomials import Undecided
-from plansafe.verifier.execution.continuous.roots import find_rational_between, sort_roots
+from plansafe.verifier.execution.continuous.roots import find_rational_between
 from plansafe.verifier.execution.engine import Limit
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.outcome import LetterCause, Outcome
@@ -25,7 +25,7 @@ from plansafe.verifier.execution.state import Delta, StateChange
 from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.footprints import Footprint, find_interference
-from plansafe.verifier.model.limits import check_deadline
+from plansafe.verifier.model.limits import Undecided, check_deadline
 from plansafe.verifier.model.nodes import Action, Number
 
 MAX_ROUNDS = 10_000
@@ -38,15 +38,35 @@ class EndlessCascade(Exception):
     """Events that cause each other at one moment without end; the text is the reason."""
 
 
+class LazyList:
+    """Numbers that are computed when they are read."""
+
+    def __init__(self, numbers: Iterator[Number]) -> None:
+        self._numbers = numbers
+        self._known: list[Number] = []
+
+    @property
+    def first(self) -> Number:
+        """The first number."""
+        return next(iter(self))
+
+    def __iter__(self) -> Iterator[Number]:
+        yield from self._known
+        for number in self._numbers:
+            self._known.append(number)
+            yield number
+
+
 class Flow(NamedTuple):
     """The courses from a moment on, with the ``running`` processes.
 
-    ``switches``: the times since the moment at which a comparison changes, and that of the next happening.
+    ``switches``: the times since the moment at which a comparison changes, and that of the next happening, ``length``.
     """
 
     courses: Courses
     running: frozenset[int]
-    switches: list[Number]
+    switches: LazyList
+    length: Number
 
 
 class ContinuousReplay(TimedReplay):
@@ -66,7 +86,7 @@ class ContinuousReplay(TimedReplay):
             self.nature = find_nature(self.engine)
             self._run_all()
         except Undecided as reason:
-            self.limit = Limit(SC.UNDECIDED_COURSE, f"not decided after time {self.moment}: {reason}")
+            self._stop(reason)
         except EndlessCascade as reason:
             self.limit = Limit(SC.ENDLESS_CASCADE, str(reason))
 
@@ -89,7 +109,7 @@ class ContinuousReplay(TimedReplay):
             if rounds > MAX_SWITCHES:
                 raise Undecided(f"more than {MAX_SWITCHES:,} changes before time {until}")
             flow = self._find_flow(until)
-            due = self._find_due(flow, find_rational_between(0, flow.switches[0]))
+            due = self._find_due(flow, find_rational_between(0, flow.switches.first))
             if due:
                 self._held |= due
                 if not (self._happen(due) and self._cause_events()):
@@ -107,22 +127,23 @@ class ContinuousReplay(TimedReplay):
             tried.append(running)
             steps = [step for step in self.running if step.number not in self.dropped]
             courses = Courses(self.state, self.nature.list_rates(sorted(running), steps))
-            flow = Flow(courses, running, self._find_switches(courses, until - self.moment))
-            running = self._find_satisfied(processes, courses, find_rational_between(0, flow.switches[0]))
+            length = until - self.moment
+            flow = Flow(courses, running, self._find_switches(courses, length), length)
+            running = self._find_satisfied(processes, courses, find_rational_between(0, flow.switches.first))
             if running == flow.running:
                 return flow
         changing = frozenset.union(*tried) - frozenset.intersection(*tried)
         names = name_instances([processes[number] for number in sorted(changing)])
         raise Undecided(f"{names} cannot run, because its precondition then fails, and cannot stop")
 
-    def _find_switches(self, courses: Courses, length: Number) -> list[Number]:
+    def _find_switches(self, courses: Courses, length: Number) -> LazyList:
         """Return the times before ``length`` at which a comparison changes, in order, and ``length``."""
         if not courses.changing:
-            return [length]
+            return LazyList(iter([length]))
         comparisons = [*self.nature.comparisons]
         for step in self.running:
             comparisons += self.nature.list_step_comparisons(step)
-        return [*sort_roots([root for c in comparisons for root in courses.find_switches(c, length)]), length]
+        return LazyList(courses.list_switches(comparisons, length))
 
     def _find_satisfied(self, instances: list[Instance], courses: Courses, time: Number) -> frozenset[int]:
         """Return the instances whose precondition holds at a time since the beginning of the courses."""
@@ -144,8 +165,8 @@ class ContinuousReplay(TimedReplay):
 
         Return ``False`` if the trace halts.
         """
-        start, length = self.moment, flow.switches[-1]
-        for before, after in pairwise([0, *flow.switches]):
+        start = self.moment
+        for before, after in pairwise(chain([0], flow.switches)):
             check_deadline(self.deadline)
             between = find_rational_between(before, after)
             if before != 0 and not self._continues(flow, between):
@@ -154,7 +175,7 @@ class ContinuousReplay(TimedReplay):
             interval = Delta([], [], flow.courses.values_at(between))
             if not self._enter(interval, self.moment, is_interval=True):
                 return False
-            moment = until if after is length else start + after
+            moment = until if after is flow.length else start + after
             arrival = Delta([], [], flow.courses.values_at(after))
             if not self._enter(arrival, moment):
                 return False
@@ -266,9 +287,25 @@ class ContinuousReplay(TimedReplay):
         """Return the number and time of the present letter; later letters may have the same moment."""
         return LetterTime(self.letter, self.time, True, not isinstance(self.time, JustAfter))
 
+    def _stop(self, reason: Undecided) -> None:
+        self.limit = Limit(SC.UNDECIDED_COURSE, f"not decided after time {self.moment}: {reason}")
+
+    def _evaluate_goal(self) -> bool | None:
+        """Evaluate the goal in the present state; ``None`` if that is not decided."""
+        try:
+            return super()._evaluate_goal()
+        except Undecided as reason:
+            self._stop(reason)
+            return None
+
     def outcome(self, steps: int) -> Outcome:
         """Finish the monitors and return the result; a trace that was not decided has no violations at its end."""
-        outcome = super().outcome(steps)
+        try:
+            outcome = super().outcome(steps)
+        except Undecided as reason:
+            self._stop(reason)
+            self.runtime = None
+            outcome = super().outcome(steps)
         violations = outcome.violations
         if self.limit is not None:
             violations = tuple([violation for violation in violations if not violation.at_end])

@@ -8,9 +8,9 @@ from functools import cmp_to_key
 from itertools import pairwise
 from math import floor
 
+from plansafe.verifier.execution.continuous.enclosures import Enclosure
 from plansafe.verifier.execution.continuous.polynomials import (
     Polynomial,
-    Undecided,
     differentiate,
     divide_with_remainder,
     evaluate,
@@ -19,6 +19,7 @@ from plansafe.verifier.execution.continuous.polynomials import (
     square_free_part,
 )
 from plansafe.verifier.execution.continuous.real_numbers import Algebraic, RealRoot
+from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number, divide, normal_number
 
 MAX_DEGREE = 64
@@ -97,8 +98,8 @@ def _make_root(polynomial: Polynomial, low: Fraction, high: Fraction) -> Number:
 
 def sort_roots(roots: Iterable[Number]) -> list[Number]:
     """Return numbers in order, each once."""
-    rational = {root for root in roots if not isinstance(root, Algebraic)}
-    irrational = [root for root in roots if isinstance(root, Algebraic)]
+    rational = {root for root in roots if isinstance(root, int | Fraction)}
+    irrational = [root for root in roots if not isinstance(root, int | Fraction)]
     if not irrational:
         return sorted(rational)
     ordered = sorted([*rational, *irrational], key=cmp_to_key(_compare))
@@ -110,17 +111,19 @@ def _compare(left: Number, right: Number) -> int:
 
 
 def _bound_above(value: Number) -> Fraction:
-    assert isinstance(value, Algebraic)
+    assert isinstance(value, Algebraic | Enclosure)
     return value.enclose()[1]
 
 
 def find_rational_between(low: Number, high: Number) -> Number:
     """Return a rational number between two numbers that differ."""
     while True:
-        above_low = low.enclose()[1] if isinstance(low, Algebraic) else low
-        below_high = high.enclose()[0] if isinstance(high, Algebraic) else high
+        above_low = low.enclose()[1] if isinstance(low, Algebraic | Enclosure) else low
+        below_high = high.enclose()[0] if isinstance(high, Algebraic | Enclosure) else high
         if above_low < below_high:
             return normal_number(Fraction(above_low + below_high) / 2)
+        if not isinstance(low, Algebraic) and not isinstance(high, Algebraic):
+            raise Undecided("two moments are equal or too close to be told apart")
         for bound in (low, high):
             if isinstance(bound, Algebraic):
                 bound.root.refine()

@@ -1,0 +1,74 @@
+"""The enclosures of linear systems contain the exact solutions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import factorial
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plansafe.verifier.execution.continuous.enclosures import PRECISION, Enclosure, bounds
+from plansafe.verifier.execution.continuous.linear_systems import Form, LinearSystem, LinearSystems
+from plansafe.verifier.model.nodes import Number
+
+X, Y = (0, 0), (1, 0)
+SMALL = st.fractions(-2, 2, max_denominator=8)
+TERMS = 60
+
+
+def sum_series(
+    rates: dict[tuple[int, int], Form], start: dict[tuple[int, int], Number], time: Fraction
+) -> list[Fraction]:
+    """Return the Taylor series of the fluents at a time, from the derivatives at 0."""
+    degree = max([len(rate.polynomial) for rate in rates.values()])
+    derivatives = {fluent: [Fraction(value)] for fluent, value in start.items()}
+    for order in range(TERMS):
+        for fluent, rate in rates.items():
+            inhomogeneous = (
+                rate.polynomial[order] * factorial(order) if order < degree and order < len(rate.polynomial) else 0
+            )
+            following = sum([weight * derivatives[read][order] for read, weight in rate.weights]) + inhomogeneous
+            derivatives[fluent].append(Fraction(following))
+    return [sum([d * time**k / factorial(k) for k, d in enumerate(of_fluent)]) for of_fluent in derivatives.values()]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(SMALL, min_size=8, max_size=8), st.fractions(0, 3, max_denominator=16))
+def test_enclosures_contain_the_taylor_series(numbers: list[Fraction], time: Fraction) -> None:
+    """At these times the rest of the series is less than 1e-20."""
+    a, b, c, d, e, f, x, y = numbers
+    rates = {X: Form(((X, a), (Y, b)), (e,)), Y: Form(((X, c), (Y, d)), (f, e))}
+    system = LinearSystem(rates, {X: x, Y: y})
+    low, high = bounds(time)
+    for value, exact in zip(system.values_at(low, high).values(), sum_series(rates, {X: x, Y: y}, time), strict=True):
+        assert value[1] - value[0] < 1 << (PRECISION - 100)
+        assert Fraction(value[0], 1 << PRECISION) - Fraction(1, 10**20) <= exact
+        assert exact <= Fraction(value[1], 1 << PRECISION) + Fraction(1, 10**20)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(SMALL, min_size=6, max_size=6))
+def test_roots_are_where_the_sign_changes(numbers: list[Fraction]) -> None:
+    """Between two neighbouring roots, samples of a form have one sign."""
+    a, b, c, d, x, y = numbers
+    form = Form(((X, 1),), (Fraction(-1, 7),))
+    systems = LinearSystems([LinearSystem({X: Form(((X, a), (Y, b))), Y: Form(((X, c), (Y, d)))}, {X: x, Y: y})])
+    roots = sorted([Fraction(float(root)) for root in systems.find_roots(form, 0, 4)])
+    tolerance = Fraction(1, 10**9)
+    signs: dict[int, set[bool]] = {}
+    for sample in range(1, 200):
+        time = Fraction(sample, 50)
+        if all([abs(time - root) > tolerance for root in roots]):
+            interval = len([root for root in roots if root < time])
+            signs.setdefault(interval, set()).add(systems.value_at(form, time) > 0)
+    assert all([len(seen) == 1 for seen in signs.values()])
+    assert all([signs[k] != signs[k + 1] for k in signs if k + 1 in signs])
+
+
+def test_sums_of_the_same_number_are_exact() -> None:
+    root = Enclosure(*bounds(Fraction(1, 3)))
+    assert (root + 1) - root == 1
+    assert 2 * root - root == root
+    assert root + 1 > root
+    assert hash(2 * root - root) == hash(root)

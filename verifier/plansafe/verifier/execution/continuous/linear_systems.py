@@ -1,0 +1,368 @@
+"""The courses of fluents whose rates depend linearly on each other: enclosures by Taylor series.
+
+The system x' = A x + B(t) with polynomials B is extended by the powers of the time, so that it has no inhomogeneous
+part: z' = M z. A step of length h multiplies z by the exponential of M h. In a norm with weights, M h is at most 1;
+so the terms of the Taylor series fall fast, and what is left out is at most as great as the last term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import pairwise
+from math import factorial
+from typing import cast
+
+from plansafe.grammar.named_tuple import NamedTuple
+from plansafe.verifier.execution.continuous import polynomials
+from plansafe.verifier.execution.continuous.enclosures import (
+    MAX_WIDTH,
+    PRECISION,
+    Enclosure,
+    bounds,
+    multiply_bounds,
+)
+from plansafe.verifier.execution.continuous.polynomials import Polynomial, differentiate, trim
+from plansafe.verifier.model.limits import Undecided
+from plansafe.verifier.model.nodes import Number, divide
+
+MAX_STEPS = 20_000
+"""The most steps of a linear system between two moments."""
+MAX_POLYNOMIAL = 4
+"""The most coefficients of a polynomial that is recognised as such."""
+
+GroundFluent = tuple[int, int]
+"""A function and the code of its arguments."""
+Bounds = tuple[int, int]
+"""Bounds of a number, in units of ``2 ** -PRECISION``."""
+_ONE = 1 << PRECISION
+_RATIO_BITS = PRECISION + 128
+
+
+class NotLinear(Undecided):
+    """A product is not linear in the fluents of linear systems."""
+
+
+class Form(NamedTuple):
+    """A sum of fluents of linear systems, each times its weight, and a polynomial of the time."""
+
+    weights: tuple[tuple[GroundFluent, Number], ...]
+    polynomial: Polynomial = ()
+
+
+Course = Polynomial | Form
+
+
+def add(left: Course, right: Course) -> Course:
+    """Return the sum."""
+    if not isinstance(left, Form) and not isinstance(right, Form):
+        return polynomials.add(left, right)
+    first, second = as_form(left), as_form(right)
+    weights = dict(first.weights)
+    for fluent, weight in second.weights:
+        weights[fluent] = weights.get(fluent, 0) + weight
+    kept = tuple([(fluent, weight) for fluent, weight in sorted(weights.items()) if weight != 0])
+    total = polynomials.add(first.polynomial, second.polynomial)
+    return Form(kept, total) if kept else total
+
+
+def scale(course: Course, factor: Number) -> Course:
+    """Return the product with a number."""
+    if not isinstance(course, Form):
+        return polynomials.scale(course, factor)
+    if factor == 0:
+        return ()
+    weights = tuple([(fluent, factor * weight) for fluent, weight in course.weights])
+    return Form(weights, polynomials.scale(course.polynomial, factor))
+
+
+def subtract(left: Course, right: Course) -> Course:
+    """Return the difference."""
+    return add(left, scale(right, -1))
+
+
+def multiply(left: Course, right: Course) -> Course:
+    """Return the product; only one factor may contain fluents of linear systems, the other is a number then."""
+    for factor, other in ((left, right), (right, left)):
+        if isinstance(factor, Form):
+            if isinstance(other, Form) or len(other) > 1:
+                raise NotLinear("numbers that depend on their own value are multiplied with each other or the time")
+            return scale(factor, other[0] if other else 0)
+    assert not isinstance(left, Form) and not isinstance(right, Form)
+    return polynomials.multiply(left, right)
+
+
+def as_form(course: Course) -> Form:
+    """Return a course as a form."""
+    return course if isinstance(course, Form) else Form((), course)
+
+
+class LinearSystem:
+    """Fluents whose rates are linear forms of each other; ``rates`` and ``start`` give rate and first value of each."""
+
+    def __init__(self, rates: dict[GroundFluent, Form], start: dict[GroundFluent, Number]) -> None:
+        self.rates = rates
+        self.start = start
+        self._places = {fluent: place for place, fluent in enumerate(rates)}
+        self._rows: list[list[tuple[int, Bounds]]] = []
+        powers = max([1, *[len(rate.polynomial) for rate in rates.values()]])
+        self._make_rows(powers)
+        self._choose_step(powers)
+        first = [bounds(value) for value in start.values()]
+        self._grid = [[*first, (_ONE, _ONE), *[(0, 0)] * (powers - 1)]]
+        self._step_columns: list[list[Bounds]] = []
+
+    def _make_rows(self, powers: int) -> None:
+        """Make the rows of M, without zeros; the fluents come first, then the powers t^k / k! of the time."""
+        for rate in self.rates.values():
+            row = [(self._places[fluent], bounds(weight)) for fluent, weight in rate.weights]
+            inhomogeneous = enumerate(rate.polynomial)
+            row += [(len(self.rates) + k, bounds(c * factorial(k))) for k, c in inhomogeneous if c != 0]
+            self._rows.append(row)
+        self._rows.append([])
+        self._rows += [[(len(self.rates) + k - 1, (_ONE, _ONE))] for k in range(1, powers)]
+
+    def _choose_step(self, powers: int) -> None:
+        """Choose the norm's weights, powers of two, and the step."""
+        count = len(self.rates)
+        sizes = [[(place, _size(entry)) for place, entry in row] for row in self._rows[:count]]
+        norm = max([sum([size for place, size in row if place < count]) for row in sizes])
+        exponent = _log2_above(norm) if norm else 0
+        inhomogeneous = [
+            sum([size / _power_of_two((place - count) * exponent) for place, size in row if place >= count])
+            for row in sizes
+        ]
+        fluent_weight = max(0, _log2_above(max(inhomogeneous) / _power_of_two(exponent)) if any(inhomogeneous) else 0)
+        self._weights = [fluent_weight] * count + [-k * exponent for k in range(powers)]
+        shift = PRECISION - exponent - 1
+        if shift < PRECISION // 2:
+            raise Undecided("a number changes too fast in proportion to itself")
+        self.step = 1 << shift
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def values_at(self, low: int, high: int) -> dict[GroundFluent, Bounds]:
+        """Return bounds of the fluents over an interval of times, which is at most as long as a step."""
+        number = low // self.step
+        self._extend_grid(number)
+        before = number * self.step
+        z = self._advance(self._grid[number], (low - before, high - before))
+        return dict(zip(self.rates, z, strict=False))
+
+    def _extend_grid(self, number: int) -> None:
+        if number > MAX_STEPS:
+            raise Undecided("a number changes too fast in proportion to itself for so long a time")
+        if len(self._grid) <= number and not self._step_columns:
+            size = len(self._rows)
+            units = [[(_ONE, _ONE) if i == j else (0, 0) for i in range(size)] for j in range(size)]
+            self._step_columns = [self._advance(unit, (self.step, self.step)) for unit in units]
+        while len(self._grid) <= number:
+            z = self._grid[-1]
+            following = [(0, 0)] * len(z)
+            for column, value in zip(self._step_columns, z, strict=True):
+                following = [_plus(a, multiply_bounds(b, value)) for a, b in zip(following, column, strict=True)]
+            if max([high - low for low, high in following]) > MAX_WIDTH:
+                raise Undecided("the bounds of a number become too far apart")
+            self._grid.append(following)
+
+    def _advance(self, z: list[Bounds], time: Bounds) -> list[Bounds]:
+        """Return bounds of z after a time of at most one step: a Taylor series with the bound of its rest.
+
+        The rest is much smaller than what the values change within the bounds of the time.
+        """
+        ratio = -(-(time[1] << _RATIO_BITS) // self.step)
+        tolerance = max(((time[1] - time[0] << _RATIO_BITS) // self.step) ** 2 >> _RATIO_BITS + 8, 1)
+        count, rest = 1, ratio
+        while rest > tolerance:
+            count += 1
+            rest = -(-rest * ratio // count >> _RATIO_BITS)
+        total, term = z, z
+        for number in range(1, count + 1):
+            factor = time[0] // number, -(-time[1] // number)
+            term = [multiply_bounds(_combine_row(row, term), factor) for row in self._rows]
+            total = [_plus(a, b) for a, b in zip(total, term, strict=True)]
+        sizes = zip([_largest(value) for value in z], self._weights, strict=True)
+        norm = max([-(-size >> weight) if weight >= 0 else size << -weight for size, weight in sizes])
+        left_out = -(-norm * rest >> _RATIO_BITS)
+        rests = [left_out << w if w >= 0 else -(-left_out >> -w) for w in self._weights]
+        return [(low - r, high + r) for (low, high), r in zip(total, rests, strict=True)]
+
+
+class LinearSystems:
+    """All linear systems from a moment on, and the roots of their forms."""
+
+    def __init__(self, systems: Iterable[LinearSystem]) -> None:
+        self.system_of = {fluent: system for system in systems for fluent in system.rates}
+        self.step = min([system.step for system in self.system_of.values()], default=0)
+        self._roots: dict[object, list[Number]] = {}
+
+    def differentiate(self, form: Form) -> Form:
+        """Return the derivative."""
+        total: Course = differentiate(form.polynomial)
+        for fluent, weight in form.weights:
+            total = add(total, scale(self.system_of[fluent].rates[fluent], weight))
+        return as_form(total)
+
+    def enclose(self, form: Form, low: int, high: int) -> Bounds:
+        """Return bounds of a form over an interval of times, which is at most as long as a step."""
+        total = _enclose_polynomial(form.polynomial, low, high)
+        for system in dict.fromkeys([self.system_of[fluent] for fluent, _ in form.weights]):
+            values = system.values_at(low, high)
+            for fluent, weight in form.weights:
+                if fluent in values:
+                    total = _plus(total, multiply_bounds(bounds(weight), values[fluent]))
+        return total
+
+    def find_polynomial(self, form: Form) -> Polynomial | None:
+        """Return the polynomial of low degree that a form is; ``None`` if it is none, or is not known to be one."""
+        derivatives = self.list_derivatives(form, MAX_POLYNOMIAL)
+        low, high = derivatives[:MAX_POLYNOMIAL], derivatives[MAX_POLYNOMIAL:]
+        if not _all_rational(derivatives) or any(high):
+            return None
+        return trim([divide(derivative, factorial(order)) for order, derivative in enumerate(low)])
+
+    def list_derivatives(self, form: Form, more: int = 0) -> list[Number]:
+        """Return the derivatives at time 0, that of order 0 first: enough to determine the form, and ``more``."""
+        systems = dict.fromkeys([self.system_of[fluent] for fluent, _ in form.weights])
+        degrees = [len(form.polynomial), *[len(r.polynomial) for system in systems for r in system.rates.values()]]
+        count = sum([len(system.rates) for system in systems]) + max(degrees) + 1 + more
+        derivatives: list[Number] = []
+        for _ in range(count):
+            value = form.polynomial[0] if form.polynomial else 0
+            for fluent, weight in form.weights:
+                value = value + weight * self.system_of[fluent].start[fluent]
+            derivatives.append(value)
+            form = self.differentiate(form)
+        return derivatives
+
+    def identify(self, form: Course) -> object:
+        """Return a key that is the same for forms with the same course, as far as that is known."""
+        if not isinstance(form, Form):
+            return form
+        derivatives = self.list_derivatives(form)
+        known = all([isinstance(derivative, int | Fraction | Enclosure) for derivative in derivatives])
+        return tuple(derivatives) if known else form
+
+    def value_at(self, form: Form, time: Number) -> Number:
+        """Return the value of a form."""
+        low, high = bounds(time)
+        return cast(Number, Enclosure(*self.enclose(form, low, high)))
+
+    def find_roots(self, form: Form, low: Number, high: Number) -> list[Number]:
+        """Return the roots between two times, both excluded, as :class:`Root`; equal roots are one object."""
+        derivatives = self.list_derivatives(form)
+        order = next((order for order, value in enumerate(derivatives) if value != 0), None)
+        if order is None:
+            return []
+        first = derivatives[order] if _all_rational(derivatives) or not form.weights else form.weights[0][1]
+        key = self.identify(scale(form, divide(1, first))), low
+        if key not in self._roots:
+            roots = self._isolate_roots(form, order, bounds(low)[0], bounds(high)[1])
+            self._roots[key] = [cast(Number, root) for root in roots if root < high]
+        return self._roots[key]
+
+    def _isolate_roots(self, form: Form, order: int, start: int, high: int) -> Iterator[Root]:
+        """Yield the roots after a time in order; ``order``: the lowest derivative that is not 0 at time 0."""
+        slope = leading = self.differentiate(form)
+        for _ in range(order - 1):
+            leading = self.differentiate(leading)
+        step = min([high, *[self.system_of[fluent].step for fluent, _ in form.weights]])
+        edge = start - start % step + step
+        if order and not start:
+            start = step
+            while _contains_zero(self.enclose(leading, 0, start)):
+                start >>= 1
+        for low, end in pairwise([start, *range(edge, high, step), high]):
+            yield from self._isolate_in_cell(form, slope, low, end)
+
+    def _isolate_in_cell(self, form: Form, slope: Form, low: int, high: int) -> Iterator[Root]:
+        cells = [(low, high)] if low < high else []
+        while cells:
+            low, high = cells.pop()
+            if not _contains_zero(self.enclose(form, low, high)):
+                continue
+            if not _contains_zero(self.enclose(slope, low, high)):
+                before, after = self.enclose(form, low, low), self.enclose(form, high, high)
+                if _contains_zero(before) or _contains_zero(after):
+                    raise Undecided("two numbers are equal, or too close, at the moment of a step")
+                if (before[0] > 0) != (after[0] > 0):
+                    yield self._refine(form, slope, low, high)
+                continue
+            if high - low < MAX_WIDTH:
+                raise Undecided("two numbers touch, or nearly")
+            middle = (low + high) // 2
+            cells += [(middle, high), (low, middle)]
+
+    def _refine(self, form: Form, slope: Form, low: int, high: int) -> Root:
+        """Return the only root in an interval in which the slope has one sign: Newton's method with bounds."""
+        while True:
+            middle = (low + high) // 2
+            value = self.enclose(form, middle, middle)
+            steepness = self.enclose(slope, low, high)
+            quotients = [Fraction(v << PRECISION, s) for v in value for s in steepness]
+            new_low = max(low, middle - int(max(quotients)) - 1)
+            new_high = min(high, middle - int(min(quotients)) + 1)
+            if 2 * (new_high - new_low) > high - low:  # nothing is gained
+                return Root(new_low, new_high)
+            low, high = new_low, new_high
+
+
+class Root(Enclosure):
+    """A root of forms. ``values``: the fluents whose values at this time are known exactly."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, low: int, high: int) -> None:
+        super().__init__(low, high)
+        self.values: dict[GroundFluent, Number] = {}
+
+
+def _all_rational(numbers: Iterable[Number]) -> bool:
+    return all([isinstance(number, int | Fraction) for number in numbers])
+
+
+def _enclose_polynomial(polynomial: Polynomial, low: int, high: int) -> Bounds:
+    """Return bounds over an interval: the Taylor series at its beginning."""
+    if not polynomial:
+        return 0, 0
+    coefficients = [bounds(coefficient) for coefficient in polynomial]
+    for lowest in range(len(coefficients) - 1):  # Horner's scheme moves the origin
+        for place in range(len(coefficients) - 2, lowest - 1, -1):
+            moved = multiply_bounds(coefficients[place + 1], (low, low))
+            coefficients[place] = _plus(coefficients[place], moved)
+    total = coefficients[-1]
+    for coefficient in reversed(coefficients[:-1]):
+        total = _plus(multiply_bounds(total, (0, high - low)), coefficient)
+    return total
+
+
+def _plus(left: Bounds, right: Bounds) -> Bounds:
+    return left[0] + right[0], left[1] + right[1]
+
+
+def _combine_row(row: list[tuple[int, Bounds]], vector: list[Bounds]) -> Bounds:
+    total = (0, 0)
+    for place, entry in row:
+        total = _plus(total, multiply_bounds(entry, vector[place]))
+    return total
+
+
+def _contains_zero(interval: Bounds) -> bool:
+    return interval[0] <= 0 <= interval[1]
+
+
+def _largest(interval: Bounds) -> int:
+    return max(abs(interval[0]), abs(interval[1]))
+
+
+def _size(interval: Bounds) -> Fraction:
+    return Fraction(_largest(interval), _ONE)
+
+
+def _power_of_two(exponent: int) -> Fraction:
+    return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
+
+
+def _log2_above(number: Fraction) -> int:
+    """Return an exponent whose power of two is at least a positive number."""
+    return number.numerator.bit_length() - number.denominator.bit_length() + 1
