@@ -70,6 +70,8 @@ def scale(f: Course, factor: Real) -> Course:
 
 def multiply(f: Course, g: Course) -> Course:
     """Return the product."""
+    if f is CONSTANT_ONE or g is CONSTANT_ONE:
+        return g if f is CONSTANT_ONE else f
     product: Course = {}
     for a, p in f.items():
         for b, q in g.items():

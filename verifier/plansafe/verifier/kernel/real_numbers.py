@@ -7,7 +7,6 @@ the two polynomials has the generator as a root; the sign of any other number fo
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from fractions import Fraction
 from itertools import count
 from math import lcm
@@ -85,7 +84,7 @@ def generators_of(number: Real) -> set[Generator]:
     return {number.generator}.union(*map(generators_of, coefficients))
 
 
-class Irrational(ABC):
+class Irrational:
     """A real number that may be irrational: intervals contain it, and it is known whether it is 0."""
 
     __hash__ = None  # type: ignore[assignment] # two representations may be equal
@@ -94,27 +93,27 @@ class Irrational(ABC):
     atom: Any = None
     """The number in the exponents of ``transcendental.py``."""
 
-    @abstractmethod
     def enclosure(self) -> Interval:
         """Return an interval that contains the number."""
+        raise NotImplementedError
 
-    @abstractmethod
     def refine(self) -> None:
         """Make the next enclosure smaller. Raises ``KernelLimit`` if the number can be refined no further."""
+        raise NotImplementedError
 
-    @abstractmethod
     def is_zero(self) -> bool:
         """Whether the number is 0."""
+        raise NotImplementedError
 
-    @abstractmethod
     def invert(self) -> Real:
         """Return 1 divided by the number, which is not 0."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def __add__(self, other: Any) -> Real: ...
+    def __add__(self, other: Any) -> Real:
+        raise NotImplementedError
 
-    @abstractmethod
-    def __mul__(self, other: Any) -> Real: ...
+    def __mul__(self, other: Any) -> Real:
+        raise NotImplementedError
 
     def __neg__(self) -> Real:
         return self * -1
