@@ -32,6 +32,16 @@ CASES = {
         ("(:process r0 :forbid (not (on o1)))",),
         ("0: (d0) [2]",),
     ),
+    "the end of a step that is left out": HybridCase(
+        (
+            "(:process p0 :parameters () :precondition () :effect (increase (y) (* #t 1)))",
+            "(:durative-action d0 :parameters () :duration (>= ?duration 1) :condition (at start (b0)) :effect ())",
+        ),
+        INIT,
+        (),
+        ("(:process r0 :forbid (> (y) 3))",),
+        ("2: (d0) [4]",),
+    ),
 }
 
 

@@ -126,6 +126,8 @@ class Execution:
         if self.settle():
             for time, events in schedule:
                 self.state.work.spend()
+                if all(step.number in self.dropped_steps for _, step in events):
+                    continue  # the ends of steps that were left out do not happen
                 if not (self.pass_time(time) and self._execute_happening(time, events) and self.settle()):
                     break
         for step, first in self.running_steps.values():
