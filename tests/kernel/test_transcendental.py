@@ -14,7 +14,12 @@ from plansafe.verifier.kernel.polynomials import Real
 from plansafe.verifier.kernel.reader import KernelLimit
 from plansafe.verifier.kernel.real_numbers import enclose, sign
 from plansafe.verifier.kernel.real_numbers import find_roots as roots_of_polynomial
-from plansafe.verifier.kernel.transcendental import enclose_exponential, make_exponential, make_logarithm
+from plansafe.verifier.kernel.transcendental import (
+    enclose_exponential,
+    is_multiple_of_relations,
+    make_exponential,
+    make_logarithm,
+)
 
 ZERO = Fraction(0)
 
@@ -98,6 +103,12 @@ def test_one_zero_found_twice() -> None:
     (first,), (second,) = (find_roots(f, ZERO, Fraction(2), ZERO) for _ in "ab")
     (third,) = find_roots({exponent: tuple(3 * a for a in p) for exponent, p in f.items()}, ZERO, Fraction(1), ZERO)
     assert first == second == third and power(first) == power(second)
+
+
+def test_a_number_that_cancels_a_relation() -> None:
+    (root,) = find_roots(course(e1=[1], e0=[-2, 1]), ZERO, Fraction(2), ZERO)
+    assert 2 - root - make_exponential(Fraction(1), root, ZERO) == 0
+    assert is_multiple_of_relations(2 - root - make_exponential(Fraction(1), root, ZERO))
 
 
 def test_zeros_of_one_exponential() -> None:

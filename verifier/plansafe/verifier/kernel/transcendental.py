@@ -249,7 +249,7 @@ def is_multiple_of_relations(number: Real) -> bool:
 
 def _divide(number: Transcendental, relation: Transcendental) -> Real:
     """Subtract the multiple of a relation with the same highest term; ``None`` if there is none."""
-    atoms = collect_atoms(number + relation)
+    atoms = sorted({*collect_atoms(number), *collect_atoms(relation)}, key=lambda atom: -atom.order)
 
     def rank(monomial: Monomial) -> list[tuple[Fraction, int]]:
         exponent, powers = dict(monomial.exponent), dict(monomial.powers)
