@@ -60,7 +60,7 @@ class LazyList:
 class Flow(NamedTuple):
     """The courses from a moment on, with the ``running`` processes.
 
-    ``switches``: the times since the moment at which a comparison changes, and ``length``: the time to the next happening.
+    ``switches``: the times since the moment at which a comparison changes. ``length``: the time to the next happening.
     """
 
     courses: Courses
