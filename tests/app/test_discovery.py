@@ -391,21 +391,21 @@ PART = "(define (domain d) (:requirements :factored-privacy) (:predicates (p)))"
 def test_the_parts_of_a_factored_task_are_read_together(folder: Path) -> None:
     write(a__plan="", **{"a__domain-x.pddl": PART, "a__domain-y.pddl": PART})
     write(**{"a__y_problem.pddl": PROBLEM.format("p", "d"), "a__x_problem.pddl": PROBLEM.format("p", "d")})
-    found = find("a/plan")
-    assert codes(found) == []
-    assert found.domain is not None and found.problem is not None
-    assert [part.path for part in found.domain.parts] == ["a/domain-x.pddl", "a/domain-y.pddl"]
-    assert [part.path for part in found.problem.parts] == ["a/x_problem.pddl", "a/y_problem.pddl"]
-    assert found.domain.source.text == f"{PART}\n{PART}\n"
+    inputs = find("a/plan")
+    assert codes(inputs) == []
+    assert inputs.domain is not None and inputs.problem is not None
+    assert [part.path for part in inputs.domain.parts] == ["a/domain-x.pddl", "a/domain-y.pddl"]
+    assert [part.path for part in inputs.problem.parts] == ["a/x_problem.pddl", "a/y_problem.pddl"]
+    assert inputs.domain.source.text == f"{PART}\n{PART}\n"
 
 
 def test_options_name_the_folder_of_the_parts(folder: Path) -> None:
     write(plan="", **{"a__domain-x.pddl": PART, "a__domain-y.pddl": PART})
     write(**{"a__problem-y.pddl": PROBLEM.format("p", "d"), "a__problem-x.pddl": PROBLEM.format("p", "d")})
-    found = find("plan", Choice("a", "a"))
-    assert codes(found) == []
-    assert found.problem is not None
-    assert [part.path for part in found.problem.parts] == ["a/problem-x.pddl", "a/problem-y.pddl"]
+    inputs = find("plan", Choice("a", "a"))
+    assert codes(inputs) == []
+    assert inputs.problem is not None
+    assert [part.path for part in inputs.problem.parts] == ["a/problem-x.pddl", "a/problem-y.pddl"]
     assert codes(find("plan", Choice("a/domain-x.pddl", "a"))) == ["SC121"]
     assert codes(find("plan", Choice("a/domain-x.pddl", "a/problem-x.pddl"))) == []
 

@@ -34,7 +34,7 @@ def main() -> int:
         case = generate_case(options.seed, number, linear=options.linear)
         try:
             comparison = compare_case(case, options.samples, number)
-        except Exception as problem:  # a crash is a difference, too
+        except Exception as problem:  # a crash is also a difference
             differing += 1
             print(f"task {number}: {type(problem).__name__}: {problem}", case.texts(), sep="\n", flush=True)
             continue

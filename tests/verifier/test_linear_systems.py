@@ -62,7 +62,7 @@ def test_roots_are_where_the_sign_changes(numbers: list[Fraction]) -> None:
         if all([abs(time - root) > tolerance for root in roots]):
             interval = len([root for root in roots if root < time])
             signs.setdefault(interval, set()).add(systems.value_at(form, time) > 0)
-    assert all([len(seen) == 1 for seen in signs.values()])
+    assert all([len(samples) == 1 for samples in signs.values()])
     assert all([signs[k] != signs[k + 1] for k in signs if k + 1 in signs])
 
 

@@ -21,7 +21,7 @@ class Source:
         self.name = name
         self.text = text
         self.parts = parts
-        """The texts of which this one consists, each followed by a line break."""
+        """The texts that make up this text, each followed by a line break."""
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes) -> Source:

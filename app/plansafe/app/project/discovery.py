@@ -155,9 +155,9 @@ class Discovery:
             parts.append(part)
         if len(parts) == 1:
             return parts[0]
-        other = next((part for part in parts if kind is Kind.DOMAIN and not _is_factored(part)), None)
-        if other is not None:
-            text = f"{other.path} is not part of a factored task: it does not require `:factored-privacy`"
+        plain = next((part for part in parts if kind is Kind.DOMAIN and not _is_factored(part)), None)
+        if plain is not None:
+            text = f"{plain.path} is not part of a factored task: it does not require `:factored-privacy`"
             return Diagnostic(SC.CONTRADICTORY_PARTS, text, help="name one file with --domain")
         return parts[0]._replace(source=Source.joined([part.source for part in parts]), parts=tuple(parts))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Input(NamedTuple):
     """An input file: its role, its path, why it was chosen, its text and the hash of its bytes.
 
-    ``parts``: the files of several agents, if the text consists of them (``path`` is that of the first).
+    ``parts``: the files of several agents, if the text consists of them (``path`` is the path of the first).
     """
 
     role: str

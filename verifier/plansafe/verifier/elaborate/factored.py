@@ -414,9 +414,11 @@ def _type_names(part: _Part, declared: Predicate) -> tuple[tuple[str, ...], ...]
 def _objects_of(elaborated: Elaborated, type_names: tuple[str, ...] | None) -> set[str]:
     symbols = elaborated.symbols
     types = symbols.types
-    wanted = (0,) if type_names is None else tuple([types.index[name] for name in type_names if name in types.index])
+    supertypes = (
+        (0,) if type_names is None else tuple([types.index[name] for name in type_names if name in types.index])
+    )
     objects = zip(symbols.objects, symbols.object_types, strict=True)
-    return {name for name, own in objects if types.object_fits(own, wanted)}
+    return {name for name, object_types in objects if types.object_fits(object_types, supertypes)}
 
 
 def _parameters(elaborated: Elaborated, key: tuple[str, str]) -> tuple[Variable, ...]:

@@ -98,12 +98,12 @@ def solve_system(matrix: Matrix, forcing: list[Course], values: list[Real], star
     value: Real = sum(factor * x for factor, x in zip(w, values, strict=True))
     u = solve_linear_equation(eigenvalue, _sum_of_multiples(w, forcing), value, start)
     j = next(i for i, factor in enumerate(w) if factor)
-    kept = [i for i in range(len(w)) if i != j]
+    remaining = [i for i in range(len(w)) if i != j]
     # x_j = (u - the sum of w_i x_i) / w_j
-    smaller = [[matrix[i][k] - matrix[i][j] * w[k] / w[j] for k in kept] for i in kept]
-    new_forcing = [add(forcing[i], scale(u, matrix[i][j] / w[j])) for i in kept]
-    solutions = solve_system(smaller, new_forcing, [values[i] for i in kept], start)
-    remainder = _sum_of_multiples([w[i] for i in kept], solutions)
+    smaller = [[matrix[i][k] - matrix[i][j] * w[k] / w[j] for k in remaining] for i in remaining]
+    new_forcing = [add(forcing[i], scale(u, matrix[i][j] / w[j])) for i in remaining]
+    solutions = solve_system(smaller, new_forcing, [values[i] for i in remaining], start)
+    remainder = _sum_of_multiples([w[i] for i in remaining], solutions)
     solutions.insert(j, scale(add(u, scale(remainder, Fraction(-1))), 1 / w[j]))
     return solutions
 

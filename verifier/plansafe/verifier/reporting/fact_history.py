@@ -80,7 +80,7 @@ class FactChanges(NamedTuple):
 
 
 def _differ(before: object, after: object) -> bool:
-    """Whether two values differ; irrational numbers that cannot be told apart count as different."""
+    """Whether two values differ; irrational numbers that are not compared count as different."""
     try:
         return before != after
     except Undecided:

@@ -122,8 +122,8 @@ class Courses:
         parts: list[set[GroundFluent]] = []
         for fluent in fluents:
             part = {fluent, *[read for read, _ in rates[fluent].weights]}
-            touched = [other for other in parts if other & part]
-            parts = [*[other for other in parts if other not in touched], part.union(*touched)]
+            joined = [earlier for earlier in parts if earlier & part]
+            parts = [*[earlier for earlier in parts if earlier not in joined], part.union(*joined)]
         self._systems = LinearSystems(
             [LinearSystem({f: rates[f] for f in sorted(part)}, {f: start[f] for f in sorted(part)}) for part in parts]
         )

@@ -108,7 +108,7 @@ class Enclosure:
         return self._compare(other) == 0 if _is_number(other) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((self.constant, frozenset(self.terms.items())))  # that of every number that is known to be equal
+        return hash((self.constant, frozenset(self.terms.items())))  # equal numbers have equal terms
 
     def __lt__(self, other: object) -> bool:
         return self._compare(other) < 0 if _is_number(other) else NotImplemented
@@ -168,5 +168,5 @@ def _invert(value: object) -> Number:
     low, high = bounds(value)
     if low <= 0 <= high:
         raise Undecided("a number is divided by one that is zero or too close to zero")
-    one = 1 << 2 * PRECISION
-    return cast(Number, Enclosure(one // high, -(-one // low)))
+    square = 1 << 2 * PRECISION
+    return cast(Number, Enclosure(square // high, -(-square // low)))

@@ -2,7 +2,7 @@
 
 The system x' = A x + B(t) with polynomials B is extended by the powers of the time, so that it has no inhomogeneous
 part: z' = M z. A step of length h multiplies z by the exponential of M h. In a norm with weights, M h is at most 1;
-so the terms of the Taylor series fall fast, and what is left out is at most as great as the last term.
+so the terms of the Taylor series fall fast, and the remainder is at most as great as the last term.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ GroundFluent = tuple[int, int]
 """A function and the code of its arguments."""
 Bounds = tuple[int, int]
 """Bounds of a number, in units of ``2 ** -PRECISION``."""
-_ONE = 1 << PRECISION
+_UNIT = 1 << PRECISION
 _RATIO_BITS = PRECISION + 128
 
 
@@ -61,9 +61,9 @@ def add(left: Course, right: Course) -> Course:
     weights = dict(first.weights)
     for fluent, weight in second.weights:
         weights[fluent] = weights.get(fluent, 0) + weight
-    kept = tuple([(fluent, weight) for fluent, weight in sorted(weights.items()) if weight != 0])
+    nonzero = tuple([(fluent, weight) for fluent, weight in sorted(weights.items()) if weight != 0])
     total = polynomials.add(first.polynomial, second.polynomial)
-    return Form(kept, total) if kept else total
+    return Form(nonzero, total) if nonzero else total
 
 
 def scale(course: Course, factor: Number) -> Course:
@@ -109,7 +109,7 @@ class LinearSystem:
         self._make_rows(powers)
         self._choose_step(powers)
         first = [bounds(value) for value in start.values()]
-        self._grid = [[*first, (_ONE, _ONE), *[(0, 0)] * (powers - 1)]]
+        self._grid = [[*first, (_UNIT, _UNIT), *[(0, 0)] * (powers - 1)]]
         self._step_columns: list[list[Bounds]] = []
 
     def _make_rows(self, powers: int) -> None:
@@ -120,7 +120,7 @@ class LinearSystem:
             row += [(len(self.rates) + k, bounds(c * factorial(k))) for k, c in inhomogeneous if c != 0]
             self._rows.append(row)
         self._rows.append([])
-        self._rows += [[(len(self.rates) + k - 1, (_ONE, _ONE))] for k in range(1, powers)]
+        self._rows += [[(len(self.rates) + k - 1, (_UNIT, _UNIT))] for k in range(1, powers)]
 
     def _choose_step(self, powers: int) -> None:
         """Choose the norm's weights, powers of two, and the step."""
@@ -151,10 +151,10 @@ class LinearSystem:
 
     def _extend_grid(self, number: int) -> None:
         if number > MAX_STEPS:
-            raise Undecided("a number changes too fast in proportion to itself for so long a time")
+            raise Undecided("a number changes too fast in proportion to itself for this length of time")
         if len(self._grid) <= number and not self._step_columns:
             size = len(self._rows)
-            units = [[(_ONE, _ONE) if i == j else (0, 0) for i in range(size)] for j in range(size)]
+            units = [[(_UNIT, _UNIT) if i == j else (0, 0) for i in range(size)] for j in range(size)]
             self._step_columns = [self._advance(unit, (self.step, self.step)) for unit in units]
         while len(self._grid) <= number:
             z = self._grid[-1]
@@ -166,16 +166,16 @@ class LinearSystem:
             self._grid.append(following)
 
     def _advance(self, z: list[Bounds], time: Bounds) -> list[Bounds]:
-        """Return bounds of z after a time of at most one step: a Taylor series with the bound of its rest.
+        """Return bounds of z after a time of at most one step: a Taylor series with the bound of its remainder.
 
-        The rest is much smaller than what the values change within the bounds of the time.
+        The remainder is much smaller than what the values change within the bounds of the time.
         """
         ratio = -(-(time[1] << _RATIO_BITS) // self.step)
         tolerance = max(((time[1] - time[0] << _RATIO_BITS) // self.step) ** 2 >> _RATIO_BITS + 8, 1)
-        count, rest = 1, ratio
-        while rest > tolerance:
+        count, remainder = 1, ratio
+        while remainder > tolerance:
             count += 1
-            rest = -(-rest * ratio // count >> _RATIO_BITS)
+            remainder = -(-remainder * ratio // count >> _RATIO_BITS)
         total, term = z, z
         for number in range(1, count + 1):
             factor = time[0] // number, -(-time[1] // number)
@@ -183,9 +183,9 @@ class LinearSystem:
             total = [_plus(a, b) for a, b in zip(total, term, strict=True)]
         sizes = zip([_largest(value) for value in z], self._weights, strict=True)
         norm = max([-(-size >> weight) if weight >= 0 else size << -weight for size, weight in sizes])
-        left_out = -(-norm * rest >> _RATIO_BITS)
-        rests = [left_out << w if w >= 0 else -(-left_out >> -w) for w in self._weights]
-        return [(low - r, high + r) for (low, high), r in zip(total, rests, strict=True)]
+        weighted = -(-norm * remainder >> _RATIO_BITS)
+        remainders = [weighted << w if w >= 0 else -(-weighted >> -w) for w in self._weights]
+        return [(low - r, high + r) for (low, high), r in zip(total, remainders, strict=True)]
 
 
 class LinearSystems:
@@ -222,7 +222,7 @@ class LinearSystems:
         return trim([divide(derivative, factorial(order)) for order, derivative in enumerate(low)])
 
     def list_derivatives(self, form: Form, more: int = 0) -> list[Number]:
-        """Return the derivatives at time 0, that of order 0 first: enough to determine the form, and ``more``."""
+        """Return the derivatives at time 0, beginning with order 0: enough to determine the form, and ``more``."""
         systems = dict.fromkeys([self.system_of[fluent] for fluent, _ in form.weights])
         degrees = [len(form.polynomial), *[len(r.polynomial) for system in systems for r in system.rates.values()]]
         count = sum([len(system.rates) for system in systems]) + max(degrees) + 1 + more
@@ -240,8 +240,8 @@ class LinearSystems:
         if not isinstance(form, Form):
             return form
         derivatives = self.list_derivatives(form)
-        known = all([isinstance(derivative, int | Fraction | Enclosure) for derivative in derivatives])
-        return tuple(derivatives) if known else form
+        is_exact = all([isinstance(derivative, int | Fraction | Enclosure) for derivative in derivatives])
+        return tuple(derivatives) if is_exact else form
 
     def value_at(self, form: Form, time: Number) -> Number:
         """Return the value of a form."""
@@ -356,7 +356,7 @@ def _largest(interval: Bounds) -> int:
 
 
 def _size(interval: Bounds) -> Fraction:
-    return Fraction(_largest(interval), _ONE)
+    return Fraction(_largest(interval), _UNIT)
 
 
 def _power_of_two(exponent: int) -> Fraction:

@@ -43,7 +43,7 @@ class LazyList:
 
     def __init__(self, numbers: Iterator[Number]) -> None:
         self._numbers = numbers
-        self._known: list[Number] = []
+        self._computed: list[Number] = []
 
     @property
     def first(self) -> Number:
@@ -51,16 +51,16 @@ class LazyList:
         return next(iter(self))
 
     def __iter__(self) -> Iterator[Number]:
-        yield from self._known
+        yield from self._computed
         for number in self._numbers:
-            self._known.append(number)
+            self._computed.append(number)
             yield number
 
 
 class Flow(NamedTuple):
     """The courses from a moment on, with the ``running`` processes.
 
-    ``switches``: the times since the moment at which a comparison changes, and that of the next happening, ``length``.
+    ``switches``: the times since the moment at which a comparison changes. ``length``: the time to the next happening.
     """
 
     courses: Courses

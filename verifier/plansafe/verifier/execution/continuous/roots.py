@@ -123,7 +123,7 @@ def find_rational_between(low: Number, high: Number) -> Number:
         if above_low < below_high:
             return normal_number(Fraction(above_low + below_high) / 2)
         if not isinstance(low, Algebraic) and not isinstance(high, Algebraic):
-            raise Undecided("two moments are equal or too close to be told apart")
+            raise Undecided("two moments are equal or too close to be compared")
         for bound in (low, high):
             if isinstance(bound, Algebraic):
                 bound.root.refine()
