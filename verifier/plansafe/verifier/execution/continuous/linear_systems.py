@@ -242,9 +242,8 @@ class LinearSystems:
         """Return a key that is the same for forms with the same course, as far as that is known."""
         if not isinstance(form, Form):
             return form
-        derivatives = self.list_derivatives(
-            form, self._count_derivatives(form)
-        )  # the difference of two such forms is 0
+        more = self._count_derivatives(form)  # enough for the difference of two forms
+        derivatives = self.list_derivatives(form, more)
         is_exact = all([isinstance(derivative, int | Fraction | Enclosure) for derivative in derivatives])
         return ("derivatives", *derivatives) if is_exact else form
 
