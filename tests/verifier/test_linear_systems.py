@@ -89,3 +89,9 @@ def test_a_system_with_too_many_fluents_is_refused() -> None:
     rates = {(0, code): Form((((0, code + 1), 1),)) for code in range(MAX_FLUENTS + 1)}
     with pytest.raises(Undecided, match="more than 100 numbers depend on each other"):
         LinearSystem(rates, dict.fromkeys(rates, 1))
+
+
+def test_texts_have_nine_digits_at_any_size() -> None:
+    assert str(Enclosure(*bounds(Fraction(-1, 3)))) == "-0.333333333"
+    assert str(Enclosure(*bounds(Fraction(10**400) + Fraction(2, 3)))) == f"1{'0' * 400}.666666667"
+    assert str(Enclosure(-1, 1)) == "0.000000000"
