@@ -108,7 +108,10 @@ class FindingContext:
         halt = self.outcomes["halt"]
         if self.resolved.timed is None:
             return f"before step {halt.failures[0].step}"
-        return f"after time {float(halt.end):g}" if halt.letters else "before the first happening"
+        if not halt.letters:
+            return "before the first happening"
+        is_large = abs(halt.end) >= 10**15  # `g` would round it, or could not write it
+        return f"after time {halt.end}" if is_large else f"after time {float(halt.end):g}"
 
 
 def _unconditional_atoms(action: Action, predicate: int, value: bool) -> list[Atom]:
