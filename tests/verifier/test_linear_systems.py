@@ -72,3 +72,12 @@ def test_sums_of_the_same_number_are_exact() -> None:
     assert 2 * root - root == root
     assert root + 1 > root
     assert hash(2 * root - root) == hash(root)
+
+
+def test_different_courses_have_different_keys() -> None:
+    """e^t and 1 + t + t^2 / 2 begin with the derivatives 1, 1, 1."""
+    growth, decay = Form(((X, 1),)), Form(((Y, 1),))
+    systems = LinearSystems([LinearSystem({X: growth}, {X: 1}), LinearSystem({Y: Form(((Y, -1),))}, {Y: 1})])
+    assert systems.identify(growth) != systems.identify((1, 1, 1))
+    assert systems.identify(growth) != systems.identify(decay)
+    assert systems.find_polynomial(growth) is None

@@ -38,6 +38,8 @@ MOST_CLASSES = 50
 """Maximum number of error classes with a text."""
 MOST_EXPLAINED = 2_000
 """Maximum number of steps of a plan with a causal graph, causes and a repair."""
+MOST_LINKS = 20_000
+"""Maximum number of edges of a causal graph with all its edges; a larger one has only the needed ones."""
 MOST_STATE = 20_000
 """Maximum number of facts and numbers of the initial state on the page."""
 MOST_COURSES = 6
@@ -307,7 +309,11 @@ def _graph(prepared: Prepared, read: ResolvedPlan, examination: Examined) -> dic
         {**node._asdict(), "at": node.step + offsets.get(node.kind, 0), "redundant": node.name in redundant}
         for node in graph.nodes
     ]
-    return {"graph": {"nodes": nodes, "edges": [edge._asdict() for edge in graph.edges]}}
+    edges, note = graph.edges, {}
+    if len(edges) > MOST_LINKS:
+        edges = tuple([edge for edge in edges if edge.needed])[:MOST_LINKS]
+        note = {"graph_note": f"The plan has {len(graph.edges):,} links. The page has {len(edges):,} necessary ones."}
+    return {"graph": {"nodes": nodes, "edges": [edge._asdict() for edge in edges]}, **note}
 
 
 def build_report_view(result: Result, encode: Callable[[Result], dict[str, Any]]) -> PlanView:

@@ -221,13 +221,16 @@ class LinearSystems:
             return None
         return trim([divide(derivative, factorial(order)) for order, derivative in enumerate(low)])
 
-    def list_derivatives(self, form: Form, more: int = 0) -> list[Number]:
-        """Return the derivatives at time 0, beginning with order 0: enough to determine the form, and ``more``."""
+    def _count_derivatives(self, form: Form) -> int:
+        """Return how many derivatives of a form must be 0 for the form to be 0."""
         systems = dict.fromkeys([self.system_of[fluent] for fluent, _ in form.weights])
         degrees = [len(form.polynomial), *[len(r.polynomial) for system in systems for r in system.rates.values()]]
-        count = sum([len(system.rates) for system in systems]) + max(degrees) + 1 + more
+        return sum([len(system.rates) for system in systems]) + max(degrees) + 1
+
+    def list_derivatives(self, form: Form, more: int = 0) -> list[Number]:
+        """Return the derivatives at time 0, beginning with order 0: enough to determine the form, and ``more``."""
         derivatives: list[Number] = []
-        for _ in range(count):
+        for _ in range(self._count_derivatives(form) + more):
             value = form.polynomial[0] if form.polynomial else 0
             for fluent, weight in form.weights:
                 value = value + weight * self.system_of[fluent].start[fluent]
@@ -239,9 +242,11 @@ class LinearSystems:
         """Return a key that is the same for forms with the same course, as far as that is known."""
         if not isinstance(form, Form):
             return form
-        derivatives = self.list_derivatives(form)
+        derivatives = self.list_derivatives(
+            form, self._count_derivatives(form)
+        )  # the difference of two such forms is 0
         is_exact = all([isinstance(derivative, int | Fraction | Enclosure) for derivative in derivatives])
-        return tuple(derivatives) if is_exact else form
+        return ("derivatives", *derivatives) if is_exact else form
 
     def value_at(self, form: Form, time: Number) -> Number:
         """Return the value of a form."""

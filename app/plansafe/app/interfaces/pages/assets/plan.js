@@ -57,7 +57,8 @@ class PlanView {
       if (detail.timelines[0].courses?.length) body.push(section("numbers", "Numbers over time", this.numbersPlace = h("div")));
     } else if (detail.steps_note) body.push(section("steps", "Steps", h("p", { class: "soft" }, prose(detail.steps_note))));
     if (detail.graph || detail.graph_note) {
-      body.push(section("graph", "Who gives what to whom", this.why(), detail.graph ? new Graph(this, detail.graph).node : h("p", { class: "soft" }, detail.graph_note)));
+      body.push(section("graph", "Who gives what to whom", this.why(),
+        detail.graph_note ? h("p", { class: "soft" }, detail.graph_note) : null, detail.graph ? new Graph(this, detail.graph).node : null));
     }
     if (detail.repair) body.push(section("repair", "Repair", repairPart(detail)));
     body.push(section("about", "What was checked", this.about()));
