@@ -110,8 +110,10 @@ class FindingContext:
             return f"before step {halt.failures[0].step}"
         if not halt.letters:
             return "before the first happening"
-        is_large = abs(halt.end) >= 10**15  # `g` would round it, or could not write it
-        return f"after time {halt.end}" if is_large else f"after time {float(halt.end):g}"
+        try:
+            return f"after time {float(halt.end):g}"
+        except OverflowError:
+            return f"after time {halt.end}"
 
 
 def _unconditional_atoms(action: Action, predicate: int, value: bool) -> list[Atom]:
