@@ -19,8 +19,14 @@ from plansafe.verifier.reporting.report import Report
 WORK_LIMIT = 300_000
 """Of the kernel on one plan, in its units: cases beyond are not compared."""
 UNDECIDED = ("SC509", "SC510")
-ENGINE_ALONE = "eigenvalues that are not rational"
-"""What the kernel says of linear systems that it has no closed form for; the engine decides them."""
+KERNEL_LIMITS = (
+    "eigenvalues that are not",
+    "factors that are not",
+    "too many earlier moments",
+    "too many terms",
+    "too close",
+)
+"""Why the kernel decides no verdict for some linear rates; the engine may decide it."""
 Judgement = tuple[str, frozenset[str]]
 """A headline (or why there is none), and the violated rules."""
 
@@ -83,7 +89,7 @@ def compare_engine(case: HybridCase) -> tuple[list[str], bool]:
     try:
         verdict = kernel.audit(case.plan(), limit=WORK_LIMIT)
     except KernelLimit as limit:
-        if undecided or ENGINE_ALONE in str(limit) or _is_limited_elsewhere(kernel, case):
+        if undecided or any(reason in str(limit) for reason in KERNEL_LIMITS) or _is_limited_elsewhere(kernel, case):
             return [], not undecided
         return [f"the engine decides {ours.headline}; the kernel does not: {limit}"], True
     theirs = from_judgement(verdict, timed=True)

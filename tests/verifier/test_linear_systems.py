@@ -5,11 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from math import factorial
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plansafe.verifier.execution.continuous.enclosures import PRECISION, Enclosure, bounds
-from plansafe.verifier.execution.continuous.linear_systems import Form, LinearSystem, LinearSystems
+from plansafe.verifier.execution.continuous.linear_systems import MAX_FLUENTS, Form, LinearSystem, LinearSystems
+from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number
 
 X, Y = (0, 0), (1, 0)
@@ -81,3 +83,15 @@ def test_different_courses_have_different_keys() -> None:
     assert systems.identify(growth) != systems.identify((1, 1, 1))
     assert systems.identify(growth) != systems.identify(decay)
     assert systems.find_polynomial(growth) is None
+
+
+def test_a_system_with_too_many_fluents_is_refused() -> None:
+    rates = {(0, code): Form((((0, code + 1), 1),)) for code in range(MAX_FLUENTS + 1)}
+    with pytest.raises(Undecided, match="more than 100 numbers depend on each other"):
+        LinearSystem(rates, dict.fromkeys(rates, 1))
+
+
+def test_texts_have_nine_digits_at_any_size() -> None:
+    assert str(Enclosure(*bounds(Fraction(-1, 3)))) == "-0.333333333"
+    assert str(Enclosure(*bounds(Fraction(10**400) + Fraction(2, 3)))) == f"1{'0' * 400}.666666667"
+    assert str(Enclosure(-1, 1)) == "0.000000000"

@@ -53,6 +53,7 @@ def run(plan: str, *rules: str, init: str = "(cold a) (lit)", goal: str = "()", 
         ("0: (light) 0: (douse)", "INVALID SC304@2"),
         (f"1{'0' * 400}: (boil a) [3]", "VALID"),
         (f"0: (light) 1{'0' * 400}: (boil a) [3]", "VALID"),
+        (f"1{'0' * 400}: (light) 2{'0' * 400}: (taste a)", "INVALID SC301@2"),
         ("0: (light) 0.0005: (douse)", "INVALID SC304@2"),
         ("0: (light) 0.001: (douse)", "VALID"),
         ("-1: (light)", "INVALID SC406@1"),
@@ -219,3 +220,9 @@ def test_tolerated_rounding_is_noted() -> None:
     assert notes("0: (light) 0.00099: (douse)") == [("SC708", "(douse)")]
     assert notes("0.000000: (watch a) [1.001001]") == [("SC708", "(watch a)")]
     assert notes("0: (count) 0.00099: (light)") == []
+
+
+def test_a_late_stop_is_named_exactly() -> None:
+    plan = f"1{'0' * 400}: (light) 2{'0' * 400}: (taste a)"
+    report = check(DOMAIN, problem("", objects="a b - thing", init="(= (g) 0)", goal="(hot a)"), plan)
+    assert any(f"after time 1{'0' * 400}" in finding.message for finding in report.findings)

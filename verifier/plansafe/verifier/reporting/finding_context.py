@@ -108,7 +108,12 @@ class FindingContext:
         halt = self.outcomes["halt"]
         if self.resolved.timed is None:
             return f"before step {halt.failures[0].step}"
-        return f"after time {float(halt.end):g}" if halt.letters else "before the first happening"
+        if not halt.letters:
+            return "before the first happening"
+        try:
+            return f"after time {float(halt.end):g}"
+        except OverflowError:
+            return f"after time {halt.end}"
 
 
 def _unconditional_atoms(action: Action, predicate: int, value: bool) -> list[Atom]:

@@ -200,7 +200,12 @@ class Courses:
         high = Fraction(16 * step, 1 << PRECISION) if step else length
         while low < length:
             high = high if high < length else length
-            switches = [root for c in comparisons for root in self._find_switches(c, low, high)]
+            try:
+                switches = [root for c in comparisons for root in self._find_switches(c, low, high)]
+            except Undecided:
+                if low != 0:
+                    yield low  # what happens up to this time is decided
+                raise
             yield from sort_roots([*switches, high] if high is length else switches)
             low, high = high, 2 * high
 

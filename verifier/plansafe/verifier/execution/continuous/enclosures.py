@@ -128,9 +128,16 @@ class Enclosure:
         return float(Fraction(self.low + self.high, 2 << PRECISION))
 
     def __str__(self) -> str:
-        return f"{float(self):.{TEXT_DIGITS}f}"
+        return decimal_text(Fraction(self.low + self.high, 2 << PRECISION))
 
     __repr__ = __str__
+
+
+def decimal_text(number: Fraction) -> str:
+    """Return a number with nine digits after the point."""
+    units = round(abs(number) * 10**TEXT_DIGITS)
+    whole, part = divmod(units, 10**TEXT_DIGITS)
+    return f"{'-' if number < 0 and units else ''}{whole}.{part:0{TEXT_DIGITS}d}"
 
 
 def _is_number(value: object) -> bool:

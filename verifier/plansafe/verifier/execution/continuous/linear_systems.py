@@ -26,6 +26,8 @@ from plansafe.verifier.execution.continuous.polynomials import Polynomial, diffe
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number, divide
 
+MAX_FLUENTS = 100
+"""The most fluents of a linear system."""
 MAX_STEPS = 20_000
 """The most steps of a linear system between two moments."""
 MAX_POLYNOMIAL = 4
@@ -101,6 +103,8 @@ class LinearSystem:
     """Fluents whose rates are linear forms of each other; ``rates`` and ``start`` give rate and first value of each."""
 
     def __init__(self, rates: dict[GroundFluent, Form], start: dict[GroundFluent, Number]) -> None:
+        if len(rates) > MAX_FLUENTS:
+            raise Undecided(f"more than {MAX_FLUENTS} numbers depend on each other")
         self.rates = rates
         self.start = start
         self._places = {fluent: place for place, fluent in enumerate(rates)}
@@ -133,6 +137,7 @@ class LinearSystem:
             for row in sizes
         ]
         fluent_weight = max(0, _log2_above(max(inhomogeneous) / _power_of_two(exponent)) if any(inhomogeneous) else 0)
+        self._fluent_weight = fluent_weight
         self._weights = [fluent_weight] * count + [-k * exponent for k in range(powers)]
         shift = PRECISION - exponent - 1
         if shift < PRECISION // 2:
@@ -171,7 +176,9 @@ class LinearSystem:
         The remainder is much smaller than what the values change within the bounds of the time.
         """
         ratio = -(-(time[1] << _RATIO_BITS) // self.step)
-        tolerance = max(((time[1] - time[0] << _RATIO_BITS) // self.step) ** 2 >> _RATIO_BITS + 8, 1)
+        tolerance = max(
+            ((time[1] - time[0] << _RATIO_BITS) // self.step) ** 2 >> _RATIO_BITS + 8 + self._fluent_weight, 1
+        )
         count, remainder = 1, ratio
         while remainder > tolerance:
             count += 1
@@ -242,9 +249,8 @@ class LinearSystems:
         """Return a key that is the same for forms with the same course, as far as that is known."""
         if not isinstance(form, Form):
             return form
-        derivatives = self.list_derivatives(
-            form, self._count_derivatives(form)
-        )  # the difference of two such forms is 0
+        more = self._count_derivatives(form)  # enough for the difference of two forms
+        derivatives = self.list_derivatives(form, more)
         is_exact = all([isinstance(derivative, int | Fraction | Enclosure) for derivative in derivatives])
         return ("derivatives", *derivatives) if is_exact else form
 

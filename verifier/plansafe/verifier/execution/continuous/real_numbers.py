@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import cast
 
-from plansafe.verifier.execution.continuous.enclosures import Enclosure, bounds
+from plansafe.verifier.execution.continuous.enclosures import TEXT_DIGITS, Enclosure, bounds, decimal_text
 from plansafe.verifier.execution.continuous.polynomials import (
     Polynomial,
     add,
@@ -30,7 +30,6 @@ from plansafe.verifier.model.nodes import Number, normal_number
 
 MAX_REFINEMENTS = 512
 """Bisections after which numbers of different roots are not compared any more."""
-TEXT_DIGITS = 9
 
 
 class RealRoot:
@@ -183,7 +182,7 @@ class Algebraic:
         return float(self.approximate())
 
     def __str__(self) -> str:
-        return f"{float(self):.{TEXT_DIGITS}f}"
+        return decimal_text(self.approximate())
 
     __repr__ = __str__
 
