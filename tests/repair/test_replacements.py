@@ -11,6 +11,7 @@ from repair_replacements import replacement_disagreements, with_wrong_object
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.repair.api import repair
+from plansafe.verifier.repair.attempt import RepairAttempt
 from plansafe.verifier.repair.model import EditKind, RepairOptions, RepairResult, RepairStatus, SameUse, Weights
 from plansafe.verifier.repair.plan_purpose import PurposeHints
 
@@ -101,6 +102,24 @@ def test_the_weight_of_a_replacement_decides() -> None:
 def test_a_limit_makes_no_claim_about_replacements() -> None:
     result = repaired(time_limit_s=0.0)
     assert not (result.status is RepairStatus.FOUND and result.optimal and result.repairs[0].cost > result.bound)
+
+
+def test_no_search_begins_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each replacement has a search of its own."""
+    create, searched_steps = RepairAttempt._create_search, []
+
+    def record_search(attempt: RepairAttempt, *arguments: object, **options: object) -> object:
+        searched_steps.append(options.get("steps"))
+        return create(attempt, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(RepairAttempt, "_create_search", record_search)
+    plan = "(put-in ann dish_soap washer_1) (switch-on ann washer_1)"
+    goal = "(exists (?x - soap) (and (inside ?x washer_1) (running washer_1)))"
+    repaired(goal=goal, plan=plan)
+    assert any(steps is not None for steps in searched_steps)
+    searched_steps.clear()
+    result = repaired(goal=goal, plan=plan, time_limit_s=0.0)
+    assert not any(steps is not None for steps in searched_steps) and not result.optimal
 
 
 @pytest.mark.parametrize("number", range(24))

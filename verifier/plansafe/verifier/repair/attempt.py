@@ -291,6 +291,9 @@ class RepairAttempt:
         are_all, bound = True, replace + max_cost
         count = len(self._replacements)
         for number, replacement in enumerate(self._replacements):
+            if self.deadline is not None and monotonic() > self.deadline:
+                are_all, bound = False, replace
+                break
             steps = replacement.apply_to(self.steps)
             search = self._create_search(steps=steps)
             try:
