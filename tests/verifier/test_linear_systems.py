@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plansafe.verifier.execution.continuous.enclosures import PRECISION, Enclosure, bounds
-from plansafe.verifier.execution.continuous.linear_systems import MAX_FLUENTS, Form, LinearSystem, LinearSystems
+from plansafe.verifier.execution.continuous.linear_systems import (
+    MAX_FLUENTS,
+    Form,
+    LinearSystem,
+    LinearSystems,
+    as_form,
+    scale,
+)
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number
 
@@ -83,6 +90,14 @@ def test_different_courses_have_different_keys() -> None:
     assert systems.identify(growth) != systems.identify((1, 1, 1))
     assert systems.identify(growth) != systems.identify(decay)
     assert systems.find_polynomial(growth) is None
+
+
+def test_roots_of_multiples_are_one_number() -> None:
+    systems, start = LinearSystems([LinearSystem({X: Form(((X, -1),))}, {X: 4})]), Enclosure(*bounds(Fraction(1, 3)))
+    for form in (Form(((X, 1),), (-2,)), Form(((X, 1),), (-start,)), Form((), (-start, 0, 1))):
+        for factor in (1, -3):
+            (root,) = systems.find_roots(as_form(scale(form, factor)), 0, 5)
+            assert systems.find_roots(form, 0, 5) == [root] and systems.find_roots(form, 0, 5)[0] is root
 
 
 def test_a_system_with_too_many_fluents_is_refused() -> None:

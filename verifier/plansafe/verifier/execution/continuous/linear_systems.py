@@ -265,8 +265,10 @@ class LinearSystems:
         order = next((order for order, value in enumerate(derivatives) if value != 0), None)
         if order is None:
             return []
-        first = derivatives[order] if _all_rational(derivatives) or not form.weights else form.weights[0][1]
-        key = self.identify(scale(form, divide(1, first))), low
+        factors = [*derivatives[order:]] if _all_rational(derivatives) else [weight for _, weight in form.weights]
+        factors += reversed(form.polynomial)
+        rational = [factor for factor in factors if isinstance(factor, int | Fraction) and factor]
+        key = self.identify(scale(form, divide(1, rational[0]) if rational else 1)), low
         if key not in self._roots:
             roots = self._isolate_roots(form, order, bounds(low)[0], bounds(high)[1])
             self._roots[key] = [cast(Number, root) for root in roots if root < high]
