@@ -20,13 +20,14 @@ WORK_LIMIT = 300_000
 """Of the kernel on one plan, in its units: cases beyond are not compared."""
 UNDECIDED = ("SC509", "SC510")
 KERNEL_LIMITS = (
+    "too high degree",
     "eigenvalues that are not",
     "factors that are not",
     "too many earlier moments",
     "too many terms",
     "too close",
 )
-"""Why the kernel decides no verdict for some linear rates; the engine may decide it."""
+"""Why the kernel gives no verdict on some cases that the engine decides."""
 Judgement = tuple[str, frozenset[str]]
 """A headline (or why there is none), and the violated rules."""
 

@@ -29,7 +29,7 @@ from .polynomials import (
 from .reader import KernelLimit, require
 
 SIMPLE_DENOMINATOR = 10**6
-MAX_DEGREE = 256
+MAX_DEGREE = 64
 """Of all generators together: the product of the degrees of the polynomials of a number's generators."""
 _order = count(1)
 Interval = tuple[Fraction, Fraction]
@@ -47,10 +47,6 @@ class Generator:
         self.polynomial = polynomial
         self.low, self.high = low, high
         self._is_positive_at_low = evaluate_at(polynomial, low) > 0
-        degree = len(polynomial) - 1
-        for generator in {g for a in polynomial for g in generators_of(a)}:
-            degree *= len(generator.polynomial) - 1
-        require(degree <= MAX_DEGREE, "a number of too high degree", KernelLimit)
 
     def refine(self) -> None:
         """Halve the interval."""
@@ -74,6 +70,14 @@ class Generator:
         self.polynomial = divisor if is_root else divide(self.polynomial, divisor)[0]
         self._is_positive_at_low = evaluate_at(self.polynomial, self.low) > 0
         return is_root
+
+
+def require_low_degree(p: Polynomial) -> None:
+    """Raise ``KernelLimit`` if a polynomial and the generators in its coefficients have too high a degree together."""
+    degree = len(p) - 1
+    for generator in {g for a in p for g in generators_of(a)}:
+        degree *= len(generator.polynomial) - 1
+    require(degree <= MAX_DEGREE, "a number of too high degree", KernelLimit)
 
 
 def generators_of(number: Real) -> set[Generator]:
@@ -277,6 +281,7 @@ def find_roots(p: Polynomial, low: Real, high: Real) -> list[Real]:
     if len(p) == 2:
         root = -p[0] / p[1]
         return [root] if low <= root <= high else []
+    require_low_degree(p)
     p = remove_repeated_factors(p)
     start, end = enclose(low, Fraction(1))[0] - 1, enclose(high, Fraction(1))[1] + 1
     roots = [_root_between(p, *interval) for interval in _isolate(sturm_sequence(p), start, end)]
