@@ -35,8 +35,7 @@ CASES = {
     "a trace that halts after an interval": HybridCase(
         (
             "(:process p0 :parameters () :precondition () :effect (increase (y) (* #t 1)))",
-            "(:durative-action d0 :parameters () :duration (>= ?duration 1) :condition (over all (< (y) 1))"
-            " :effect ())",
+            "(:durative-action d0 :parameters () :duration (= ?duration 2) :condition (over all (< (y) 1)) :effect ())",
         ),
         INIT,
         ("(always-within 4 (not (b0)) (> (y) 0))",),
