@@ -68,4 +68,6 @@ def record_letters(case: HybridCase) -> tuple[Kernel, list[Letter]]:
     finally:
         kernel_module.Evolution = original  # type: ignore[misc]
     letters = RecordingEvolution.latest.letters
-    return kernel, letters[:-1] if letters[-1].end == "open" else letters
+    if letters[-1].end == "open":  # the trace halts before the moment at which a condition over all fails
+        letters[-1] = letters[-1]._replace(end=RecordingEvolution.latest.now)
+    return kernel, letters

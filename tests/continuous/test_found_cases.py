@@ -32,6 +32,16 @@ CASES = {
         ("(:process r0 :forbid (not (on o1)))",),
         ("0: (d0) [2]",),
     ),
+    "a trace that halts after an interval": HybridCase(
+        (
+            "(:process p0 :parameters () :precondition () :effect (increase (y) (* #t 1)))",
+            "(:durative-action d0 :parameters () :duration (= ?duration 2) :condition (over all (< (y) 1)) :effect ())",
+        ),
+        INIT,
+        ("(always-within 4 (not (b0)) (> (y) 0))",),
+        (),
+        ("0: (d0) [2]",),
+    ),
     "the end of a step that is left out": HybridCase(
         (
             "(:process p0 :parameters () :precondition () :effect (increase (y) (* #t 1)))",
