@@ -121,13 +121,15 @@ def test_a_thermostat() -> None:
 
 
 def test_two_thermostats_switch_at_one_moment() -> None:
-    other = (
+    second_thermostat = (
         THERMOSTAT.replace("(x)", "(z)")
         .replace("(p)", "(q)")
         .replace("event o", "event z-o")
         .replace("process ", "process z-")
     )
-    body = THERMOSTAT + other.replace("19", "38").replace("21", "42").replace("10)", "20)").replace("#t 3", "#t 6")
+    body = THERMOSTAT + second_thermostat.replace("19", "38").replace("21", "42").replace("10)", "20)").replace(
+        "#t 3", "#t 6"
+    )
     trace = trace_of(body, "12: (go)", "(= (x) 25) (= (z) 50) (= (y) 0)")
     assert [2 * value for _, value in numbers(trace, "x")] == [value for _, value in numbers(trace, "z")]
     assert [fact for facts in trace.states() for fact in (("p",), ("q",)) if fact in facts] != []
@@ -157,8 +159,8 @@ def test_systems(name: str) -> None:
     x, y, rates = SYSTEMS[name]
     body = f"(:process mix :effect (and (increase (x) (* #t {x})) (increase (y) (* #t {y}))))"
     xs, ys = (samples(body, "(= (x) 10) (= (y) 2)", fluent, 3) for fluent in "xy")
-    for (time, value), (_, other) in zip(xs, ys, strict=True):
-        assert [value, other] == pytest.approx(integrate(rates, [10.0, 2.0], time), abs=1e-8)
+    for (time, x), (_, y) in zip(xs, ys, strict=True):
+        assert [x, y] == pytest.approx(integrate(rates, [10.0, 2.0], time), abs=1e-8)
 
 
 def test_three_numbers_in_a_cycle() -> None:

@@ -47,7 +47,7 @@ class Agent(NamedTuple):
     init: tuple[str, ...]
     goal: str
 
-    def known(self) -> set[str]:
+    def list_names(self) -> set[str]:
         return {name for objects in (self.public, self.private) for names in objects.values() for name in names}
 
 
@@ -93,7 +93,7 @@ def plain_texts(agents: list[Agent]) -> tuple[str, str]:
         for kind in ("van", "town", "parcel")
     }
     facts = [fact for agent in agents for fact in agent.init]
-    facts += [f"(knows{number} {name})" for number, agent in enumerate(agents) for name in agent.known()]
+    facts += [f"(knows{number} {name})" for number, agent in enumerate(agents) for name in agent.list_names()]
     goal = f"(and {' '.join(agent.goal for agent in agents)})"
     return (
         f"(define (domain post) {TYPES} (:predicates {PUBLIC} {PRIVATE} {knows}) {' '.join(actions)})",
@@ -134,8 +134,8 @@ def random_plan(random: Random, agents: list[Agent]) -> str:
         name = random.choice(agent.actions or tuple(names))
         pool: dict[str, list[str]] = {kind: agent.public[kind] + agent.private[kind] for kind in agent.public}
         if random.random() < 0.3:
-            other = random.choice(agents)
-            pool = {kind: pool[kind] + other.public[kind] + other.private[kind] for kind in pool}
+            peer = random.choice(agents)
+            pool = {kind: pool[kind] + peer.public[kind] + peer.private[kind] for kind in pool}
         kinds = [word for word in ACTIONS[name][0].split() if word in pool]
         choices = list(product(*[pool[kind] for kind in kinds]))
         if choices:
@@ -176,12 +176,12 @@ def headlines(texts: tuple[str, str], *plans: str) -> list[str]:
     """The verdicts on plans; the kernel must agree."""
     domain, problem = texts
     checker, kernel = Checker(Source("domain", domain), Source("problem", problem)), Kernel(domain, problem)
-    found = []
+    headlines = []
     for plan in plans:
         headline = judge(checker, plan).headline
         assert headline is not None and kernel.audit(plan).headline == headline.value, plan
-        found.append(headline.value)
-    return found
+        headlines.append(headline.value)
+    return headlines
 
 
 GREET = (

@@ -7,7 +7,8 @@ from fractions import Fraction
 from math import inf, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
-from plansafe.verifier.execution.continuous.courses import Comparison, Courses, GroundFluent
+from plansafe.verifier.execution.continuous.courses import Comparison, Courses
+from plansafe.verifier.execution.continuous.linear_systems import GroundFluent
 from plansafe.verifier.execution.continuous.nature import find_nature
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.outcome import LetterCause

@@ -14,6 +14,7 @@ from plansafe.verifier.execution.continuous.enclosures import PRECISION
 from plansafe.verifier.execution.continuous.linear_systems import (
     Course,
     Form,
+    GroundFluent,
     LinearSystem,
     LinearSystems,
     NotLinear,
@@ -31,9 +32,6 @@ from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Binding, Expression, Number, RateEffect, divide
 from plansafe.verifier.model.operations import expression_fluents
-
-GroundFluent = tuple[int, int]
-"""A function and the code of its arguments."""
 
 
 class GroundRate(NamedTuple):
@@ -130,10 +128,11 @@ class Courses:
         self._waiting.clear()
         for fluent in fluents:
             polynomial = self._systems.find_polynomial(Form(((fluent, 1),)))
-            if polynomial is not None:
+            if polynomial is None:
+                continue
+            del self.changing[fluent]
+            if len(polynomial) > 1:
                 self.changing[fluent] = polynomial
-                if len(polynomial) <= 1:
-                    del self.changing[fluent]
 
     def _find_value(self, fluent: GroundFluent) -> Number:
         """Return the value at the beginning."""

@@ -136,8 +136,8 @@ class Enclosure:
 def decimal_text(number: Fraction) -> str:
     """Return a number with nine digits after the point."""
     units = round(abs(number) * 10**TEXT_DIGITS)
-    whole, part = divmod(units, 10**TEXT_DIGITS)
-    return f"{'-' if number < 0 and units else ''}{whole}.{part:0{TEXT_DIGITS}d}"
+    integer, decimals = divmod(units, 10**TEXT_DIGITS)
+    return f"{'-' if number < 0 and units else ''}{integer}.{decimals:0{TEXT_DIGITS}d}"
 
 
 def _is_number(value: object) -> bool:

@@ -222,7 +222,7 @@ class LinearSystems:
 
     def find_polynomial(self, form: Form) -> Polynomial | None:
         """Return the polynomial of low degree that a form is; ``None`` if it is none, or is not known to be one."""
-        derivatives = self.list_derivatives(form, MAX_POLYNOMIAL)
+        derivatives = self.list_derivatives(form)
         low, high = derivatives[:MAX_POLYNOMIAL], derivatives[MAX_POLYNOMIAL:]
         if not _all_rational(derivatives) or any(high):
             return None
@@ -234,10 +234,14 @@ class LinearSystems:
         degrees = [len(form.polynomial), *[len(r.polynomial) for system in systems for r in system.rates.values()]]
         return sum([len(system.rates) for system in systems]) + max(degrees) + 1
 
-    def list_derivatives(self, form: Form, more: int = 0) -> list[Number]:
-        """Return the derivatives at time 0, beginning with order 0: enough to determine the form, and ``more``."""
+    def list_derivatives(self, form: Form) -> list[Number]:
+        """Return the derivatives at time 0, beginning with order 0.
+
+        They are enough to determine the difference of two forms, and whether a form is a polynomial of low degree.
+        """
+        count = self._count_derivatives(form)
         derivatives: list[Number] = []
-        for _ in range(self._count_derivatives(form) + more):
+        for _ in range(count + max(count, MAX_POLYNOMIAL)):
             value = form.polynomial[0] if form.polynomial else 0
             for fluent, weight in form.weights:
                 value = value + weight * self.system_of[fluent].start[fluent]
@@ -249,10 +253,7 @@ class LinearSystems:
         """Return a key that is the same for forms with the same course, as far as that is known."""
         if not isinstance(form, Form):
             return form
-        more = self._count_derivatives(form)  # enough for the difference of two forms
-        derivatives = self.list_derivatives(form, more)
-        is_exact = all([isinstance(derivative, int | Fraction | Enclosure) for derivative in derivatives])
-        return ("derivatives", *derivatives) if is_exact else form
+        return _make_key(form, self.list_derivatives(form))
 
     def value_at(self, form: Form, time: Number) -> Number:
         """Return the value of a form."""
@@ -268,7 +269,8 @@ class LinearSystems:
         factors = [*derivatives[order:]] if _all_rational(derivatives) else [weight for _, weight in form.weights]
         factors += reversed(form.polynomial)
         rational = [factor for factor in factors if isinstance(factor, int | Fraction) and factor]
-        key = self.identify(scale(form, divide(1, rational[0]) if rational else 1)), low
+        factor = divide(1, rational[0]) if rational else 1
+        key = _make_key(scale(form, factor), [factor * derivative for derivative in derivatives]), low
         if key not in self._roots:
             roots = self._isolate_roots(form, order, bounds(low)[0], bounds(high)[1])
             self._roots[key] = [cast(Number, root) for root in roots if root < high]
@@ -328,6 +330,12 @@ class Root(Enclosure):
     def __init__(self, low: int, high: int) -> None:
         super().__init__(low, high)
         self.values: dict[GroundFluent, Number] = {}
+
+
+def _make_key(form: Course, derivatives: list[Number]) -> object:
+    """Return the derivatives of a form if they can be compared exactly, else the form."""
+    is_exact = all([isinstance(derivative, int | Fraction | Enclosure) for derivative in derivatives])
+    return ("derivatives", *derivatives) if is_exact else form
 
 
 def _all_rational(numbers: Iterable[Number]) -> bool:
