@@ -134,8 +134,9 @@ class StepForesight:
         facts = state.facts[predicate]
         facts.add(code)
         is_indexed = runtime.indexes.reads(predicate)
+        view_changes: list[StateChange] = []
         if is_indexed:
-            runtime.indexes.update(((predicate, code, True),))
+            view_changes = runtime.indexes.follow_with_views(state.facts, state.fluents, ((predicate, code, True),))
         due_checks: DueChecks = []
         try:
             # A binding with changes that are not read yet reads the step as well.
@@ -144,7 +145,7 @@ class StepForesight:
                 for number in self._find_watchers(predicate, True, False)[0]
                 if number in self._pending and self._pending_reads(number, predicate, code)
             }
-            self._add_affected(predicate, code, True, affected, False)
+            self._add_affected(((predicate, code, True), *view_changes), affected, False)
             broken = (
                 self._find_broken_by_others(self._departing, affected) if affected else set(self._departing.all_broken)
             )
@@ -162,7 +163,7 @@ class StepForesight:
         finally:
             facts.discard(code)
             if is_indexed:
-                runtime.indexes.update(((predicate, code, False),))
+                runtime.indexes.follow(((predicate, code, False),))
         return frozenset(broken), due_checks
 
     def _pending_reads(self, number: int, predicate: int, code: int) -> bool:
@@ -220,14 +221,13 @@ class StepForesight:
 
     def _evaluate_changes(self, changes: tuple[StateChange, ...]) -> BrokenInstances:
         runtime = self.runtime
-        runtime.indexes.update(changes)
+        view_changes = runtime.indexes.follow_with_views(self.state.facts, self.state.fluents, changes)
         affected: AffectedMonitors = {}
-        for predicate, code, value in changes:
-            self._add_affected(predicate, code, bool(value), affected, True)
+        self._add_affected((*changes, *view_changes), affected, True)
         broken = self._find_broken_by_others(self._arriving, affected)
         for number, candidates in affected.items():
             broken.update(self._predict(number, changes, candidates, self.next_time))
-        runtime.indexes.update([(index, code, not value) for index, code, value in reversed(changes)])
+        runtime.indexes.follow([(index, code, not value) for index, code, value in reversed(changes)])
         return frozenset(broken)
 
     # -- both letters -------------------------------------------------------------------------------------------------
@@ -246,19 +246,22 @@ class StepForesight:
             watchers = self._watchers[index, added, arriving] = readers, triggers
         return watchers
 
-    def _add_affected(self, predicate: int, code: int, added: bool, affected: AffectedMonitors, arriving: bool) -> None:
-        """Add the monitors that a change affects."""
+    def _add_affected(self, changes: Iterable[StateChange], affected: AffectedMonitors, arriving: bool) -> None:
+        """Add the monitors that changes affect."""
         state, runtime, monitors = self.state, self.runtime, self.monitors
-        readers, triggers = self._find_watchers(predicate, added, arriving)
-        for number in readers:
-            if monitors[number].is_affected(predicate, code):
-                affected.setdefault(number, [])
         bindings: list[tuple[int, ...]] = []
-        for number, find in triggers:
-            find(state.facts, state.fluents, runtime.indexes.tables, code, bindings)
-            if bindings:
-                affected.setdefault(number, []).extend(bindings)
-                bindings = []
+        for index, code, value in changes:
+            readers, triggers = self._find_watchers(index, bool(value), arriving)
+            if value is None and runtime.is_view(index):
+                triggers = [*triggers, *self._find_watchers(index, True, arriving)[1]]
+            for number in readers:
+                if monitors[number].is_affected(index, code):
+                    affected.setdefault(number, [])
+            for number, find in triggers:
+                find(state.facts, state.fluents, runtime.indexes, code, bindings)
+                if bindings:
+                    affected.setdefault(number, []).extend(bindings)
+                    bindings = []
 
     def _predict(
         self, number: int, changes: tuple[StateChange, ...], candidates: list[tuple[int, ...]], letter_time: LetterTime

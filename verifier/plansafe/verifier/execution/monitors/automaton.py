@@ -128,7 +128,7 @@ class Automaton:
     def start(self, state: State, indexes: FactIndexes) -> None:
         """Find the bindings whose leaves differ from the default in S0; :meth:`step` reads the first letter."""
         for search in self.searches:
-            search.find_all(state.facts, state.fluents, indexes.tables, 0, self._candidates)
+            search.find_all(state.facts, state.fluents, indexes, 0, self._candidates)
 
     def create_instances(self, state: State) -> None:
         """Create the instances of the bindings found by :meth:`start` before the first letter is complete.

@@ -84,7 +84,7 @@ class InvariantMonitor:
 
     def start(self, state: State, indexes: FactIndexes) -> None:
         """Find every violation of S0."""
-        self.search.find_all(state.facts, state.fluents, indexes.tables, 0, self.candidates)
+        self.search.find_all(state.facts, state.fluents, indexes, 0, self.candidates)
 
     def is_affected(self, predicate: int, code: int) -> bool:
         """Whether a change must be recorded: a violated instance reads it."""

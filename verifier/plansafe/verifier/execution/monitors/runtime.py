@@ -74,12 +74,13 @@ class Runtime:
         """The parts with too many instances to expand their temporal quantifiers."""
         self.match_counts = [0] * len(rule_set.rules)
         self._latches = LatchTable(emitter, rule_set.momentary, self.monitors)
-        for number, part in enumerate(rule_set.parts):
-            if all([rule_set.task.domains[v.domain] for v in part.parameters]):  # otherwise it has no instance
-                try:
-                    self._add_monitor(number, part, emitter)
-                except LimitReached:
-                    self.too_large.append(number)
+        with emitter.monitor_conditions():
+            for number, part in enumerate(rule_set.parts):
+                if all([rule_set.task.domains[v.domain] for v in part.parameters]):  # otherwise it has no instance
+                    try:
+                        self._add_monitor(number, part, emitter)
+                    except LimitReached:
+                        self.too_large.append(number)
         self._match_counter = MatchCounter(rule_set, emitter)
         self.indexes = FactIndexes(emitter, emitter.requested_indexes)
         self._fill_dispatch_tables()
@@ -137,7 +138,7 @@ class Runtime:
 
     def _fill_dispatch_tables(self) -> None:
         """Make the tables from a changed predicate (or fluent) to the monitors that read it; forks share them."""
-        size = len(self.rule_set.task.predicates) + len(self.rule_set.task.functions)
+        size = len(self.rule_set.task.predicates) + len(self.rule_set.task.functions) + len(self.indexes.emitter.views)
         self._added: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
         self._deleted: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
         self._readers: list[list[int]] = [[] for _ in range(size)]
@@ -160,17 +161,22 @@ class Runtime:
             [
                 i if i < predicate_count else predicate_count - 1 - i
                 for i, readers in enumerate(self._readers)
-                if readers
+                if readers and not self.is_view(i)
             ]
         ) | {p for p, _ in self.indexes.specs}
 
+    def is_view(self, index: int) -> bool:
+        """Whether an index in a log of changes is that of a view."""
+        return index >= len(self.rule_set.task.predicates) + len(self.rule_set.task.functions)
+
     def find_readers(self, index: int) -> list[int]:
         """The monitors (by number) that a change of a predicate or fluent may affect."""
-        return self._readers[index]
+        return self._readers[index] if index < len(self._readers) else []
 
     def find_triggers(self, index: int, added: bool) -> list[tuple[int, TriggerFunction]]:
         """The triggers for an added fact (otherwise: a removed fact or a changed number), with their monitors."""
-        return self._added[index] if added else self._deleted[index]
+        triggers = self._added if added else self._deleted
+        return triggers[index] if index < len(triggers) else []  # views that were made later have no triggers
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
@@ -178,6 +184,7 @@ class Runtime:
         """Read S0, the state before the first step."""
         self._summary = None
         self.indexes.build(state.facts)
+        state = self._add_indexes(state)
         for number in range(len(self.monitors)):
             monitor = self._unshare_monitor(number)
             monitor.start(state, self.indexes)
@@ -198,9 +205,9 @@ class Runtime:
             self.monitors[number] = self.monitors[number].fork()
         return self.monitors[number]
 
-    def enter_state(self, state: State, log: Iterable[StateChange], letter_time: LetterTime) -> None:
+    def enter_state(self, state: State, log: Sequence[StateChange], letter_time: LetterTime) -> None:
         """Read the state that is reached; ``log`` has the changes since the state before."""
-        due_monitors = dict(self._awake)
+        state, due_monitors = self._add_indexes(state), dict(self._awake)
         self._record_changes(state, log, due_monitors)
         for number in due_monitors:
             if self.monitors[number].reads_actions:
@@ -215,6 +222,10 @@ class Runtime:
             for check in self._due_after:
                 self._check_after_step(check, state, letter_time)
             self._due_after.clear()
+
+    def _add_indexes(self, state: State) -> State:
+        """The same state, with the indexes of its facts."""
+        return State(state.task, state.facts, state.fluents, self.indexes)
 
     # Runs that record where a rule part decides override the next three methods.
 
@@ -231,12 +242,10 @@ class Runtime:
         """Let a monitor report that the trace has ended."""
         monitor.finish(state, letter)
 
-    def _record_changes(self, state: State, log: Iterable[StateChange], due_monitors: dict[int, None]) -> None:
+    def _record_changes(self, state: State, log: Sequence[StateChange], due_monitors: dict[int, None]) -> None:
         """Record changes in the monitors that they affect; these join ``due_monitors``, which read the next letter."""
-        self.indexes.update(log)
-        facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
         monitors, unshared = self.monitors, self._unshared_monitors
-        bindings: list[tuple[int, ...]] = []
+        view_changes = self.indexes.follow_with_views(state.facts, state.fluents, log)
         for predicate, code, value in log:
             for number in self._readers[predicate]:
                 monitor = monitors[number]
@@ -246,16 +255,27 @@ class Runtime:
                 elif monitor.is_affected(predicate, code):
                     self._unshare_monitor(number).record_change(predicate, code)
                     due_monitors[number] = None
-            for number, find in self._added[predicate] if value else self._deleted[predicate]:
-                find(facts, fluents, tables, code, bindings)
-                if bindings:
-                    self._unshare_monitor(number).candidates.extend(bindings)
-                    due_monitors[number] = None
-                    bindings = []
+            self._find_candidates(state, self.find_triggers(predicate, bool(value)), code, due_monitors)
+        for index, code, value in view_changes:
+            for added in (True, False) if value is None else (bool(value),):
+                self._find_candidates(state, self.find_triggers(index, added), code, due_monitors)
+
+    def _find_candidates(
+        self, state: State, triggers: list[tuple[int, TriggerFunction]], code: int, due_monitors: dict[int, None]
+    ) -> None:
+        """Add the bindings that the triggers of a change find to the candidates of their monitors."""
+        bindings: list[tuple[int, ...]] = []
+        for number, find in triggers:
+            find(state.facts, state.fluents, self.indexes, code, bindings)
+            if bindings:
+                self._unshare_monitor(number).candidates.extend(bindings)
+                due_monitors[number] = None
+                bindings = []
 
     def take_actions(self, state: State, action_facts: Sequence[ActionFact], letter_time: LetterTime) -> None:
         """Read the present letter with its actions; their action facts hold meanwhile."""
         log: list[StateChange] = []
+        state = self._add_indexes(state)
         for predicate, code in action_facts:
             if code not in state.facts[predicate]:
                 state.facts[predicate].add(code)
@@ -337,6 +357,7 @@ class Runtime:
 
     def finish(self, state: State, letter_time: LetterTime) -> None:
         """Read the last letter, which has no actions, and report the end of the trace."""
+        state = self._add_indexes(state)
         self._read_actions(state, letter_time)
         numbers: Iterable[int] = range(len(self.monitors))
         if self._summary is not None:

@@ -56,7 +56,7 @@ class StepCheck:
         """The bindings that may match the next step, whose action fact is in the state."""
         bindings: list[Binding] = []
         for find in self._finds:
-            find(state.facts, state.fluents, indexes.tables, code, bindings)
+            find(state.facts, state.fluents, indexes, code, bindings)
         return bindings
 
     def check_step(self, state: State, bindings: Iterable[Binding], letter_time: LetterTime) -> None:
