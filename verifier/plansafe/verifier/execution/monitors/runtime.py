@@ -27,7 +27,8 @@ from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.operations import is_temporal, mentions
+from plansafe.verifier.model.nodes import TRUE, And, Quantified
+from plansafe.verifier.model.operations import atoms_in, is_temporal, mentions, subformulas
 from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
 TriggerFunction = Callable[..., None]
@@ -73,6 +74,8 @@ class Runtime:
         self.too_large: list[int] = []
         """The parts with too many instances to expand their temporal quantifiers."""
         self.match_counts = [0] * len(rule_set.rules)
+        self._indexed_by_checks: set[int] = set()
+        """The predicates that checks read inside quantifiers."""
         self._latches = LatchTable(emitter, rule_set.momentary, self.monitors)
         with emitter.monitor_conditions():
             for number, part in enumerate(rule_set.parts):
@@ -93,6 +96,9 @@ class Runtime:
             assert part.step is not None
             check = self._make_step_check(number, part, emitter)
             if check is not None:
+                for part_formula in subformulas(And((part.guard or TRUE, formula))):
+                    if isinstance(part_formula, Quantified):
+                        self._indexed_by_checks.update([atom.predicate for atom in atoms_in(part_formula)])
                 self.checks.setdefault(find_action_predicate(part.step), []).append(check)
                 return
             formula = part.as_invariant().body
@@ -163,7 +169,7 @@ class Runtime:
                 for i, readers in enumerate(self._readers)
                 if readers and not self.is_view(i)
             ]
-        ) | {p for p, _ in self.indexes.specs}
+        ) | {p for p, _ in self.indexes.specs}.union(self._indexed_by_checks)
 
     def is_view(self, index: int) -> bool:
         """Whether an index in a log of changes is that of a view."""
@@ -432,6 +438,7 @@ class Runtime:
         copy.key_memories = dict(self.key_memories)
         copy.match_counts = list(self.match_counts)
         copy._match_counter = self._match_counter  # noqa: SLF001 - of its own class
+        copy._indexed_by_checks = self._indexed_by_checks  # noqa: SLF001 - of its own class
         copy._first_letters = self._first_letters  # noqa: SLF001 - of its own class
         copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers  # noqa: SLF001 - of its own class
         copy._awake, copy._due_at_actions = dict(self._awake), dict(self._due_at_actions)  # noqa: SLF001 - of its own class
