@@ -43,9 +43,9 @@ IndexKey = tuple[int, tuple[int, ...]]
 class QuantifierView(NamedTuple):
     """A quantifier whose matches monitors store by the values of its free variables.
 
-    A match is a binding under which the body of ``exists`` is true, or that of ``forall`` false. ``has_match(S, F, I,
+    A match is a binding under which the body of ``exists`` is true, or the body of ``forall`` false. ``has_match(S, F, I,
     code)`` looks for one, and stores the answer in ``I[table]`` by the code of the values of ``slots``.
-    ``change_index``: its number in a log of changes, after the functions. ``read_predicates`` are those of all its
+    ``change_index``: its number in a log of changes, after the functions. ``read_predicates`` are the predicates of its
     atoms. ``triggers`` are pairs of an index in the log and ``find(S, F, I, code, out)``, which adds the codes that a
     change may affect to ``out``. It evaluates positive atoms alone, so facts that were deleted in the same step must be
     present meanwhile.
@@ -100,8 +100,8 @@ class CodeBuilder(ABC):
         """By number, the key of an index; ``None`` for the table of a view."""
         self._queued_definitions: list[str] = []
         self._free_slots_by_identity: dict[int, tuple[Formula, frozenset[int]]] = {}
-        self._pushed_quantifiers: dict[int, Quantified] = {}
-        """The quantifiers that are as far inside as possible, by identity."""
+        self._pushed_quantifiers: dict[int, tuple[Quantified, Formula]] = {}
+        """By identity, quantifiers, each moved as far inside as possible."""
         self._function_count = 0
         self._names_of_texts: dict[tuple[str, ...], str] = {}
 

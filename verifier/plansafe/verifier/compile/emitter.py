@@ -146,12 +146,13 @@ class Emitter(CodeBuilder):
         return f"(not {call})" if formula.universal else call
 
     def _push_inwards(self, quantified: Quantified) -> Formula:
-        formula: Formula = quantified
-        if id(quantified) not in self._pushed_quantifiers:
+        pushed = self._pushed_quantifiers.get(id(quantified))
+        if pushed is None:
             formula = push_quantifiers_inwards(quantified, self.task.domains)
-            pushed = [part for part in subformulas(formula) if isinstance(part, Quantified)]
-            self._pushed_quantifiers.update({id(part): part for part in pushed})
-        return formula
+            pushed = self._pushed_quantifiers[id(quantified)] = quantified, formula
+            parts = [part for part in subformulas(formula) if isinstance(part, Quantified)]
+            self._pushed_quantifiers.update({id(part): (part, part) for part in parts})
+        return pushed[1]
 
     @staticmethod
     def _split(formula: Quantified) -> list[tuple[Disjunct, dict[int, int]]]:
@@ -179,12 +180,14 @@ class Emitter(CodeBuilder):
 
         They do for nested quantifiers, unless a change may affect bindings that no fact restricts.
         """
-        if not self.for_monitors or not isinstance(formula, Quantified) or has_comparison(formula):
+        if not self.for_monitors or not isinstance(formula, Quantified):
             return None
         if id(formula) not in self._views_by_identity:
             nesting = _count_nested_quantifiers(formula)
-            has_view = nesting <= MAX_VIEW_DEPTH and (self._is_inside_view or nesting > 1)
-            self._views_by_identity[id(formula)] = formula, self._define_view(formula) if has_view else None
+            is_view = (
+                (self._is_inside_view or nesting > 1) and nesting <= MAX_VIEW_DEPTH and not has_comparison(formula)
+            )
+            self._views_by_identity[id(formula)] = formula, self._define_view(formula) if is_view else None
         return self._views_by_identity[id(formula)][1]
 
     @property

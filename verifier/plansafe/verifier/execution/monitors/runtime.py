@@ -172,7 +172,7 @@ class Runtime:
         ) | {p for p, _ in self.indexes.specs}.union(self._indexed_by_checks)
 
     def is_view(self, index: int) -> bool:
-        """Whether an index in a log of changes is that of a view."""
+        """Whether an index in a log of changes is the index of a view."""
         return index >= len(self.rule_set.task.predicates) + len(self.rule_set.task.functions)
 
     def find_readers(self, index: int) -> list[int]:
