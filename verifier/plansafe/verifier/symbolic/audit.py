@@ -49,6 +49,12 @@ def audit(case: AuditCase) -> Report:
             from plansafe.verifier.symbolic.worlds.order_report import OrderReporter  # noqa: PLC0415 - for such plans alone
 
             return OrderReporter(case, restrictions).report()
+        if compiled.task.is_continuous:
+            from plansafe.verifier.symbolic.worlds.continuous_report import (  # noqa: PLC0415 - for such plans alone
+                ContinuousReporter,
+            )
+
+            return ContinuousReporter(case, restrictions).report()
         if case.resolved.timed is not None and any([step.tolerance for step in case.resolved.timed]):
             from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter  # noqa: PLC0415 - for such plans alone
 

@@ -1,0 +1,74 @@
+"""The report on a plan in continuous time in which facts, outcomes or one number are open (docs/continuous.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.reporting.report import Headline, Report
+from plansafe.verifier.reporting.worlds import Completion, ShownRange, ShownValue
+from plansafe.verifier.symbolic.worlds.open_number_audit import OpenNumberAudit, ValueRange, merge_ranges
+from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter, audit_each_world
+from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
+
+_GOOD = (Headline.SAFE, Headline.VALID)
+
+
+def find_unsupported_opening(compiled: CompiledTask) -> str:
+    """Say what is open and is not decided over all values in continuous time; empty if nothing is."""
+    unknowns = compiled.task.unknowns
+    if unknowns is None or not any(unknowns.intervals):
+        return ""
+    if sum([len(intervals) for intervals in unknowns.intervals]) > 1:
+        return "several open numbers"
+    literals = [literal for choice in unknowns.choices for literals in choice.alternatives for literal in literals]
+    if any([literal.fluent for literal in literals]):
+        return "a choice between values of a number"
+    return "an invariant beside an open number" if compiled.invariants else ""
+
+
+class ContinuousReporter(TimedReporter):
+    """Reports on one plan in continuous time, over all values of at most one open number."""
+
+    _ranges: Sequence[ValueRange] = ()
+    """The values of the open number, if nothing else is open."""
+
+    def decide(self) -> WorldsVerdict:
+        """Decide the verdict over all values of the number, in one world after the other if more is open."""
+        parts = self.open_parts
+        self.method = "one world after the other"
+        if parts.open_numbers and not (parts.open_fact_count or parts.choices):
+            self.method = "all values of the number"
+        return audit_each_world(parts, self._audit_world, self.deadline)
+
+    def _audit_world(self, world: Completion) -> WorldsVerdict:
+        """The verdict on one completion of the facts with its outcomes, over all values of the number."""
+        audit = OpenNumberAudit(self.compiled, self.resolved, world, self.deadline)
+        audit.run()
+        if self.method == "all values of the number":
+            self._ranges = list(merge_ranges(audit.ranges))
+        return audit.make_verdict()
+
+    def _make_report(self, sample: Report) -> Report:
+        report = super()._make_report(sample)
+        if not self._ranges or report.worlds is None:
+            return report
+        key = self.open_parts.open_numbers[0]
+        name = self.task.fluent_text(*key)
+        headlines = {part.headline for part in self._ranges}
+        is_bad = bool(headlines & {Headline.INVALID, Headline.UNSAFE})
+        cause: tuple[ShownValue, ...] | None = None
+        if is_bad and len(self.failing_worlds) > 0:
+            value = self.failing_worlds[0].world.values[key]
+            cause = () if headlines <= {Headline.INVALID, Headline.UNSAFE} else (ShownValue(name, str(value)),)
+        worlds = report.worlds._replace(
+            ranges=tuple([_show_range(name, part) for part in self._ranges]),
+            question=(name,) if is_bad and headlines & {*_GOOD} else None,
+            cause=cause,
+        )
+        return report._replace(worlds=worlds)
+
+
+def _show_range(name: str, part: ValueRange) -> ShownRange:
+    low, high = [None if end is None else str(end) for end in (part.low, part.high)]
+    return ShownRange(name, low, high, part.low_open, part.high_open, part.headline.value)
