@@ -5,7 +5,6 @@ The kernel judges each range as a whole, and the case with single values: one of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from random import Random
 
@@ -13,7 +12,7 @@ from hybrid_compare import WORK_LIMIT, Comparison, make_checker
 from hybrid_random import HybridCase
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.kernel import Kernel, KernelLimit, OpenRange, World
+from plansafe.verifier.kernel import Kernel, KernelLimit, World
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.worlds.open_number_audit import OpenNumberAudit, ValueRange
 from plansafe.verifier.symbolic.worlds.world_replay import make_certain_world
@@ -44,15 +43,11 @@ def compare_ranges(case: HybridCase, random: Random) -> Comparison:
     differing: list[str] = []
     confirmed = 0
     for part in audit.ranges:
-        if part.low_open and _are_rational(part):
-            assert part.low is None or isinstance(part.low, int | Fraction)
-            assert part.high is None or isinstance(part.high, int | Fraction)
-            headline = _judge(kernel, case, fluent, OpenRange(part.low, part.high).number())
-            confirmed += headline == part.headline.value
-            if _differs(part, headline):
-                differing.append(f"{part}: {headline}")
+        headlines = [_find_headline(kernel, case, fluent, part)]
         if part.sample is not None:
-            differing += _compare_value(kernel, case, fluent, part, part.sample)
+            headlines.append(_judge(kernel, case, fluent, part.sample))
+        confirmed += part.low_open and headlines[0] == part.headline.value
+        differing += [f"{part}: {headline}" for headline in headlines if _differs(part, headline)]
     assert audit.number is not None
     low, high, _, _ = audit.number.interval
     assert low is not None
@@ -62,18 +57,10 @@ def compare_ranges(case: HybridCase, random: Random) -> Comparison:
         parts = [part for part in audit.ranges if _contains(part, value)]
         if len(parts) != 1 and not audit.limits:
             differing.append(f"{value} is in {len(parts)} ranges")
-        for part in parts:
-            differing += _compare_value(kernel, case, fluent, part, value)
+        headline = _judge(kernel, case, fluent, value)
+        differing += [f"{value} in {part}: {headline}" for part in parts if _differs(part, headline)]
     headlines = ", ".join(sorted({part.headline.value for part in audit.ranges}))
     return Comparison(tuple(differing), headlines, confirmed, not audit.limits)
-
-
-def _compare_value(
-    kernel: Kernel, case: HybridCase, fluent: tuple[str, ...], part: ValueRange, value: Number
-) -> Iterator[str]:
-    headline = _judge(kernel, case, fluent, value)
-    if _differs(part, headline):
-        yield f"{value} in {part}: {headline}"
 
 
 def _differs(part: ValueRange, headline: str | None) -> bool:
@@ -81,16 +68,23 @@ def _differs(part: ValueRange, headline: str | None) -> bool:
     return None not in part.verdict[:3] and headline not in (part.headline.value, None)
 
 
-def _judge(kernel: Kernel, case: HybridCase, fluent: tuple[str, ...], value: object) -> str | None:
+def _judge(kernel: Kernel, case: HybridCase, fluent: tuple[str, ...], value: Number) -> str | None:
     """Return the kernel's headline; ``None`` if it gives none."""
     try:
-        return kernel.audit(case.plan(), World(numbers={fluent: value}), (), WORK_LIMIT).headline
+        return kernel.audit(case.plan(), World(numbers={fluent: Fraction(value)}), (), WORK_LIMIT).headline
     except KernelLimit:
         return None
 
 
-def _are_rational(part: ValueRange) -> bool:
-    return all(end is None or isinstance(end, int | Fraction) for end in (part.low, part.high))
+def _find_headline(kernel: Kernel, case: HybridCase, fluent: tuple[str, ...], part: ValueRange) -> str | None:
+    """Return the kernel's headline for all values of a range; ``None`` if it gives none."""
+    ends = [Fraction(end) for end in (part.low, part.high) if isinstance(end, int | Fraction)]
+    if len(ends) < 2:
+        return None
+    try:
+        return kernel.find_headline(case.plan(), World(), fluent, (ends[0], ends[1]), WORK_LIMIT)
+    except KernelLimit:
+        return None
 
 
 def _contains(part: ValueRange, value: Fraction) -> bool:

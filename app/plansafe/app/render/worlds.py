@@ -245,6 +245,9 @@ def notes(report: Report) -> list[str]:
             [finding.replayed for finding in report.findings]
         ):  # otherwise the findings' note covers it
             out.append(f"not independently replayed: {_counted(len(_distinct(unreplayed)), 'world')}")
+    unreplayed_ranges = [part for part in worlds.ranges if not part.replayed]
+    if unreplayed_ranges:
+        out.append(f"not independently replayed: {_counted(len(unreplayed_ranges), 'range')} of values")
     if worlds.solver:
         out.append(f"decided by {worlds.solver}")
     out += [f"assumed: {invariant}" for invariant in worlds.invariants[:_INVARIANTS]]

@@ -128,7 +128,7 @@ def _compare(left: Real, right: Real) -> int:
 
 
 def choose_between(low: Real, high: Real) -> Real:
-    """Return a fraction between two numbers, with a small power of 2 as denominator; with an open number, the middle."""
+    """Return a number between two others: with an open number the middle, else with a small denominator."""
     if depends_on_range(low) or depends_on_range(high):
         return (low + high) / 2
     width = Fraction(1)

@@ -283,6 +283,6 @@ class Evolution(Execution):
         return Footprint([*iterate_effect_changes(effect, event.binding, EffectContext(self.state))], frozenset(reads))
 
 
-def _round(value: Real) -> Fraction:
+def _round(value: Real) -> int:
     """Return a number that is the same for equal values; 0 for one that depends on an open number."""
-    return Fraction(0) if depends_on_range(value) else enclose(value, NEAR)[0] // NEAR
+    return 0 if depends_on_range(value) else enclose(value, NEAR)[0] // NEAR

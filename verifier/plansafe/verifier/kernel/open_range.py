@@ -11,19 +11,27 @@ from .polynomials import (
     Polynomial,
     Real,
     add,
-    count_roots,
     divide,
     evaluate_at,
     greatest_common_divisor,
     multiply,
     remove_repeated_factors,
     scale,
-    sturm_sequence,
 )
 from .reader import KernelLimit, require
-from .real_numbers import MAX_DEGREE, Interval, Irrational
+from .real_numbers import MAX_DEGREE, Interval, Irrational, find_roots
 
+Bounds = tuple[Fraction | None, Fraction | None]
+"""Of the values between two numbers, both excluded unless they are equal; ``None``: no bound."""
 ONE: Polynomial = (Fraction(1),)
+
+
+class SeveralResults(KernelLimit):
+    """A comparison has not the same result for all values of a range: the result changes at ``value``."""
+
+    def __init__(self, value: Real) -> None:
+        super().__init__("a comparison that depends on an open number")
+        self.value = value
 
 
 class OpenRange:
@@ -41,14 +49,14 @@ class OpenRange:
         return RangeFunction(self, (Fraction(0), Fraction(1)), ONE)
 
     def find_sign(self, p: Polynomial) -> int:
-        """Return the sign of a polynomial for all values. Raises ``KernelLimit`` if it has several."""
+        """Return the sign of a polynomial for all values. Raises ``SeveralResults`` if it has several."""
         simple = remove_repeated_factors(p)
         bound = 1 + sum(map(abs, simple), Fraction(0))  # greater than every root: the polynomial is monic
         low = -bound if self.low is None else self.low
         high = bound if self.high is None else self.high
-        if low < high:
-            roots = count_roots(sturm_sequence(simple), low, high) - (evaluate_at(simple, high) == 0)
-            require(not roots, "a comparison that depends on an open number", KernelLimit)
+        for root in find_roots(simple, low, high) if low < high and len(simple) > 1 else ():
+            if low < root < high:
+                raise SeveralResults(root)
         return 1 if evaluate_at(p, self.sample) > 0 else -1
 
 
@@ -85,7 +93,7 @@ class RangeFunction(Irrational):
         return self._make(self.under, self.over)
 
     def find_sign(self) -> int:
-        """Return the sign for all values of the range. Raises ``KernelLimit`` if it has several."""
+        """Return the sign for all values of the range. Raises ``SeveralResults`` if it has several."""
         return self.range.find_sign(self.over) * self.range.find_sign(self.under)
 
     def enclosure(self) -> Interval:

@@ -81,7 +81,10 @@ class Witness(NamedTuple):
 
 
 class ShownRange(NamedTuple):
-    """The values of an open number with one verdict, as text; ``None``: unbounded."""
+    """The values of an open number with one verdict, as text; ``None``: unbounded.
+
+    ``replayed``: the kernel has the same verdict for all of them.
+    """
 
     what: str
     low: str | None
@@ -89,6 +92,7 @@ class ShownRange(NamedTuple):
     low_open: bool
     high_open: bool
     headline: str
+    replayed: bool
 
 
 class WorldsReport(NamedTuple):

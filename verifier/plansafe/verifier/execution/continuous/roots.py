@@ -132,8 +132,8 @@ def bound_roots(polynomial: Polynomial) -> Fraction:
 
 
 def _bound_above(value: Number, polynomial: Polynomial) -> Fraction:
-    """Return a number that is greater than a value, or than the roots of a polynomial."""
-    return bound_roots(polynomial) if depends_on_open_number(value) else value.enclose()[1]
+    """Return a number that is greater than an irrational value, or than the roots of a polynomial."""
+    return value.enclose()[1] if isinstance(value, Algebraic | Enclosure) else bound_roots(polynomial)
 
 
 def find_rational_between(low: Number, high: Number) -> Number:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.report import Headline, Report
 from plansafe.verifier.reporting.worlds import Completion, ShownRange, ShownValue
 from plansafe.verifier.symbolic.worlds.open_number_audit import OpenNumberAudit, ValueRange, merge_ranges
+from plansafe.verifier.symbolic.worlds.reporter import EngineContradiction
 from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter, audit_each_world
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 
+MAX_KERNEL_AUDITS = 20
+"""Ranges of values of one plan about which the kernel is asked."""
 _GOOD = (Headline.SAFE, Headline.VALID)
 
 
@@ -32,6 +37,7 @@ class ContinuousReporter(TimedReporter):
 
     _ranges: Sequence[ValueRange] = ()
     """The values of the open number, if nothing else is open."""
+    _kernel_audits = 0
 
     def decide(self) -> WorldsVerdict:
         """Decide the verdict over all values of the number, in one world after the other if more is open."""
@@ -46,8 +52,22 @@ class ContinuousReporter(TimedReporter):
         audit = OpenNumberAudit(self.compiled, self.resolved, world, self.deadline)
         audit.run()
         if self.method == "all values of the number":
-            self._ranges = list(merge_ranges(audit.ranges))
+            self._ranges = list(merge_ranges([self._confirm_range(part, audit) for part in audit.ranges]))
         return audit.make_verdict()
+
+    def _confirm_range(self, part: ValueRange, audit: OpenNumberAudit) -> ValueRange:
+        """Ask the kernel about all values of a range. Raises :class:`EngineContradiction`."""
+        ends = [None if end is None else Fraction(end) for end in (part.low, part.high) if _is_rational(end)]
+        self._kernel_audits += 1
+        if len(ends) < 2 or None in part.verdict[:3] or self._kernel_audits > MAX_KERNEL_AUDITS:
+            return part
+        number = self.open_parts.open_numbers[0]
+        steps, bounds = len(self.resolved.steps), (ends[0], ends[1])
+        headline = self.confirmer.find_headline(self.plan, steps, audit.world, number, bounds)
+        if headline not in (None, part.headline.value):
+            name = self.task.fluent_text(*number)
+            raise EngineContradiction(f"{part.headline.value} for {name} near {part.sample}, the kernel has {headline}")
+        return part._replace(replayed=headline is not None)
 
     def _make_report(self, sample: Report) -> Report:
         report = super()._make_report(sample)
@@ -71,4 +91,8 @@ class ContinuousReporter(TimedReporter):
 
 def _show_range(name: str, part: ValueRange) -> ShownRange:
     low, high = [None if end is None else str(end) for end in (part.low, part.high)]
-    return ShownRange(name, low, high, part.low_open, part.high_open, part.headline.value)
+    return ShownRange(name, low, high, part.low_open, part.high_open, part.headline.value, part.replayed)
+
+
+def _is_rational(end: Number | None) -> bool:
+    return end is None or isinstance(end, int | Fraction)

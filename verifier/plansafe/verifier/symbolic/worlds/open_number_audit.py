@@ -36,6 +36,7 @@ from plansafe.verifier.symbolic.worlds.verdict import (
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
 MAX_RUNS = 1_000
+ASPECTS = ("executable", "goal", "safe")
 
 
 class OpenNumberInterval(NamedTuple):
@@ -68,6 +69,8 @@ class ValueRange(NamedTuple):
     sample: Number | None
     verdict: WorldVerdict
     headline: Headline
+    replayed: bool = False
+    """Whether the kernel has the same headline for all values."""
 
 
 class _Direction(NamedTuple):
@@ -137,7 +140,7 @@ class OpenNumberAudit:
             sample = choose_simple_number(low, high, direction)
             variable = OpenNumber(Fraction(sample), low, high)
             try:
-                decision = self._decide(self._complete_world(direction.origin + direction.sign * variable.number))
+                decision = self._decide(self.complete_world(direction.origin + direction.sign * variable.number))
             except SampleIsBoundary:
                 gaps += [(low, sample), (sample, high)]
                 self._examine_value(direction.value_at(sample))
@@ -157,15 +160,17 @@ class OpenNumberAudit:
 
     def _examine_value(self, value: Number) -> None:
         """Run the plan with a value. A failure with an irrational value has no witness that can be replayed."""
-        decision = self._decide(self._complete_world(value))
+        decision = self._decide(self.complete_world(value))
         is_rational = isinstance(value, int | Fraction)
         verdict = decision.verdict
         if not is_rational and not (verdict.executable and verdict.goal and verdict.safe):
             self.limits[f"not decided for the irrational value {value}"] = None
-            decision = _Decision(WorldVerdict(*[aspect or None for aspect in verdict[:3]]), Headline.UNKNOWN)
+            decision = _Decision(
+                WorldVerdict(verdict.executable or None, verdict.goal or None, verdict.safe or None), Headline.UNKNOWN
+            )
         self.ranges.append(ValueRange(value, value, False, False, value if is_rational else None, *decision))
 
-    def _complete_world(self, value: Number | None) -> Completion:
+    def complete_world(self, value: Number | None) -> Completion:
         """The world in which the open number has a value, which may be a function of the open number."""
         if self.number is None or value is None:
             return self.world
@@ -194,28 +199,45 @@ class OpenNumberAudit:
 
     def make_verdict(self) -> WorldsVerdict:
         """The verdict over all values that were examined."""
-        values = [self._merge([part.verdict[aspect] for part in self.ranges]) for aspect in range(3)]
-        failures = [self._find_failure(aspect) for aspect in range(3)]
         witnesses: dict[str, Completion] = {}
-        for part in self._list_replayable():
+        for part in filter(self._is_replayable, self.ranges):
             for rule in sorted(part.verdict.violated):
-                witnesses.setdefault(self.compiled.rules[rule].name, self._complete_world(part.sample))
-        return WorldsVerdict(*values, *failures, tuple(self.limits), self.counts, tuple(witnesses.items()))
+                witnesses.setdefault(self.compiled.rules[rule].name, self.complete_world(part.sample))
+        executable, goal, safe = [
+            self._summarise_aspect([(part, getattr(part.verdict, aspect)) for part in self.ranges])
+            for aspect in ASPECTS
+        ]
+        return WorldsVerdict(
+            executable.value,
+            goal.value,
+            safe.value,
+            executable.failing,
+            goal.failing,
+            safe.failing,
+            tuple(self.limits),
+            self.counts,
+            tuple(witnesses.items()),
+        )
 
-    def _merge(self, values: list[bool | None]) -> Worlds:
-        if True in values and False in values:
-            return Worlds.SOME
+    def _summarise_aspect(self, verdicts: list[tuple[ValueRange, bool | None]]) -> _Aspect:
+        values = {value for _, value in verdicts}
+        failing = [part for part, value in verdicts if value is False and self._is_replayable(part)]
+        world = self.complete_world(failing[0].sample) if failing else None
+        if {True, False} <= values:
+            return _Aspect(Worlds.SOME, world)
         if None in values or self.limits:
-            return Worlds.UNKNOWN
-        return Worlds.ALL if True in values else Worlds.NONE
+            return _Aspect(Worlds.UNKNOWN, world)
+        return _Aspect(Worlds.ALL if True in values else Worlds.NONE, world)
 
-    def _list_replayable(self) -> list[ValueRange]:
-        return [part for part in self.ranges if part.sample is not None or self.number is None]
+    def _is_replayable(self, part: ValueRange) -> bool:
+        return part.sample is not None or self.number is None
 
-    def _find_failure(self, aspect: int) -> Completion | None:
-        """A world in which an aspect is false."""
-        failing = [part for part in self._list_replayable() if part.verdict[aspect] is False]
-        return self._complete_world(failing[0].sample) if failing else None
+
+class _Aspect(NamedTuple):
+    """A value over all worlds, and a world in which it fails."""
+
+    value: Worlds
+    failing: Completion | None
 
 
 class _Decision(NamedTuple):
@@ -231,7 +253,8 @@ def merge_ranges(ranges: list[ValueRange]) -> Iterator[ValueRange]:
     for part in _sort_ranges(ranges):
         if merged is not None and part.headline is merged.headline and _touch(merged, part):
             sample = merged.sample if merged.sample is not None else part.sample
-            merged = merged._replace(high=part.high, high_open=part.high_open, sample=sample)
+            replayed = merged.replayed and part.replayed
+            merged = merged._replace(high=part.high, high_open=part.high_open, sample=sample, replayed=replayed)
         else:
             if merged is not None:
                 yield merged
@@ -241,7 +264,11 @@ def merge_ranges(ranges: list[ValueRange]) -> Iterator[ValueRange]:
 
 
 def _sort_ranges(ranges: list[ValueRange]) -> list[ValueRange]:
-    return sorted(ranges, key=cmp_to_key(lambda left, right: -1 if _place_of(left) < _place_of(right) else 1))
+    return sorted(ranges, key=cmp_to_key(_compare))
+
+
+def _compare(left: ValueRange, right: ValueRange) -> int:
+    return -1 if _place_of(left) < _place_of(right) else 1
 
 
 def _place_of(part: ValueRange) -> Number:

@@ -38,7 +38,7 @@ class TimedReporter(OpenPartsReporter):
         self.method = "one world after the other"
         if self.open_parts.open_numbers:
             limit = "numbers are open in a plan with times: only one value each could be tried"
-            return WorldsVerdict(*[Worlds.UNKNOWN] * 3, None, None, None, (limit,))
+            return WorldsVerdict(Worlds.UNKNOWN, Worlds.UNKNOWN, Worlds.UNKNOWN, None, None, None, (limit,))
         return audit_each_world(self.open_parts, self._audit_world, self.deadline)
 
     def _audit_world(self, world: Completion) -> WorldsVerdict:
