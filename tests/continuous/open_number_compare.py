@@ -43,10 +43,10 @@ def compare_ranges(case: HybridCase, random: Random) -> Comparison:
     differing: list[str] = []
     confirmed = 0
     for part in audit.ranges:
-        headlines = [_find_headline(kernel, case, fluent, part)]
+        headlines = _find_headlines(kernel, case, fluent, part)
+        confirmed += part.low_open and headlines == {part.headline.value}
         if part.sample is not None:
-            headlines.append(_judge(kernel, case, fluent, part.sample))
-        confirmed += part.low_open and headlines[0] == part.headline.value
+            headlines |= {_judge(kernel, case, fluent, part.sample)}
         differing += [f"{part}: {headline}" for headline in headlines if _differs(part, headline)]
     assert audit.number is not None
     low, high, _, _ = audit.number.interval
@@ -65,7 +65,7 @@ def compare_ranges(case: HybridCase, random: Random) -> Comparison:
 
 def _differs(part: ValueRange, headline: str | None) -> bool:
     """Whether the kernel contradicts a range that the engine decides."""
-    return None not in part.verdict[:3] and headline not in (part.headline.value, None)
+    return None not in part.verdict[:3] and headline not in (part.headline.value, "UNKNOWN", None)
 
 
 def _judge(kernel: Kernel, case: HybridCase, fluent: tuple[str, ...], value: Number) -> str | None:
@@ -76,15 +76,17 @@ def _judge(kernel: Kernel, case: HybridCase, fluent: tuple[str, ...], value: Num
         return None
 
 
-def _find_headline(kernel: Kernel, case: HybridCase, fluent: tuple[str, ...], part: ValueRange) -> str | None:
-    """Return the kernel's headline for all values of a range; ``None`` if it gives none."""
+def _find_headlines(
+    kernel: Kernel, case: HybridCase, fluent: tuple[str, ...], part: ValueRange
+) -> frozenset[str | None]:
+    """Return the kernel's headlines for all values of a range; none if it gives none."""
     ends = [Fraction(end) for end in (part.low, part.high) if isinstance(end, int | Fraction)]
     if len(ends) < 2:
-        return None
+        return frozenset()
     try:
-        return kernel.find_headline(case.plan(), World(), fluent, (ends[0], ends[1]), WORK_LIMIT)
+        return frozenset(kernel.find_headlines(case.plan(), World(), fluent, (ends[0], ends[1]), WORK_LIMIT))
     except KernelLimit:
-        return None
+        return frozenset()
 
 
 def _contains(part: ValueRange, value: Fraction) -> bool:

@@ -201,12 +201,9 @@ class Checker:
         if not self.compiled.is_open:
             is_explicit = self.options.engine not in ("sat", "smt")
             return None if is_explicit else make_continuous_refusal(f"engine `{self.options.engine}`")
-        from plansafe.verifier.symbolic.worlds.continuous_report import (  # noqa: PLC0415 - for open tasks alone
-            find_unsupported_opening,
-        )
+        from plansafe.verifier.symbolic.worlds.continuous_report import find_refusal  # noqa: PLC0415 - for open tasks
 
-        opening = find_unsupported_opening(self.compiled)
-        return make_continuous_refusal(f"the verdict over all values of {opening}") if opening else None
+        return find_refusal(self.compiled)
 
     def _audit(self, plan: Source, deadline: float | None) -> Report:
         """Return the verdict on one plan, without coverage and confirmation."""

@@ -185,15 +185,15 @@ class Kernel:
             blame_known,
         )
 
-    def find_headline(
+    def find_headlines(
         self, plan: str, world: World, fluent: Fact, bounds: Bounds, limit: int | None = None
-    ) -> str | None:
-        """Return the headline, if it is the same for all values of a fluent within bounds; ``world`` has the rest.
+    ) -> frozenset[str]:
+        """Return the headlines for all values of a fluent within bounds; ``world`` has the rest.
 
         Raises ``KernelRejects`` and ``KernelLimit``, as ``audit`` does.
         """
         headlines, ranges, n_ranges = set[str](), [bounds], 0
-        while ranges and len(headlines) < 2:
+        while ranges:
             low, high = ranges.pop()
             n_ranges += 1
             require(n_ranges <= MAX_RANGES, "a range of values with many traces", KernelLimit)
@@ -208,7 +208,7 @@ class Kernel:
                 continue
             headlines.add(verdict.headline)
             limit = None if limit is None else limit - verdict.work
-        return headlines.pop() if len(headlines) == 1 else None
+        return frozenset(headlines)
 
     def _decide_safety(
         self, findings: frozenset[Finding], undecided: frozenset[InstanceKey], has_ill_formed: bool

@@ -1,4 +1,4 @@
-"""A number that is open in a range, and the rational functions of it that a trace has (docs/continuous.md).
+"""A number that is open in a range, and the rational functions of it that a trace has (docs/language.md, section 7).
 
 A comparison is decided if its result is the same for all values of the range; then the trace is the trace of all of
 them, apart from the numbers in it.

@@ -285,6 +285,10 @@ def find_roots(p: Polynomial, low: Real, high: Real) -> list[Real]:
         return [root] if low <= root <= high else []
     require_low_degree(p)
     p = remove_repeated_factors(p)
+    if not all(isinstance(a, Fraction | int | Algebraic) for a in (*p, low, high)):  # they depend on an open number
+        has_root = evaluate_at(p, low) == 0 or count_roots(sturm_sequence(p), low, high) > 0
+        require(not has_root, "a root that depends on an open number", KernelLimit)
+        return []
     start, end = enclose(low, Fraction(1))[0] - 1, enclose(high, Fraction(1))[1] + 1
     roots = [_root_between(p, *interval) for interval in _isolate(sturm_sequence(p), start, end)]
     return [root for root in roots if low <= root <= high]

@@ -121,18 +121,18 @@ class Confirmer:
             return report, f"the engine reports {headline} in one world, the kernel reports {verdict.headline}"
         return report._replace(findings=findings), ""
 
-    def find_headline(
+    def find_headlines(
         self, plan: Source, steps: int, world: Completion, number: tuple[int, int], bounds: Bounds
-    ) -> str | None:
-        """The kernel's headline, if it is the same for all values of a number within bounds.
+    ) -> frozenset[str] | None:
+        """The kernel's headlines for all values of a number within bounds; ``None`` if it gives none.
 
         ``number`` is (function, code); ``world`` has the values of everything else that is open.
         """
 
-        def ask(kernel: Kernel, limit: int | None) -> str | None:
+        def ask(kernel: Kernel, limit: int | None) -> frozenset[str]:
             fluent = _name_ground(self.compiled.task, self.compiled.task.functions[number[0]], number[1])
             kernel_world = make_kernel_world(self.compiled, world)
-            return kernel.find_headline(plan.text, kernel_world, fluent, bounds, limit)
+            return kernel.find_headlines(plan.text, kernel_world, fluent, bounds, limit)
 
         return self._ask_kernel(steps, ask)
 

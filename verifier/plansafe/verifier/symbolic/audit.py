@@ -24,7 +24,7 @@ def audit(case: AuditCase) -> Report:
     compiled, plan, resolved, _, deadline = case
     options = compiled.options
     if options.engine == "explicit":
-        refusal = compiled.explain_refusal("the explicit engine", resolved)
+        refusal = compiled.explain_several_worlds("the explicit engine", resolved)
         assert refusal is not None
         help = "remove --engine, or use --engine sat or --engine smt"
         diagnostic = Diagnostic(SC.NOT_EXPLICIT, refusal.message, refusal.labels, help=help)

@@ -181,7 +181,7 @@ class RationalFunction:
 
     def enclose(self) -> tuple[Polynomial, Polynomial]:
         """Refuse bounds, which irrational numbers need: the bounds of this number depend on the open number."""
-        raise Undecided("an irrational number or an exponential course depends on the open number")
+        raise Undecided("an irrational moment or an exponential course depends on the open number")
 
     def __float__(self) -> float:
         return float(self.value)

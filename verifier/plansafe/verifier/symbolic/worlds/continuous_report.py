@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.report import Headline, Report
@@ -19,17 +21,21 @@ MAX_KERNEL_AUDITS = 20
 _GOOD = (Headline.SAFE, Headline.VALID)
 
 
-def find_unsupported_opening(compiled: CompiledTask) -> str:
-    """Say what is open and is not decided over all values in continuous time; empty if nothing is."""
+def find_refusal(compiled: CompiledTask) -> Diagnostic | None:
+    """Why a task in continuous time is not checked over all worlds; ``None`` if it can be checked."""
     unknowns = compiled.task.unknowns
     if unknowns is None or not any(unknowns.intervals):
-        return ""
-    if sum([len(intervals) for intervals in unknowns.intervals]) > 1:
-        return "several open numbers"
+        return None
     literals = [literal for choice in unknowns.choices for literals in choice.alternatives for literal in literals]
-    if any([literal.fluent for literal in literals]):
-        return "a choice between values of a number"
-    return "an invariant beside an open number" if compiled.invariants else ""
+    if sum([len(intervals) for intervals in unknowns.intervals]) > 1:
+        reason, help = "several open numbers", "give values for all of them but one"
+    elif any([literal.fluent for literal in literals]):
+        reason, help = "a choice between values of a number", "give the number an interval, or check each value alone"
+    elif compiled.invariants:
+        reason, help = "an invariant beside an open number", "remove the invariant, or give the number a value"
+    else:
+        return None
+    return Diagnostic(SC.CONTINUOUS_TIME, f"continuous time does not support {reason}", help=help)
 
 
 class ContinuousReporter(TimedReporter):
@@ -63,11 +69,14 @@ class ContinuousReporter(TimedReporter):
             return part
         number = self.open_parts.open_numbers[0]
         steps, bounds = len(self.resolved.steps), (ends[0], ends[1])
-        headline = self.confirmer.find_headline(self.plan, steps, audit.world, number, bounds)
-        if headline not in (None, part.headline.value):
-            name = self.task.fluent_text(*number)
-            raise EngineContradiction(f"{part.headline.value} for {name} near {part.sample}, the kernel has {headline}")
-        return part._replace(replayed=headline is not None)
+        headlines = self.confirmer.find_headlines(self.plan, steps, audit.world, number, bounds)
+        if headlines is None or "UNKNOWN" in headlines:
+            return part
+        if headlines != {part.headline.value}:
+            place = f"{self.task.fluent_text(*number)} near {part.sample}"
+            message = f"{part.headline.value} for {place}, the kernel has {' and '.join(sorted(headlines))}"
+            raise EngineContradiction(message)
+        return part._replace(replayed=True)
 
     def _make_report(self, sample: Report) -> Report:
         report = super()._make_report(sample)
