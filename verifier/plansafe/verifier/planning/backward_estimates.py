@@ -33,6 +33,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
     Variable,
+    match_arguments,
 )
 from plansafe.verifier.model.operations import free_slots
 
@@ -239,7 +240,8 @@ class _StateEstimator:
         self._in_progress.add(literal)
         best: tuple[_Estimate, GroundAction] | None = None
         for action, effect, atom in self.estimator.achievers.get((literal[0], literal[2]), ()):
-            binding = self._unify(action, effect, atom, literal[1])
+            domains = {v.slot: self.task.domain_sets[v.domain] for v in (*action.parameters, *effect.variables)}
+            binding = match_arguments(atom.arguments, self.task.decode(literal[1], len(atom.arguments)), domains)
             cost_left = (bound if best is None else best[0].cost - 1) - 1
             if binding is None or cost_left < 0:
                 continue
@@ -263,17 +265,6 @@ class _StateEstimator:
             return UNREACHABLE_COST
         self._cheapest_achievers[literal] = best
         return best[0].cost
-
-    def _unify(self, action: Action, effect: Effect, atom: Atom, code: int) -> dict[int, int] | None:
-        """Return the binding under which the atom of an effect is the fact with this code; ``None`` if it cannot be."""
-        domains = {v.slot: self.task.domain_sets[v.domain] for v in (*action.parameters, *effect.variables)}
-        binding: dict[int, int] = {}
-        for argument, object_ in zip(atom.arguments, self.task.decode(code, len(atom.arguments)), strict=True):
-            if (argument if argument >= 0 else binding.setdefault(-1 - argument, object_)) != object_:
-                return None
-            if argument < 0 and object_ not in domains[-1 - argument]:
-                return None
-        return binding
 
     def _estimate_existential(
         self, variables: Iterable[Variable], goals: Iterable[SignedFormula], binding: Binding, bound: int
