@@ -285,7 +285,6 @@ class CounterfactualWorlds:
         return True
 
     def _apply_effects(self, state: State, step: GroundAction) -> None:
-        """Apply the effects of a step if they can be computed."""
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         try:
             delta = combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])

@@ -132,8 +132,6 @@ class _SubgoalsEstimate(NamedTuple):
 
 
 class _StateEstimator:
-    """Backward chaining in one state."""
-
     def __init__(self, estimator: BackwardEstimator, state: State) -> None:
         self.estimator, self.task = estimator, estimator.task
         self.evaluator = Evaluator(estimator.task, state.facts, state.fluents)
@@ -231,7 +229,6 @@ class _StateEstimator:
         return _Estimate(total, tuple(literals))
 
     def _compute_literal_cost(self, literal: Literal, bound: int) -> int:
-        """Return the cost of a false literal if it is at most ``bound``, else :data:`UNREACHABLE_COST`."""
         cheapest = self._cheapest_achievers.get(literal)
         if cheapest is not None:
             return cheapest[0].cost if cheapest[0].cost <= bound else UNREACHABLE_COST

@@ -136,7 +136,6 @@ class RelaxedConditions:
     def _compile_past(
         self, formula: Temporal, binding: Binding, positive: bool, letter: MonitorLetter
     ) -> Conjunction | None:
-        """Compile a past formula, from the memory of it and the present letter."""
         first, last = formula.operands[0], formula.operands[-1]
         memory = (self._find_memory_proposition(formula, binding, positive, letter),)
         operator = past_operator(formula)
@@ -161,14 +160,12 @@ class RelaxedConditions:
                 assert_never(operator)
 
     def _find_output_proposition(self, monitor: int, binding: tuple[int, ...], value: bool) -> int:
-        """Return the proposition that a monitor had a value at the last letter."""
         key = (monitor, binding, _OUTPUT, value)
         if key not in self._memories:
             self._memories[key] = self.network.add_proposition()
         return self._memories[key]
 
     def _find_memory_proposition(self, formula: Temporal, binding: Binding, value: bool, letter: MonitorLetter) -> int:
-        """Return the proposition that a monitor remembers a value of a past formula."""
         index = letter.program.past_index[id(formula)]
         key = (letter.monitor, letter.binding, index, value)
         proposition = self._memories.get(key)

@@ -111,7 +111,6 @@ def share_instance(first: Instances, second: Instances) -> bool:
 
 
 def _counts_letters(formulas: list[Formula], momentary: frozenset[int]) -> bool:
-    """Whether a formula names a momentary action, or counts letters."""
     return any([mentions(formula, momentary) for formula in formulas]) or any(
         [
             isinstance(part, Temporal) and part.operator in NEIGHBOUR_OPERATORS
@@ -122,7 +121,6 @@ def _counts_letters(formulas: list[Formula], momentary: frozenset[int]) -> bool:
 
 
 def _list_action_facts(engine: Engine, event: Event) -> list[StateVariable]:
-    """The action facts that change with an event."""
     if event.step is None or not isinstance(event.step.resolved, GroundAction):
         return []
     kinds = (START, "during") if event.kind == START else (END, "during")

@@ -194,7 +194,6 @@ class LiftedSnap:
                 assert_never(formula)
 
     def _make_knowledge(self, formula: Formula, positive: bool) -> Knowledge:
-        """The knowledge that a formula is true, or false."""
         match formula:
             case model.Truth():
                 return Knowledge() if formula.value == positive else Knowledge(splits=((),))
@@ -256,7 +255,6 @@ def _join(*parts: Knowledge) -> Knowledge:
 
 
 def _copy_variables(knowledge: Knowledge, bound: frozenset[int], copy: int) -> Knowledge:
-    """The knowledge with a copy of all variables that are bound in it."""
     if not copy:
         return knowledge
     offset = copy * COPY_OFFSET

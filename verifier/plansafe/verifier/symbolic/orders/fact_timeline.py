@@ -271,7 +271,6 @@ class FactTimeline(Timeline):
         return 2 * node
 
     def _encode_action(self, action_fact: Fact, time_point: TimePoint) -> Literal:
-        """Whether the next step is a step with this action fact."""
         if time_point > self.order.size:
             raise AssertionError("letters that mention actions are moments before steps, and the end")
         return self.can_take(time_point) if time_point in self._steps_of_action[action_fact] else FALSE

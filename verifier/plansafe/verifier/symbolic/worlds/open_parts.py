@@ -164,7 +164,6 @@ class OpenPartsReporter(WorldsReporter, ABC):
             return self.report_contradiction(contradiction)
 
     def _add_violating_worlds(self) -> None:
-        """Add a world for each rule that no failing world violates."""
         for rule in self.compiled.rules:
             if not self.compiled.options.criteria.includes(rule) or not rule.applicable:
                 continue
