@@ -31,7 +31,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import subexpressions, subformulas
+from plansafe.verifier.model.operations import subexpressions, subformulas, task_formulas
 from plansafe.verifier.planning.pddl_names import TOTAL_COST, PddlNames, Unprintable, decimal_text
 from plansafe.verifier.planning.simplification import fold_constants, has_division
 from plansafe.verifier.planning.type_tree import TypeTree
@@ -380,16 +380,13 @@ def is_exact_in_doubles(task: Task, fluents: Sequence[Mapping[int, Number]]) -> 
 
 
 def _list_expressions(task: Task) -> Iterator[Expression]:
-    formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
     for action in task.actions.values():
-        formulas += action.start.condition
         for effect in action.start.effects:
-            formulas.append(effect.condition)
             for assignment in effect.assignments:
                 if assignment.operator == "scale-down":  # a division, which :func:`is_exact_in_doubles` must see
                     yield Arithmetic("/", (assignment.value, assignment.value))
                 yield assignment.value
-    for formula in formulas:
+    for formula in task_formulas(task):
         for part in subformulas(formula):
             if isinstance(part, Compare):
                 yield from (part.left, part.right)
