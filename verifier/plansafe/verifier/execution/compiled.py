@@ -333,7 +333,6 @@ def _compile(
 
 
 def _elaborate(context: Context, domain: Source, problem: Source) -> ElaboratedTask | None:
-    """Elaborate the task; ``None`` if a text cannot be parsed."""
     tops = []
     for source in (domain, problem):
         part_diagnostics = [d for part in source.parts for d in _check_part(part)]

@@ -114,11 +114,9 @@ class Engine:
 
     @cached_property
     def _new_monitors(self) -> Runtime:
-        """Monitors that have not read the initial state."""
         return self._make_runtime()
 
     def _apply_literal(self, literal: model.TimedLiteral) -> None:
-        """Apply a timed literal of time 0 to the initial state."""
         code = self.task.encode(literal.arguments)
         if literal.fluent:
             self._initial.fluents[literal.predicate][code] = literal.value

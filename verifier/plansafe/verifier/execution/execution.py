@@ -140,7 +140,6 @@ class Execution:
             self.state.unshare(changed_indexes, self._unshared)
 
     def _discard_key_parts(self, log: Iterable[StateChange]) -> None:
-        """Discard the key parts of changed predicates."""
         if self._key_parts:
             for index, _, _ in log:
                 self._key_parts.pop(index, None)

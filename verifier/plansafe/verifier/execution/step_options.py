@@ -247,7 +247,6 @@ class StepForesight:
         return watchers
 
     def _add_affected(self, predicate: int, code: int, added: bool, affected: AffectedMonitors, arriving: bool) -> None:
-        """Add the monitors that a change affects."""
         state, runtime, monitors = self.state, self.runtime, self.monitors
         readers, triggers = self._find_watchers(predicate, added, arriving)
         for number in readers:

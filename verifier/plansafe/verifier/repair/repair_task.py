@@ -13,6 +13,7 @@ from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -93,30 +94,24 @@ class RepairTask:
         self.predicate_count = len(engine.task.predicates)
         initial = engine.make_initial_state()
         self._initial = Evaluator(engine.task, initial.facts, initial.fluents)
-        self._plan_achievers: dict[Demand, list[int]] = {}
-        self._patterns: dict[Demand, ObjectPattern] = {}
 
+    @memoized
     def get_pattern(self, demand: Demand) -> ObjectPattern:
         """The objects of the facts that a demand is about."""
-        pattern = self._patterns.get(demand)
-        if pattern is None:
-            pattern = self._patterns[demand] = demand.make_pattern(self.engine.task)
-        return pattern
+        return demand.make_pattern(self.engine.task)
 
     def find_achievers(self, demand: Demand) -> tuple[GroundAction, ...]:
         """The ground actions that may meet a demand."""
         return self.effect_index.find_achievers(demand.subject, self.get_pattern(demand), demand.value)
 
+    @memoized
     def plan_achievers(self, demand: Demand) -> list[int]:
         """The numbers of the original steps that may meet a demand."""
-        numbers = self._plan_achievers.get(demand)
-        if numbers is None:
-            numbers = self._plan_achievers[demand] = [
-                number
-                for number, effects in enumerate(self.step_effects, 1)
-                if effects is not None and self.may_meet(effects, demand)
-            ]
-        return numbers
+        return [
+            number
+            for number, effects in enumerate(self.step_effects, 1)
+            if effects is not None and self.may_meet(effects, demand)
+        ]
 
     def may_stay_violated(self, part: int, binding: Binding) -> bool:
         """Whether a rule instance may stay as it is, because it was violated (or triggered) before the plan.

@@ -203,7 +203,6 @@ class RepairSearch:
             stack += [(edge.target, node.deleted | edge.deleted) for edge in node.edges]
 
     def _lower_cost(self, node: Node, total: Number) -> None:
-        """Lower the cost of a node and of the nodes after it."""
         stack = [(node, total)]
         while stack:
             node, total = stack.pop()

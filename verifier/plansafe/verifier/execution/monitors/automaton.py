@@ -417,7 +417,6 @@ class Automaton:
         self.default_retired = True
 
     def _list_shared_bindings(self) -> list[Binding]:
-        """The bindings that share the default instance."""
         domains = [self.task.domains[v.domain] for v in self.parameters]
         if prod(map(len, domains)) > self.limit:
             raise TooManyInstances

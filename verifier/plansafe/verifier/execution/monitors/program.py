@@ -124,7 +124,6 @@ class Program:
         return self._leaf_index[key]
 
     def _make_past_expression(self, formula: Formula) -> BooleanExpression:
-        """A past formula as an expression over leaf bits and past bits."""
         if isinstance(formula, Truth):
             return BooleanExpression("constant", int(formula.value))
         if not is_temporal(formula):

@@ -224,7 +224,6 @@ class Runtime:
         return monitor.awake
 
     def _check_after_step(self, check: StepCheck, state: State, letter_time: LetterTime) -> None:
-        """Evaluate a check about the state after a step."""
         check.check_after_step(state, letter_time)
 
     def _finish_monitor(self, monitor: StateMonitor, state: State, letter: int) -> None:

@@ -203,7 +203,6 @@ class DurationAudit:
         return self._extra_runs <= MAX_EXTRA_RUNS and mark_undecided(self.counts) != self.counts
 
     def _is_decided_by_one_run(self) -> bool:
-        """Whether the results of one run hold in all worlds."""
         if any([not cell for cell, _ in self.explored.whole_worlds]):
             return True
         all_findings = self.explored.findings
