@@ -65,7 +65,9 @@ class StepForesight:
         numbered = list(enumerate(self.monitors))
         final = {n for n, monitor in numbered if isinstance(monitor, InvariantMonitor) and monitor.final}
         latches = {n: monitor for n, monitor in numbered if isinstance(monitor, Latch)}
-        self._departing_silent = frozenset(final | {n for n, latch in latches.items() if latch.of_past})
+        self._departing_silent = frozenset(
+            final | {n for n, latch in latches.items() if latch.reads_previous_letters_only}
+        )
         """The monitors that a step taken in this letter does not affect."""
         self._arriving_silent = frozenset(final | {*latches} | {n for n, monitor in numbered if monitor.reads_actions})
         self._watchers: dict[tuple[int, bool, bool], tuple[list[int], list[tuple[int, TriggerFunction]]]] = {}

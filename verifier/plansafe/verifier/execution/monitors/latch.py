@@ -61,7 +61,9 @@ class Latch(Automaton):
         momentary: frozenset[int],
     ) -> None:
         super().__init__(part, emitter, parameters, "latch", formula, reads_actions=mentions(formula, momentary))
-        self.of_past = formula.operator in ("yesterday", "weak-yesterday") and not emitter.task.functions
+        self.reads_previous_letters_only = (
+            formula.operator in ("yesterday", "weak-yesterday") and not emitter.task.functions
+        )
         """Whether the truth does not depend on the present letter."""
         self.unknown_bindings: set[Binding] = set()
         """The bindings whose truth cannot be decided; ``()`` if none can be."""
