@@ -27,7 +27,7 @@ from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 if TYPE_CHECKING:
     from plansafe.verifier.execution.monitors.runtime import Runtime
-    from plansafe.verifier.execution.search_actions import LegalActions, Projection
+    from plansafe.verifier.execution.search_actions import LegalActions
 
 
 class Limit(NamedTuple):
@@ -138,14 +138,6 @@ class Engine:
         from plansafe.verifier.execution.search_actions import LegalActions  # noqa: PLC0415 - for searches alone
 
         return LegalActions(self.task, self.emitter, self.full_code)
-
-    @cached_property
-    def projection(self) -> Projection:
-        """The actions reduced to the effects that rules read; there must be rules."""
-        from plansafe.verifier.execution.search_actions import Projection  # noqa: PLC0415 - for searches alone
-
-        assert self.prototype is not None
-        return Projection(self.task, self.emitter, self.prototype, self.axioms)
 
     @cached_property
     def changeable_indexes(self) -> tuple[int, ...]:

@@ -164,14 +164,6 @@ class Runtime:
             ]
         ) | {p for p, _ in self.indexes.specs}
 
-    def find_readers(self, index: int) -> list[int]:
-        """The monitors (by number) that a change of a predicate or fluent may affect."""
-        return self._readers[index]
-
-    def find_triggers(self, index: int, added: bool) -> list[tuple[int, TriggerFunction]]:
-        """The triggers for an added fact (otherwise: a removed fact or a changed number), with their monitors."""
-        return self._added[index] if added else self._deleted[index]
-
     # -- letters ------------------------------------------------------------------------------------------------------
 
     def start(self, state: State, letter_time: LetterTime) -> None:
