@@ -71,6 +71,16 @@ def test_ranges(init: str, rule: str, ranges: list[str]) -> None:
     assert list_ranges(report)[: len(ranges)] == ranges
 
 
+def test_the_verdict_changes_at_irrational_values() -> None:
+    report = audit("(= (flow) 0) (<= -3 (level) 3)", "(:termination r :forbid (> (* (level) (level)) 2))", plan="")
+    assert report.worlds is not None
+    assert [(part.low, part.high, part.headline) for part in report.worlds.ranges] == [
+        ("-3", "-1.414213562", "UNSAFE"),
+        ("-1.414213562", "1.414213562", "SAFE"),
+        ("1.414213562", "3", "UNSAFE"),
+    ]
+
+
 def test_witness_question_and_cause() -> None:
     report = audit("(<= 1 (flow) 3) (= (level) 0)", "(:process r :forbid (wet))", goal="(not (running))")
     assert (report.executable, report.goal, report.safe) == (Worlds.ALL, Worlds.ALL, Worlds.SOME)

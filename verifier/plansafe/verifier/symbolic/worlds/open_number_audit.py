@@ -289,7 +289,10 @@ def choose_simple_number(low: Number, high: Number | None, direction: _Direction
     if high is None:
         high = 2 * find_rational_between(low, low + 1) + 1
     middle = find_rational_between(low, high)
-    ends = [end if isinstance(end, int | Fraction) else find_rational_between(end, middle) for end in (low, high)]
+    ends = [
+        low if isinstance(low, int | Fraction) else find_rational_between(low, middle),
+        high if isinstance(high, int | Fraction) else find_rational_between(middle, high),
+    ]
     values = sorted([Fraction(direction.value_at(end)) for end in ends])
     return normal_number(direction.sign * (_find_simplest_between(*values) - direction.origin))
 
