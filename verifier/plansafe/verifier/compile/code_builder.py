@@ -43,12 +43,12 @@ IndexKey = tuple[int, tuple[int, ...]]
 class QuantifierView(NamedTuple):
     """A quantifier whose matches monitors store by the values of its free variables.
 
-    A match is a binding under which the body of ``exists`` is true, or the body of ``forall`` false. ``has_match(S, F, I,
-    code)`` looks for one, and stores the answer in ``I[table]`` by the code of the values of ``slots``.
-    ``change_index``: its number in a log of changes, after the functions. ``read_predicates`` are the predicates of its
-    atoms. ``triggers`` are pairs of an index in the log and ``find(S, F, I, code, out)``, which adds the codes that a
-    change may affect to ``out``. It evaluates positive atoms alone, so facts that were deleted in the same step must be
-    present meanwhile.
+    A match is a binding under which the body of ``exists`` is true, or the body of ``forall`` false.
+    ``has_match(S, F, I, code)`` looks for one, and stores the answer in ``I[table]`` by the code of the values of
+    ``slots``. ``change_index``: its number in a log of changes, after the functions. ``read_predicates`` are the
+    predicates of its atoms. ``triggers`` are pairs of an index in the log and ``find(S, F, I, code, out)``, which adds
+    the codes that a change may affect to ``out``. It evaluates positive atoms alone, so facts that were deleted in the
+    same step must be present meanwhile.
     """
 
     change_index: int

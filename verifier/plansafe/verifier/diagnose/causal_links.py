@@ -198,7 +198,6 @@ class CausalLinker:
         self._add_open_preconditions(finder.find_missing_literals(formula, binding)[:MAX_OPEN_LITERALS], consumer)
 
     def _add_open_preconditions(self, literals: list[SupportLiteral], consumer: int) -> None:
-        """Add open preconditions, and the threats to them."""
         for literal in literals:
             self.open_preconditions[OpenPrecondition(consumer, literal.text(self.task), literal.necessary)] = None
             for basic in self.finder.find_opposing_literals(literal):
@@ -327,7 +326,6 @@ class CausalLinker:
                 self._link_definition(literal.variables[0], number)
 
     def _find_operand_literals(self, effect: _EffectInstance, fluent: StateVariable) -> Iterator[SupportLiteral]:
-        """The values from which the new value of a fluent is computed."""
         assignment = effect.updates[fluent]
         predicate_count = len(self.task.predicates)
         fluents = expression_fluents(assignment.value)
@@ -374,7 +372,6 @@ class CausalLinker:
             self._rule_conditions.setdefault(before, []).append(condition)
 
     def _link_rule_conditions(self, step: int) -> None:
-        """Link the registered conditions of the state after a step."""
         for condition in self._rule_conditions.get(step, ()):
             literals = self.finder.find_supporting_literals(condition.formula, condition.binding, condition.value)
             for literal in literals:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .formulas import Fact
+from .polynomials import Real
 from .reader import NUMBER, Sexp, parse_number, read_definition, read_expressions, require
 from .task import Action, Task
 
@@ -21,11 +22,11 @@ class World(NamedTuple):
 
     ``choose(step, number, objects, alternatives)`` returns the index of the effect of the action's oneof statement
     ``number`` (from 0) that happens; the quantifiers around it bind ``objects``. ``order`` lists the steps of a
-    partially ordered plan by their numbers in the text.
+    partially ordered plan by their numbers in the text. A number may be the number of an ``OpenRange``.
     """
 
     facts: Collection[Fact] = ()
-    numbers: Mapping[Fact, Fraction] = {}  # (function, object ..) -> value
+    numbers: Mapping[Fact, Real] = {}  # (function, object ..) -> value
     choose: Callable[[int, int, tuple[str, ...], int], int] | None = None
     order: Sequence[int] = ()
     durations: Mapping[int, Fraction] = {}

@@ -92,16 +92,6 @@ class FactIndexes(dict[int, dict[int, Any]]):
             key = key * self.size + code // power % self.size
         return key
 
-    def reads(self, predicate: int) -> bool:
-        """Whether an index or a view is made from the facts of a predicate, so that it follows their changes."""
-        return predicate in self._by_predicate or predicate in self.emitter.view_readers
-
-    def follow(self, log: Iterable[StateChange]) -> None:
-        """Follow the changes of a step, and forget the views."""
-        self._change_indexes(log)
-        for view in self.emitter.views:
-            self.pop(view.table, None)
-
     def follow_with_views(
         self, facts: list[set[int]], fluents: list[dict[int, Number]], log: Sequence[StateChange]
     ) -> list[StateChange]:
@@ -110,7 +100,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
         The value of such a change is ``None`` if the view may have changed in any way.
         """
         self._facts = facts
-        self._change_indexes(log)
+        self.follow(log)
         readers = self.emitter.view_readers
         if not readers:
             return []
@@ -148,9 +138,10 @@ class FactIndexes(dict[int, dict[int, Any]]):
         """Add or delete facts, in the state and in the indexes."""
         for predicate, code, value in changes:
             (facts[predicate].add if value else facts[predicate].discard)(code)
-        self._change_indexes(changes)
+        self.follow(changes)
 
-    def _change_indexes(self, log: Iterable[StateChange]) -> None:
+    def follow(self, log: Iterable[StateChange]) -> None:
+        """Follow the changes of a step; the views do not follow."""
         by_predicate = self._by_predicate
         if not by_predicate:
             return

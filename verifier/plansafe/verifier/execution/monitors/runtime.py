@@ -175,15 +175,6 @@ class Runtime:
         """Whether an index in a log of changes is the index of a view."""
         return index >= len(self.rule_set.task.predicates) + len(self.rule_set.task.functions)
 
-    def find_readers(self, index: int) -> list[int]:
-        """The monitors (by number) that a change of a predicate or fluent may affect."""
-        return self._readers[index] if index < len(self._readers) else []
-
-    def find_triggers(self, index: int, added: bool) -> list[tuple[int, TriggerFunction]]:
-        """The triggers for an added fact (otherwise: a removed fact or a changed number), with their monitors."""
-        triggers = self._added if added else self._deleted
-        return triggers[index] if index < len(triggers) else []  # views that were made later have no triggers
-
     # -- letters ------------------------------------------------------------------------------------------------------
 
     def start(self, state: State, letter_time: LetterTime) -> None:
@@ -241,7 +232,6 @@ class Runtime:
         return monitor.awake
 
     def _check_after_step(self, check: StepCheck, state: State, letter_time: LetterTime) -> None:
-        """Evaluate a check about the state after a step."""
         check.check_after_step(state, letter_time)
 
     def _finish_monitor(self, monitor: StateMonitor, state: State, letter: int) -> None:
@@ -261,10 +251,15 @@ class Runtime:
                 elif monitor.is_affected(predicate, code):
                     self._unshare_monitor(number).record_change(predicate, code)
                     due_monitors[number] = None
-            self._find_candidates(state, self.find_triggers(predicate, bool(value)), code, due_monitors)
-        for index, code, value in view_changes:
-            for added in (True, False) if value is None else (bool(value),):
-                self._find_candidates(state, self.find_triggers(index, added), code, due_monitors)
+            triggers = self._added if value else self._deleted
+            self._find_candidates(state, triggers[predicate], code, due_monitors)
+        for index, code, has_match in view_changes:
+            if index >= len(self._readers):
+                continue  # a view that was made later, which no trigger reads
+            if has_match is not False:
+                self._find_candidates(state, self._added[index], code, due_monitors)
+            if has_match is not True:
+                self._find_candidates(state, self._deleted[index], code, due_monitors)
 
     def _find_candidates(
         self, state: State, triggers: list[tuple[int, TriggerFunction]], code: int, due_monitors: dict[int, None]
@@ -348,7 +343,7 @@ class Runtime:
     def _find_after_first_letter(self, number: int, state: State) -> StateMonitor | None:
         """Return a shared monitor after the first letter; ``None`` if the actions of the letter may affect it.
 
-        An action that affects a monitor has unshared it. Every other action leaves it with the same result.
+        A monitor that an action of the letter affects is no longer shared. Other actions do not change its result.
         """
         assert self._unshared_monitors is not None
         monitor = self.monitors[number]
