@@ -7,7 +7,7 @@ its state is reached (:meth:`Runtime.enter_state`). The others read it when the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
@@ -252,26 +252,33 @@ class Runtime:
                     self._unshare_monitor(number).record_change(predicate, code)
                     due_monitors[number] = None
             triggers = self._added if value else self._deleted
-            self._find_candidates(state, triggers[predicate], code, due_monitors)
+            for number, bindings in self._find_bindings(state, triggers[predicate], code):
+                self._unshare_monitor(number).candidates.extend(bindings)
+                due_monitors[number] = None
+        found: dict[int, list[tuple[int, ...]]] = {}
         for index, code, has_match in view_changes:
             if index >= len(self._readers):
                 continue  # a view that was made later, which no trigger reads
-            if has_match is not False:
-                self._find_candidates(state, self._added[index], code, due_monitors)
-            if has_match is not True:
-                self._find_candidates(state, self._deleted[index], code, due_monitors)
+            added, deleted = has_match is not False, has_match is not True
+            view_triggers = [*(self._added[index] if added else ()), *(self._deleted[index] if deleted else ())]
+            for number, bindings in self._find_bindings(state, view_triggers, code):
+                found.setdefault(number, []).extend(bindings)
+        for number, bindings in found.items():
+            # The other bindings depend on which values the views had stored.
+            new_bindings = monitors[number].select_new(state, bindings)
+            if new_bindings:
+                self._unshare_monitor(number).candidates.extend(new_bindings)
+                due_monitors[number] = None
 
-    def _find_candidates(
-        self, state: State, triggers: list[tuple[int, TriggerFunction]], code: int, due_monitors: dict[int, None]
-    ) -> None:
-        """Add the bindings that the triggers of a change find to the candidates of their monitors."""
-        bindings: list[tuple[int, ...]] = []
+    def _find_bindings(
+        self, state: State, triggers: list[tuple[int, TriggerFunction]], code: int
+    ) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
+        """Yield the bindings that the triggers of a change find, with the numbers of their monitors."""
         for number, find in triggers:
+            bindings: list[tuple[int, ...]] = []
             find(state.facts, state.fluents, self.indexes, code, bindings)
             if bindings:
-                self._unshare_monitor(number).candidates.extend(bindings)
-                due_monitors[number] = None
-                bindings = []
+                yield number, bindings
 
     def take_actions(self, state: State, action_facts: Sequence[ActionFact], letter_time: LetterTime) -> None:
         """Read the present letter with its actions; their action facts hold meanwhile."""
