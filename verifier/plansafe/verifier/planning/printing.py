@@ -31,9 +31,9 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import subexpressions, subformulas, task_formulas
+from plansafe.verifier.model.operations import has_division, subexpressions, subformulas, task_formulas
 from plansafe.verifier.planning.pddl_names import TOTAL_COST, PddlNames, Unprintable, decimal_text
-from plansafe.verifier.planning.simplification import fold_constants, has_division
+from plansafe.verifier.planning.simplification import fold_constants
 from plansafe.verifier.planning.type_tree import TypeTree
 
 
