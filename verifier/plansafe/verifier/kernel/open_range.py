@@ -23,7 +23,7 @@ from .real_numbers import MAX_DEGREE, Interval, Irrational, find_roots
 
 Bounds = tuple[Fraction | None, Fraction | None]
 """Of the values between two numbers, both excluded unless they are equal; ``None``: no bound."""
-ONE: Polynomial = (Fraction(1),)
+CONSTANT_ONE: Polynomial = (Fraction(1),)
 
 
 class SeveralResults(KernelLimit):
@@ -46,7 +46,7 @@ class OpenRange:
 
     def number(self) -> "RangeFunction":
         """Return the number that is open."""
-        return RangeFunction(self, (Fraction(0), Fraction(1)), ONE)
+        return RangeFunction(self, (Fraction(0), Fraction(1)), CONSTANT_ONE)
 
     def find_sign(self, p: Polynomial) -> int:
         """Return the sign of a polynomial for all values. Raises ``SeveralResults`` if it has several."""
@@ -71,7 +71,7 @@ class RangeFunction(Irrational):
         if isinstance(other, RangeFunction):
             return other.over, other.under
         require(isinstance(other, Fraction | int), "an irrational number and an open one", KernelLimit)
-        return ((Fraction(other),) if other else ()), ONE
+        return ((Fraction(other),) if other else ()), CONSTANT_ONE
 
     def _make(self, over: Polynomial, under: Polynomial) -> Real:
         if not over:

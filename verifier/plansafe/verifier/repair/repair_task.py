@@ -193,9 +193,10 @@ def _find_step_signs(formula: Formula, action_predicates: frozenset[int]) -> set
 
 
 def _find_allowed_signs(operator: Operator) -> tuple[bool, ...]:
-    """The sign with which each operand may read a step, so that a letter without such a step changes nothing.
+    """For each operand, whether it may mention a step positively (``True``) or negatively (``False``).
 
-    Empty: no operand may.
+    With these signs, a letter without such a step changes nothing: ``always`` may mention it only negatively, as in
+    ``(always (not (action-go ?r)))``. Empty: no operand may mention a step.
     """
     match operator:
         case "always" | "historically":
@@ -224,8 +225,8 @@ def _ignores_other_steps(formula: Temporal, action_predicates: frozenset[int]) -
         return formula.operator == "at-end" or not any(signs_by_operand)
     if not all([read <= {sign} for read, sign in zip(signs_by_operand, signs, strict=True)]):
         return False
-    # If the second operand (of sometime-before the first) reads a step, an additional letter means that the other one
-    # is read at one more place: there it must not depend on the state.
+    # If the second operand (of sometime-before the first) mentions a step, the formula reads the other operand at each
+    # additional letter: it must not depend on the state there.
     if formula.operator in ("until", "since", "release", "sometime-before"):
         direction = -1 if formula.operator == "sometime-before" else 1
         state_operand, (_, step_signs) = formula.operands[::direction][0], signs_by_operand[::direction]

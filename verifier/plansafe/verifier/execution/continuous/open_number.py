@@ -40,7 +40,7 @@ class SampleIsBoundary(Exception):
 class OpenNumber:
     """A positive number that is open between ``low`` and ``high`` (``None``: unbounded), both excluded.
 
-    ``low`` and ``high`` approach the sample during a run: between them, each comparison so far has the same result.
+    ``low`` and ``high`` approach the sample during a run: between them, each comparison of the run has the same result.
     """
 
     def __init__(self, sample: Fraction, low: Number, high: Number | None) -> None:

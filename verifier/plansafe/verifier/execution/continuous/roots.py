@@ -36,7 +36,8 @@ def find_roots(polynomial: Polynomial, high: Number) -> list[Number]:
         raise Undecided(f"a number changes with a power of the time above {MAX_DEGREE - 1}")
     if not polynomial[0]:
         return find_roots(polynomial[1:], high)
-    polynomial = scale(polynomial, divide(1, polynomial[-1]))
+    if depends_on_open_number(polynomial[-1]):
+        polynomial = scale(polynomial, divide(1, polynomial[-1]))
     simple = normalize(square_free_part(normalize(polynomial)))
     sequence = _sturm_sequence(simple)
     if any([depends_on_open_number(number) for number in simple]):

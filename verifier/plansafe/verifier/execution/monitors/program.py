@@ -91,7 +91,7 @@ class Program:
         self.formula = formula  # past_index has the identities of its past subformulas
         if self.past_mode:
             self._output = self._make_past_expression(formula)
-            self.skeleton = BooleanExpression("component")
+            self.skeleton = BooleanExpression("component")  # never read in this mode
         else:
             self.skeleton = self._trace_expression(formula)
         self.timed = any([c.kind in (*_BOUNDED, "always-within") for c in self.components])

@@ -32,7 +32,7 @@ def find_refusal(compiled: CompiledTask) -> Diagnostic | None:
     elif any([literal.fluent for literal in literals]):
         reason, help = "a choice between values of a number", "give the number an interval, or check each value alone"
     elif compiled.invariants:
-        reason, help = "an invariant beside an open number", "remove the invariant, or give the number a value"
+        reason, help = "an invariant together with an open number", "remove the invariant, or give the number a value"
     else:
         return None
     return Diagnostic(SC.CONTINUOUS_TIME, f"continuous time does not support {reason}", help=help)

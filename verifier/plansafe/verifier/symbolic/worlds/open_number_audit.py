@@ -300,9 +300,9 @@ def _find_simplest_between(low: Fraction, high: Fraction) -> Fraction:
         return Fraction(0)
     if high <= 0:
         return -_find_simplest_between(-high, -low)
-    whole = floor(low)
-    if whole + 1 < high:
-        return Fraction(whole + 1)
-    if low == whole:
-        return whole + 1 / Fraction(floor(1 / (high - whole)) + 1)
-    return whole + 1 / _find_simplest_between(1 / (high - whole), 1 / (low - whole))
+    integer = floor(low)
+    if integer + 1 < high:
+        return Fraction(integer + 1)
+    if low == integer:
+        return integer + 1 / Fraction(floor(1 / (high - integer)) + 1)
+    return integer + 1 / _find_simplest_between(1 / (high - integer), 1 / (low - integer))

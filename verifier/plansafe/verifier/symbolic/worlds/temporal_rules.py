@@ -305,8 +305,8 @@ class TemporalRule:
 def _make_static_condition(formula: Formula) -> Formula:
     """A condition on S0 that is false if the formula is false in a trace in which its leaves keep their values from S0.
 
-    If its operands keep their values, an operator that does not shift has the value of its last operand. A formula
-    with an operator that shifts is returned as it is: it may have any value.
+    If its operands keep their values, an operator that does not shift has the value of its last operand (each of the
+    present operators has). A formula with an operator that shifts is returned as it is: it may have any value.
     """
     match formula:
         case Temporal():
