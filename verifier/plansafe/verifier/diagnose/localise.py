@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from time import monotonic
 from typing import NamedTuple
 
@@ -231,12 +231,8 @@ def _choose_next_length(low: int, high: int, unanswered: set[int]) -> int | None
 
 
 def _count_common_steps(steps: Sequence[GroundAction], plan: Sequence[GroundAction]) -> int:
-    length = 0
-    for step, plan_step in zip(steps, plan, strict=False):
-        if (step.action.name, step.objects) != (plan_step.action.name, plan_step.objects):
-            break
-        length += 1
-    return length
+    pairs = zip(steps, plan, strict=False)
+    return len(list(takewhile(lambda pair: pair[0].key == pair[1].key, pairs)))
 
 
 # ---- regret ---------------------------------------------------------------------------------------------------------
