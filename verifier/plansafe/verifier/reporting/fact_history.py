@@ -193,13 +193,7 @@ class FactHistory:
     def find_fact_changes(self, facts: set[Fact]) -> dict[Fact, FactChanges]:
         """Return when each of the facts changed, computed backwards from the last state."""
         predicate_count, state = len(self.task.predicates), self.outcome.state
-        values: dict[Fact, object] = {}
-        for index, code in facts:
-            values[index, code] = (
-                code in state.facts[index]
-                if index < predicate_count
-                else state.fluents[index - predicate_count].get(code)
-            )
+        values: dict[Fact, object] = {fact: state.get_value(*fact) for fact in facts}
         changes: dict[Fact, list[tuple[int, StepNumbers, object]]] = {fact: [] for fact in facts}
         for letter, steps, log in reversed(self.list_changes(facts)):
             before = {
