@@ -508,6 +508,10 @@ class Task(NamedTuple):
         """A fact, or a fluent of a function numbered after the predicates, as PDDL."""
         return self._ground_text(self.get_symbol(subject), code)
 
+    def find_subject(self, read: Atom | Fluent) -> int:
+        """The predicate of an atom, or the function of a fluent, numbered after the predicates."""
+        return read.predicate if isinstance(read, Atom) else len(self.predicates) + read.function
+
     def get_symbol(self, subject: int) -> Predicate:
         """A predicate, or a function numbered after the predicates."""
         count = len(self.predicates)

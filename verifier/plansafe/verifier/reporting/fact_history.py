@@ -19,7 +19,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.limits import Undecided
-from plansafe.verifier.model.nodes import Atom, Binding, Formula
+from plansafe.verifier.model.nodes import Binding, Formula
 from plansafe.verifier.model.operations import atoms_and_fluents
 from plansafe.verifier.reporting.report import Row, Table, ValueChange, value_text
 
@@ -254,7 +254,7 @@ class FactHistory:
         facts: dict[Fact, None] = {}
         for term in atoms_and_fluents(formula):
             code = self.task.known_code(term.arguments, binding)
-            index = term.predicate if isinstance(term, Atom) else len(self.task.predicates) + term.function
+            index = self.task.find_subject(term)
             if code is not None and index not in self._action_predicates:
                 facts[index, code] = None
         return list(facts)
