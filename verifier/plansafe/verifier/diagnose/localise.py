@@ -121,8 +121,6 @@ def localise(
     the interval is as wide as possible, without a search. Raises ``ValueError`` if the checker or a text has errors, or
     leaves something open.
     """
-    if not checker.ok:
-        raise ValueError("the domain, problem or specification has errors")
     if planner is None:
         # Only ForwardSearch knows the option that violations count by their blame.
         planner = ForwardSearch() if checker.options.criteria.only_introduced else make_default_planners()

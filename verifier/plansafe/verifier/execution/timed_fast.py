@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, lcm
-from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.execution.actions import LiftedCode
@@ -19,7 +18,7 @@ from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.execution.timed import TimedReplay, split_by_immediate_ends
 from plansafe.verifier.model.footprints import StateVariable, make_empty_footprint
-from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.limits import check_deadline
 from plansafe.verifier.model.nodes import Action, Quantified, normal_number
 from plansafe.verifier.model.operations import subformulas
 
@@ -140,8 +139,7 @@ class IsolatedEvents:
         self._update_replay()
 
     def _check_deadline(self) -> None:
-        if self.run.deadline is not None and monotonic() > self.run.deadline:
-            raise LimitReached(LimitKind.TIME)
+        check_deadline(self.run.deadline)
 
     # -- isolated events ----------------------------------------------------------------------------------------------
 
