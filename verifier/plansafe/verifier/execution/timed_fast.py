@@ -118,7 +118,7 @@ class IsolatedEvents:
         steps, ground_code, dropped = run.plan_steps, self._ground_code, run.dropped
         while position <= last:
             if position % 256 == 0:
-                self._check_deadline()
+                check_deadline(self.run.deadline)
             tick, event = divmod(keys[position], count)
             after = keys[position + 1] // count if position < last else tick + gap
             if self._is_regular and tick - before >= gap and after - tick >= gap and event < 2 * len(steps):
@@ -137,9 +137,6 @@ class IsolatedEvents:
                 return
             before = tick
         self._update_replay()
-
-    def _check_deadline(self) -> None:
-        check_deadline(self.run.deadline)
 
     # -- isolated events ----------------------------------------------------------------------------------------------
 
@@ -215,7 +212,7 @@ class IsolatedEvents:
     def _run_general(self, tick: int, numbers: list[int]) -> bool:
         """A happening by the general definition; False if the trace halts before it."""
         run = self.run
-        self._check_deadline()
+        check_deadline(run.deadline)
         self._update_replay()
         time = normal_number(Fraction(tick, self.agenda.unit))
         for batch in split_by_immediate_ends(time, [self._make_event(number) for number in numbers]):

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 
 from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import LimitKind, LimitReached, check_deadline
+from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.demands import Demand
@@ -100,7 +101,8 @@ class RepairSearch:
         while (cost := self.agenda.next_cost) is not None:
             if (max_cost is not None and cost > max_cost) or (least_cost is not None and cost > least_cost):
                 break
-            check_deadline(self.deadline)
+            if self.deadline is not None and monotonic() > self.deadline:
+                raise LimitReached(LimitKind.TIME)
             if work_with_ties is not None and self.work > work_with_ties:
                 return False
             if self.work_limit is not None and self.work > self.work_limit:
