@@ -166,16 +166,16 @@ class RationalFunction:
         return hash((self.over, self.under))  # other functions differ at the sample
 
     def __lt__(self, other: object) -> bool:
-        return self._compare(other) < 0
+        return self._compare(other) < 0 if _is_number(other) else NotImplemented
 
     def __le__(self, other: object) -> bool:
-        return self._compare(other) <= 0
+        return self._compare(other) <= 0 if _is_number(other) else NotImplemented
 
     def __gt__(self, other: object) -> bool:
-        return self._compare(other) > 0
+        return self._compare(other) > 0 if _is_number(other) else NotImplemented
 
     def __ge__(self, other: object) -> bool:
-        return self._compare(other) >= 0
+        return self._compare(other) >= 0 if _is_number(other) else NotImplemented
 
     # -- other forms --------------------------------------------------------------------------------------------------
 
