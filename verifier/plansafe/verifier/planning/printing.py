@@ -423,7 +423,7 @@ class _TypeTree:
                 self.type_of_object[number] = members
 
     def _find_declared_names(self, sets: set[frozenset[int]]) -> dict[frozenset[int], str]:
-        """Return the names of the task's types, by the sets of their objects, for those of the sets that are such."""
+        """Return the names of the task's types, by their objects, as far as these are in ``sets``."""
         task = self.task
         type_names: dict[frozenset[int], str] = {}
         direct_members: dict[int, set[int]] = {}

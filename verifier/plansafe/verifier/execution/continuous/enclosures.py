@@ -27,14 +27,14 @@ class RealNumber:
     __slots__ = ()
 
     @abstractmethod
-    def _compare(self, other: object) -> int:
+    def _compare(self, operand: object) -> int:
         """Return the sign of the difference."""
 
     @abstractmethod
     def __hash__(self) -> int: ...
 
-    def _can_compare(self, other: object) -> bool:
-        return isinstance(other, int | Fraction) or hasattr(other, "enclose")
+    def _can_compare(self, operand: object) -> bool:
+        return isinstance(operand, int | Fraction) or hasattr(operand, "enclose")
 
     def __pos__(self) -> Number:
         return cast(Number, self)

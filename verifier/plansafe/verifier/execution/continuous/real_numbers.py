@@ -141,8 +141,8 @@ class Algebraic(RealNumber):
             return difference.sign()
         return (difference > 0) - (difference < 0)
 
-    def _can_compare(self, other: object) -> bool:
-        return isinstance(other, int | Fraction | Algebraic)
+    def _can_compare(self, operand: object) -> bool:
+        return isinstance(operand, int | Fraction | Algebraic)
 
     def __hash__(self) -> int:
         return hash("algebraic")  # equal numbers may have different forms
