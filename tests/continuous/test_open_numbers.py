@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 from typing import cast
 
@@ -18,6 +19,7 @@ from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number, divide
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
+ROOT = Path(__file__).resolve().parents[2]
 DOMAIN = """(define (domain tub)
   (:predicates (running) (wet) (b0))
   (:functions (level) (flow) (heat))
@@ -110,6 +112,19 @@ def test_an_open_fact_and_an_open_number() -> None:
     assert (report.headline, report.safe) == (Headline.UNSAFE, Worlds.SOME)
     assert report.worlds is not None
     assert report.worlds.ranges == ()
+
+
+def test_a_duration_with_a_tolerance() -> None:
+    plan = (ROOT / "examples/bathtub/short-bath.plan").read_text("utf-8").replace("[15]", "[15 +- 6]")
+    folder = ROOT / "examples/bathtub"
+    domain, problem, rules = [
+        Source(name, (folder / name).read_text("utf-8")) for name in ("domain.pddl", "problem.pddl", "water.safe")
+    ]
+    report = Checker(domain, problem, [rules], Options()).check(Source("plan", plan))
+    assert list_ranges(report) == ["[9 9999/1000) INVALID", "[9999/1000 15] SAFE", "(15 21] INVALID"]
+    assert report.worlds is not None
+    assert report.worlds.ranges[0].what == "duration of step 4 (bathe)"
+    assert report.worlds.question is None
 
 
 def test_the_kernel_contradicts_a_range_that_is_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -289,14 +289,8 @@ class CodeBuilder(ABC):
 
     def argument_of_code(self, predicate: int, place: int, code: str = "c") -> str:
         """The expression for the argument at position ``place`` of a code."""
-        predicates, functions = self.task.predicates, self.task.functions
         view = self.view_of_index(predicate)
-        if view is not None:
-            arity = len(view.slots)
-        elif predicate < len(predicates):
-            arity = len(predicates[predicate].types)
-        else:
-            arity = len(functions[predicate - len(predicates)].types)
+        arity = len(self.task.get_symbol(predicate).types if view is None else view.slots)
         return self.digit_text(arity, place, code)
 
     def digit_text(self, arity: int, place: int, code: str) -> str:

@@ -64,7 +64,7 @@ def compile_matches(
     """Compile the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
     search = _Search(emitter, condition, True, parameters)
     reads = [(disjunct, read, added) for disjunct, read, added in search.list_reads() if added is not False]
-    names = [search.define_trigger(*read)[2] for read in reads if _changed_predicate(emitter, read[1]) == predicate]
+    names = [search.define_trigger(*read)[2] for read in reads if emitter.task.find_subject(read[1]) == predicate]
     return [emitter.compile_function(name) for name in names]
 
 
@@ -110,7 +110,7 @@ class _Search:
                     yield disjunct, Atom(view.change_index, tuple([-1 - slot for slot in view.slots])), has_match
                     continue
                 for read in atoms_and_fluents(literal.formula):
-                    key = (_changed_predicate(self.emitter, read), read.arguments, added)
+                    key = (self.emitter.task.find_subject(read), read.arguments, added)
                     if key not in reads:
                         reads.add(key)
                         yield disjunct, read, added
@@ -119,7 +119,7 @@ class _Search:
         self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None
     ) -> tuple[int, bool | None, str]:
         """Define the function of a :class:`Trigger`; return its predicate, ``added`` and the function's name."""
-        predicate, domains = _changed_predicate(self.emitter, read), self._find_domains(disjunct)
+        predicate, domains = self.emitter.task.find_subject(read), self._find_domains(disjunct)
         match_lines, bound = emit_argument_match(self.emitter, predicate, read.arguments, domains)
         name = self.emitter.fresh_name()
         self.emitter.define(name, _CONTEXT, match_lines + self._emit(disjunct, domains, bound))
@@ -146,7 +146,7 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
     compiled: set[tuple[int, tuple[int, ...]]] = set()
     empty_domains = frozenset([domain for domain, members in enumerate(emitter.task.domains) if not members])
     for symbol in atoms_and_fluents(condition, empty_domains):
-        predicate = _changed_predicate(emitter, symbol)
+        predicate = emitter.task.find_subject(symbol)
         if (predicate, symbol.arguments) in compiled:
             continue
         compiled.add((predicate, symbol.arguments))
@@ -182,11 +182,6 @@ def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[V
     slots = free_slots(condition) & {v.slot for v in parameters}
     disjuncts = convert_to_dnf(condition, positive)
     return disjuncts is not None and all([slots <= find_bound_slots(disjunct) for disjunct in disjuncts])
-
-
-def _changed_predicate(emitter: Emitter, symbol: Atom | Fluent) -> int:
-    """The predicate of an atom, or the function of a fluent, numbered after the predicates as in a log of changes."""
-    return symbol.predicate if isinstance(symbol, Atom) else len(emitter.task.predicates) + symbol.function
 
 
 def _tuple_items(slots: Iterable[int]) -> str:

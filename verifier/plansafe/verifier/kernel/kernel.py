@@ -186,9 +186,11 @@ class Kernel:
         )
 
     def find_headlines(
-        self, plan: str, world: World, fluent: Fact, bounds: Bounds, limit: int | None = None
+        self, plan: str, world: World, number: Fact | int, bounds: Bounds, limit: int | None = None
     ) -> frozenset[str]:
-        """Return the headlines for all values of a fluent within bounds; ``world`` has the rest.
+        """Return the headlines for all values within bounds of a fluent, or of the duration of the step with a number.
+
+        ``world`` has the values of everything else that is open.
 
         Raises ``KernelRejects`` and ``KernelLimit``, as ``audit`` does.
         """
@@ -200,7 +202,11 @@ class Kernel:
             is_value = low is not None and low == high
             value = low if is_value else OpenRange(low, high).number()
             try:
-                verdict = self.audit(plan, world._replace(numbers={**world.numbers, fluent: value}), (), limit)
+                if isinstance(number, int):
+                    completed = world._replace(durations={**world.durations, number: value})
+                else:
+                    completed = world._replace(numbers={**world.numbers, number: value})
+                verdict = self.audit(plan, completed, (), limit)
             except SeveralResults as change:
                 if isinstance(change.value, Irrational):
                     raise

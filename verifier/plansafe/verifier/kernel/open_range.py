@@ -67,6 +67,9 @@ class RangeFunction(Irrational):
         require(max(len(over), len(under)) <= MAX_DEGREE, "an open number with a high power", KernelLimit)
         self.range, self.over, self.under = range_, over, under
 
+    def __hash__(self) -> int:  # type: ignore[override] # equal numbers have equal forms
+        return 0  # times are keys; another number is equal nowhere in the range
+
     def _operand(self, other: Any) -> tuple[Polynomial, Polynomial]:
         if isinstance(other, RangeFunction):
             return other.over, other.under

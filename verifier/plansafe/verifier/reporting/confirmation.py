@@ -122,17 +122,18 @@ class Confirmer:
         return report._replace(findings=findings), ""
 
     def find_headlines(
-        self, plan: Source, steps: int, world: Completion, number: tuple[int, int], bounds: Bounds
+        self, plan: Source, steps: int, world: Completion, number: tuple[int, int] | int, bounds: Bounds
     ) -> frozenset[str] | None:
         """The kernel's headlines for all values of a number within bounds; ``None`` if it gives none.
 
-        ``number`` is (function, code); ``world`` has the values of everything else that is open.
+        ``number`` is a fluent (function, code), or the duration of a step (its number); ``world`` has the values of
+        everything else that is open.
         """
 
         def ask(kernel: Kernel, limit: int | None) -> frozenset[str]:
-            fluent = _name_ground(self.compiled.task, self.compiled.task.functions[number[0]], number[1])
-            kernel_world = make_kernel_world(self.compiled, world)
-            return kernel.find_headlines(plan.text, kernel_world, fluent, bounds, limit)
+            task, kernel_world = self.compiled.task, make_kernel_world(self.compiled, world)
+            name = number if isinstance(number, int) else _name_ground(task, task.functions[number[0]], number[1])
+            return kernel.find_headlines(plan.text, kernel_world, name, bounds, limit)
 
         return self._ask_kernel(steps, ask)
 

@@ -74,11 +74,10 @@ class FactIndexes(dict[int, dict[int, Any]]):
     def fork(self) -> FactIndexes:
         """An independent copy for an equal state, in constant time: unchanged tables are shared."""
         copy = FactIndexes.__new__(FactIndexes)
+        copy.__dict__ = self.__dict__.copy()
         dict.update(copy, self)
         for view in self.emitter.views:
             copy.pop(view.table, None)
-        copy.emitter, copy.task, copy.size, copy.specs = self.emitter, self.task, self.size, self.specs
-        copy._facts, copy._by_predicate = self._facts, self._by_predicate  # noqa: SLF001 - of its own class
         copy._unshared_keys, self._unshared_keys = {}, {}  # noqa: SLF001 - of its own class
         return copy
 

@@ -8,30 +8,38 @@ from fractions import Fraction
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.report import Headline, Report
 from plansafe.verifier.reporting.worlds import Completion, ShownRange, ShownValue
-from plansafe.verifier.symbolic.worlds.open_number_audit import OpenNumberAudit, ValueRange, merge_ranges
+from plansafe.verifier.symbolic.worlds.open_number_audit import (
+    OpenNumberAudit,
+    ValueRange,
+    list_open_numbers,
+    merge_ranges,
+)
 from plansafe.verifier.symbolic.worlds.reporter import EngineContradiction
 from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter, audit_each_world
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 
 MAX_KERNEL_AUDITS = 20
 """Ranges of values of one plan about which the kernel is asked."""
-_GOOD = (Headline.SAFE, Headline.VALID)
+_GOOD = {Headline.SAFE, Headline.VALID}
+_BAD = {Headline.UNSAFE, Headline.INVALID}
 
 
-def find_refusal(compiled: CompiledTask) -> Diagnostic | None:
-    """Why a task in continuous time is not checked over all worlds; ``None`` if it can be checked."""
-    unknowns = compiled.task.unknowns
-    if unknowns is None or not any(unknowns.intervals):
-        return None
-    literals = [literal for choice in unknowns.choices for literals in choice.alternatives for literal in literals]
-    if sum([len(intervals) for intervals in unknowns.intervals]) > 1:
+def find_refusal(compiled: CompiledTask, resolved: ResolvedPlan) -> Diagnostic | None:
+    """Why a plan in continuous time is not checked over all worlds; ``None`` if it can be checked."""
+    choices = () if compiled.task.unknowns is None else compiled.task.unknowns.choices
+    literals = [literal for choice in choices for literals in choice.alternatives for literal in literals]
+    numbers = list_open_numbers(compiled.task, resolved)
+    if resolved.ordering is not None:
+        reason, help = "an open order of steps", "give each step a time"
+    elif len(numbers) > 1:
         reason, help = "several open numbers", "give values for all of them but one"
     elif any([literal.fluent for literal in literals]):
         reason, help = "a choice between values of a number", "give the number an interval, or check each value alone"
-    elif compiled.invariants:
+    elif numbers and compiled.invariants:
         reason, help = "an invariant together with an open number", "remove the invariant, or give the number a value"
     else:
         return None
@@ -49,7 +57,7 @@ class ContinuousReporter(TimedReporter):
         """Decide the verdict over all values of the number, in one world after the other if more is open."""
         parts = self.open_parts
         self.method = "one world after the other"
-        if parts.open_numbers and not (parts.open_fact_count or parts.choices):
+        if (parts.open_numbers or self.durations) and not (parts.open_fact_count or parts.choices):
             self.method = "all values of the number"
         return audit_each_world(parts, self._audit_world, self.deadline)
 
@@ -67,13 +75,13 @@ class ContinuousReporter(TimedReporter):
         self._kernel_audits += 1
         if len(ends) < 2 or None in part.verdict[:3] or self._kernel_audits > MAX_KERNEL_AUDITS:
             return part
-        number = self.open_parts.open_numbers[0]
         steps, bounds = len(self.resolved.steps), (ends[0], ends[1])
+        number = next(iter(self.durations), None) or self.open_parts.open_numbers[0]
         headlines = self.confirmer.find_headlines(self.plan, steps, audit.world, number, bounds)
         if headlines is None or "UNKNOWN" in headlines:
             return part
         if headlines != {part.headline.value}:
-            place = f"{self.task.fluent_text(*number)} near {part.sample}"
+            place = f"{self._name_number()} near {part.sample}"
             message = f"{part.headline.value} for {place}, the kernel has {' and '.join(sorted(headlines))}"
             raise EngineContradiction(message)
         return part._replace(replayed=True)
@@ -82,20 +90,21 @@ class ContinuousReporter(TimedReporter):
         report = super()._make_report(sample)
         if not self._ranges or report.worlds is None:
             return report
-        key = self.open_parts.open_numbers[0]
-        name = self.task.fluent_text(*key)
+        name = self._name_number()
+        worlds = report.worlds._replace(ranges=tuple([_show_range(name, part) for part in self._ranges]))
         headlines = {part.headline for part in self._ranges}
-        is_bad = bool(headlines & {Headline.INVALID, Headline.UNSAFE})
-        cause: tuple[ShownValue, ...] | None = None
-        if is_bad and len(self.failing_worlds) > 0:
-            value = self.failing_worlds[0].world.values[key]
-            cause = () if headlines <= {Headline.INVALID, Headline.UNSAFE} else (ShownValue(name, str(value)),)
-        worlds = report.worlds._replace(
-            ranges=tuple([_show_range(name, part) for part in self._ranges]),
-            question=(name,) if is_bad and headlines & {*_GOOD} else None,
-            cause=cause,
-        )
+        if headlines & _BAD and self.open_parts.open_numbers:
+            value = self.failing_worlds[0].world.values[self.open_parts.open_numbers[0]]
+            worlds = worlds._replace(
+                question=(name,) if headlines & _GOOD else None,
+                cause=() if headlines <= _BAD else (ShownValue(name, str(value)),),
+            )
         return report._replace(worlds=worlds)
+
+    def _name_number(self) -> str:
+        for step in self.durations:
+            return f"duration of {self._format_step(step)}"
+        return self.task.fluent_text(*self.open_parts.open_numbers[0])
 
 
 def _show_range(name: str, part: ValueRange) -> ShownRange:

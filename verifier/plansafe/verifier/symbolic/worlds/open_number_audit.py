@@ -39,7 +39,7 @@ MAX_RUNS = 1_000
 ASPECTS = ("executable", "goal", "safe")
 
 
-class OpenNumberInterval(NamedTuple):
+class OpenFluent(NamedTuple):
     """A fluent with an interval instead of a value."""
 
     function: int
@@ -47,13 +47,24 @@ class OpenNumberInterval(NamedTuple):
     interval: Interval
 
 
-def find_open_number(task: Task) -> OpenNumberInterval | None:
-    """The first open number of a task; ``None`` if it has none."""
+class OpenDuration(NamedTuple):
+    """A step whose duration has a tolerance."""
+
+    step: int
+    interval: Interval
+
+
+def list_open_numbers(task: Task, resolved: ResolvedPlan) -> list[OpenFluent | OpenDuration]:
+    """The open numbers of a task and a plan."""
     intervals = [] if task.unknowns is None else task.unknowns.intervals
-    numbers = [
-        OpenNumberInterval(f, code, interval) for f, codes in enumerate(intervals) for code, interval in codes.items()
+    numbers: list[OpenFluent | OpenDuration] = [
+        OpenFluent(f, code, interval) for f, codes in enumerate(intervals) for code, interval in codes.items()
     ]
-    return numbers[0] if numbers else None
+    for step in resolved.timed or ():
+        if step.tolerance and step.duration is not None:
+            low, high = max(step.duration - step.tolerance, 0), step.duration + step.tolerance
+            numbers.append(OpenDuration(step.number, Interval(low, high)))
+    return numbers
 
 
 class ValueRange(NamedTuple):
@@ -85,7 +96,7 @@ class _Direction(NamedTuple):
 
 
 class OpenNumberAudit:
-    """Runs a plan with one value of an open number after the other.
+    """Runs a plan with one value after the other of the open number: a fluent, or the duration of a step.
 
     ``ranges``: the values that were examined, in the order of the runs. ``limits``: why some values are not decided.
     """
@@ -99,7 +110,7 @@ class OpenNumberAudit:
     ) -> None:
         """``world``: the values of everything else that is open."""
         self.compiled, self.resolved, self.world, self.deadline = compiled, resolved, world, deadline
-        self.number = find_open_number(compiled.task)
+        self.number = next(iter(list_open_numbers(compiled.task, resolved)), None)
         self.ranges: list[ValueRange] = []
         self.limits: dict[str, None] = {}
         self.counts: RuleCounts = ()
@@ -174,6 +185,8 @@ class OpenNumberAudit:
         """The world in which the open number has a value, which may be a function of the open number."""
         if self.number is None or value is None:
             return self.world
+        if isinstance(self.number, OpenDuration):
+            return self.world._replace(durations=((self.number.step, value),))
         return self.world._replace(values={(self.number.function, self.number.code): value})
 
     def _decide(self, world: Completion) -> _Decision:
