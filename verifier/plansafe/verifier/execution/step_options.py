@@ -18,12 +18,13 @@ from plansafe.verifier.execution.broken_instances import (
 )
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.dispatch import TriggerFunction
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.rule_set import ActionFact
-from plansafe.verifier.execution.monitors.runtime import Runtime, TriggerFunction
+from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange
@@ -150,7 +151,8 @@ class StepForesight:
             )
             for number, candidates in affected.items():
                 broken.update(self._predict_step_letter(number, (predicate, code, True), candidates))
-            for check in runtime.checks.get(predicate, ()):
+            for position in runtime.dispatch.find_checks(predicate, code):
+                check = runtime.checks[predicate][position]
                 bindings = check.find_matching_bindings(state, runtime.indexes, code)
                 if bindings:
                     violated, undecided, later = check.predict(
@@ -239,10 +241,8 @@ class StepForesight:
         watchers = self._watchers.get((index, added, arriving))
         if watchers is None:
             silent = self._arriving_silent if arriving else self._departing_silent
-            readers = [number for number in self.runtime.find_readers(index) if number not in silent]
-            triggers = [
-                (number, find) for number, find in self.runtime.find_triggers(index, added) if number not in silent
-            ]
+            readers = [number for number in self.runtime.dispatch.readers[index] if number not in silent]
+            triggers = [entry for entry in self.runtime.dispatch.list_triggers(index, added) if entry[0] not in silent]
             watchers = self._watchers[index, added, arriving] = readers, triggers
         return watchers
 

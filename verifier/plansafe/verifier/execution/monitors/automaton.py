@@ -7,11 +7,12 @@ its letter and its state stay the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import product
 from math import prod
 
 from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.triggers import Trigger
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.leaves import AutomatonLeaves
@@ -113,12 +114,9 @@ class Automaton:
         self._default_awake = False
         self._time_bits = self.program.compare_time(letter_time)
 
-    def list_triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
-        """Return the functions that find bindings, each with its predicate and whether it follows added facts.
-
-        ``None``: it follows added and deleted facts, or the changes of a fluent.
-        """
-        return [(t.predicate, t.added, t.find) for search in self.searches for t in search.triggers]
+    def list_triggers(self) -> list[Trigger]:
+        """Return the triggers that find bindings."""
+        return [trigger for search in self.searches for trigger in search.triggers]
 
     @property
     def candidates(self) -> list[Binding]:

@@ -7,11 +7,12 @@ its state is reached (:meth:`Runtime.enter_state`). The others read it when the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.dispatch import ChangeDispatch
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
@@ -30,7 +31,6 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.operations import is_temporal, mentions
 from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
-TriggerFunction = Callable[..., None]
 _FIRST_LETTER = LetterTime(0, 0, False)
 
 
@@ -82,7 +82,11 @@ class Runtime:
                     self.too_large.append(number)
         self._match_counter = MatchCounter(rule_set, emitter)
         self.indexes = FactIndexes(emitter, emitter.requested_indexes)
-        self._fill_dispatch_tables()
+        size = len(rule_set.task.predicates) + len(rule_set.task.functions)
+        self.dispatch = ChangeDispatch(self.monitors, self.checks, size)
+        """The monitors and checks that a change concerns; forks share this."""
+        self._awake: dict[int, None] = {}
+        self._due_at_actions: dict[int, None] = {}
         self._due_after: list[StepCheck] = []
 
     def _add_monitor(self, number: int, part: RulePart, emitter: Emitter) -> None:
@@ -135,23 +139,6 @@ class Runtime:
             return LatchedCheck(number, emitter, part.parameters, step, guard, body, self._latches, after=after)
         return None
 
-    def _fill_dispatch_tables(self) -> None:
-        """Make the tables from a changed predicate (or fluent) to the monitors that read it; forks share them."""
-        size = len(self.rule_set.task.predicates) + len(self.rule_set.task.functions)
-        self._added: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
-        self._deleted: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
-        self._readers: list[list[int]] = [[] for _ in range(size)]
-        for number, monitor in enumerate(self.monitors):
-            for predicate, added, find in monitor.list_triggers():
-                if added is not False:
-                    self._added[predicate].append((number, find))
-                if added is not True:
-                    self._deleted[predicate].append((number, find))
-            for predicate in _collect_read_predicates(monitor):
-                self._readers[predicate].append(number)
-        self._awake: dict[int, None] = {}
-        self._due_at_actions: dict[int, None] = {}
-
     @property
     def watched(self) -> frozenset[int]:
         """The predicates (and ``-1 - function``) whose changes the monitors read."""
@@ -159,18 +146,10 @@ class Runtime:
         return frozenset(
             [
                 i if i < predicate_count else predicate_count - 1 - i
-                for i, readers in enumerate(self._readers)
+                for i, readers in enumerate(self.dispatch.readers)
                 if readers
             ]
         ) | {p for p, _ in self.indexes.specs}
-
-    def find_readers(self, index: int) -> list[int]:
-        """The monitors (by number) that a change of a predicate or fluent may affect."""
-        return self._readers[index]
-
-    def find_triggers(self, index: int, added: bool) -> list[tuple[int, TriggerFunction]]:
-        """The triggers for an added fact (otherwise: a removed fact or a changed number), with their monitors."""
-        return self._added[index] if added else self._deleted[index]
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
@@ -235,10 +214,11 @@ class Runtime:
         """Record changes in the monitors that they affect; these join ``due_monitors``, which read the next letter."""
         self.indexes.update(log)
         facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
-        monitors, unshared = self.monitors, self._unshared_monitors
+        monitors, unshared, find_monitors = self.monitors, self._unshared_monitors, self.dispatch.find_monitors
         bindings: list[tuple[int, ...]] = []
         for predicate, code, value in log:
-            for number in self._readers[predicate]:
+            readers, triggers = find_monitors(predicate, code, bool(value))
+            for number in readers:
                 monitor = monitors[number]
                 if unshared is None or number in unshared:
                     if monitor.record_change(predicate, code):
@@ -246,7 +226,7 @@ class Runtime:
                 elif monitor.is_affected(predicate, code):
                     self._unshare_monitor(number).record_change(predicate, code)
                     due_monitors[number] = None
-            for number, find in self._added[predicate] if value else self._deleted[predicate]:
+            for number, find in triggers:
                 find(facts, fluents, tables, code, bindings)
                 if bindings:
                     self._unshare_monitor(number).candidates.extend(bindings)
@@ -265,8 +245,8 @@ class Runtime:
             self.count_matches(action_facts)
             latched: dict[LatchedCheck, None] = {}
             for predicate, code in action_facts:
-                for position, shared_check in enumerate(self.checks.get(predicate, ())):
-                    bindings = shared_check.find_matching_bindings(state, self.indexes, code)
+                for position in self.dispatch.find_checks(predicate, code):
+                    bindings = self.checks[predicate][position].find_matching_bindings(state, self.indexes, code)
                     if not bindings:
                         continue
                     check = self._unshare_check(predicate, position)
@@ -412,7 +392,7 @@ class Runtime:
         copy.match_counts = list(self.match_counts)
         copy._match_counter = self._match_counter  # noqa: SLF001 - of its own class
         copy._first_letters = self._first_letters  # noqa: SLF001 - of its own class
-        copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers  # noqa: SLF001 - of its own class
+        copy.dispatch = self.dispatch
         copy._awake, copy._due_at_actions = dict(self._awake), dict(self._due_at_actions)  # noqa: SLF001 - of its own class
         copy._due_after = []  # noqa: SLF001 - of its own class
         if self._due_after:
@@ -422,9 +402,3 @@ class Runtime:
                 copy._unshared_checks[predicate] = set(range(len(copy.checks[predicate])))  # noqa: SLF001 - of its own class
             copy._due_after = list(due_checks.values())  # noqa: SLF001 - of its own class
         return copy
-
-
-def _collect_read_predicates(monitor: StateMonitor) -> set[int]:
-    predicates = {predicate for predicate, _, _ in monitor.list_triggers()}
-    predicates |= set(monitor.readers.by_predicate)
-    return predicates | set(monitor.all_readers.by_predicate) if isinstance(monitor, Automaton) else predicates
