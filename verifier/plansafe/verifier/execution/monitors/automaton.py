@@ -68,6 +68,8 @@ class Automaton:
         self.all_readers = InstanceIndex([*self.leaves.local_patterns, *self.leaves.global_patterns])
         """Finds the facts that any leaf reads; it has no instances."""
         self.instances: dict[Binding, Instance] = {}
+        self._unshared_instances: set[Binding] | None = None
+        """The bindings whose instances no fork shares; ``None``: no fork shares any."""
         self.retired: set[Binding] = set()
         """The bindings whose instances are decided for good, or cannot be decided."""
         self.default_instance = Instance(self.program.start, 0)
@@ -195,9 +197,7 @@ class Automaton:
             self._global_bits = bits
         due_bindings = set(self._awake) if not all_due else set(self.instances)
         if self._affected_bindings:
-            due_bindings |= self._affected_bindings
-            for binding in self._affected_bindings:
-                self._update_bits(state, binding)
+            due_bindings.update([b for b in self._affected_bindings if self._update_bits(state, b)])
             self._affected_bindings.clear()
         if self._candidates:
             self.candidate_count += len(self._candidates)
@@ -208,9 +208,8 @@ class Automaton:
                         due_bindings.add(binding)
             self._candidates.clear()
         for binding in due_bindings:
-            instance = self.instances.get(binding)
-            if instance is not None:
-                self._advance(binding, instance, time_bits, letter_time)
+            if binding in self.instances:
+                self._advance(binding, self._unshare_instance(binding), time_bits, letter_time)
         if not self.default_retired and (self._default_awake or all_due):
             self._advance_default(time_bits, letter_time)
         if self.violation_log.tracks_initial:
@@ -292,17 +291,27 @@ class Automaton:
         instance.bits = bits
         self.readers.add(binding)
 
-    def _update_bits(self, state: State, binding: Binding) -> None:
-        """Evaluate the leaves of an instance again; retire it as undecided if one is undefined."""
+    def _update_bits(self, state: State, binding: Binding) -> bool:
+        """Evaluate the leaves of an instance again and return whether they differ; retire it if one is undefined."""
         instance = self.instances.get(binding)
         if instance is None:
-            return
+            return False
         bits = self.leaves.evaluate_local(state, binding)
         if bits is None:
             self.undecided.add(binding)
             self._retire(binding)
-        else:
-            instance.bits = bits
+            return False
+        if bits == instance.bits:
+            return False
+        self._unshare_instance(binding).bits = bits
+        return True
+
+    def _unshare_instance(self, binding: Binding) -> Instance:
+        """The instance of a binding, which may be changed: it is copied first if a fork shares it."""
+        if self._unshared_instances is not None and binding not in self._unshared_instances:
+            self._unshared_instances.add(binding)
+            self.instances[binding] = self.instances[binding].copy()
+        return self.instances[binding]
 
     def _retire_all(self) -> None:
         """Retire all instances as undecided, because a leaf without parameters is undefined."""
@@ -446,7 +455,8 @@ class Automaton:
     def fork(self) -> Automaton:
         """Return an independent copy, which shares the program and its tables."""
         copy = shallow_copy(self)
-        copy.instances = {b: i.copy() for b, i in self.instances.items()}
+        copy.instances = dict(self.instances)
+        copy._unshared_instances, self._unshared_instances = set(), set()  # noqa: SLF001 - of its own class
         copy.retired = set(self.retired)
         copy.default_instance = self.default_instance.copy()
         copy.readers = self.readers.fork()

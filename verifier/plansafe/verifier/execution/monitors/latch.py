@@ -228,7 +228,7 @@ class LatchedCheck(StepCheck):
     def _late_guards_hold(self, state: State, binding: Binding, truth: LatchTruth) -> bool:
         """Whether the guards about the past and the actions of the letter hold; they read no numbers."""
         values = dict(zip(self.slots, binding, strict=True))
-        return all([self._evaluate_formula(state, truth, formula, values) for formula in self._late_guards])
+        return all(self._evaluate_formula(state, truth, formula, values) for formula in self._late_guards)
 
     def _evaluate(self, state: State, binding: Binding, truth: LatchTruth) -> bool | None:
         return self._evaluate_formula(state, truth, self._late_body, dict(zip(self.slots, binding, strict=True)))
