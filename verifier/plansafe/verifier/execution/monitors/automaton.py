@@ -159,9 +159,10 @@ class Automaton:
             return True
         if self.mode in ("always", "each"):
             return False
-        return (not self.default_retired and self._is_unsatisfied(self.default_instance)) or any(
-            map(self._is_unsatisfied, self.instances.values())
-        )
+        states = {instance.state for instance in self.instances.values()}
+        if not self.default_retired:
+            states.add(self.default_instance.state)
+        return any(map(self._is_unsatisfied_in, states))
 
     def record_change(self, predicate: int, code: int) -> bool:
         """Record a changed fact for the instances that read it; return :meth:`is_affected`."""
@@ -439,18 +440,18 @@ class Automaton:
         """Report the unsatisfied instances at the end of the trace, whose last letter has just been read."""
         if self.mode not in ("always", "each"):
             for binding, instance in self.instances.items():
-                if self._is_unsatisfied(instance):
+                if self._is_unsatisfied_in(instance.state):
                     self.violation_log.report(binding, instance, letter, at_end=True)
-            if not self.default_retired and self._is_unsatisfied(self.default_instance):
+            if not self.default_retired and self._is_unsatisfied_in(self.default_instance.state):
                 for binding in self._list_shared_bindings():
                     self.violation_log.report(binding, self.default_instance.copy(), letter, at_end=True)
         self.violation_log.settle_all()
 
-    def _is_unsatisfied(self, instance: Instance) -> bool:
-        """Whether an instance is violated if the trace ends now."""
+    def _is_unsatisfied_in(self, state: int) -> bool:
+        """Whether an instance in a state of the program is violated if the trace ends now."""
         if self.program.past_mode:
-            return not self.program.read_output(instance.state)
-        return self.program.find_verdict(instance.state) < PRESENTLY_SATISFIED
+            return not self.program.read_output(state)
+        return self.program.find_verdict(state) < PRESENTLY_SATISFIED
 
     def fork(self) -> Automaton:
         """Return an independent copy, which shares the program and its tables."""

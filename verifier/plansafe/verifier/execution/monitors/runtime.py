@@ -16,7 +16,13 @@ from plansafe.verifier.execution.monitors.dispatch import ChangeDispatch
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
-from plansafe.verifier.execution.monitors.latch import LatchedCheck, LatchTable, can_use_latches, make_latch_reader
+from plansafe.verifier.execution.monitors.latch import (
+    Latch,
+    LatchedCheck,
+    LatchTable,
+    can_use_latches,
+    make_latch_reader,
+)
 from plansafe.verifier.execution.monitors.monitor_summary import (
     MonitorSummary,
     StateMonitor,
@@ -324,6 +330,23 @@ class Runtime:
         for number in numbers:
             if self.monitors[number].affects_end:
                 self._finish_monitor(self._unshare_monitor(number), state, letter_time.letter)
+
+    def list_due_at_actions(self) -> list[int]:
+        """The monitors (by number) that read the present letter when its actions are known."""
+        return list(self._due_at_actions)
+
+    def find_violations_at_end(self, number: int, state: State, letter_time: LetterTime) -> list[Violation]:
+        """The violations of a monitor if the trace ended at the present letter; nothing is changed."""
+        monitor = self.monitors[number]
+        if isinstance(monitor, Latch):
+            return []  # it reports nothing
+        if number in self._due_at_actions:
+            monitor = monitor.fork()
+            monitor.step(state, letter_time)
+        if monitor.affects_end:
+            monitor = monitor.fork()
+            monitor.finish(state, letter_time.letter)
+        return monitor.violations
 
     def find_possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
         """The monitors that may have a violation, ended or not, and the predicates of checks that may have one."""
