@@ -249,27 +249,45 @@ class Runtime:
         try:
             self._record_changes(state, log, self._due_at_actions)
             self.count_matches(action_facts)
-            latched: dict[LatchedCheck, None] = {}
+            latched: dict[tuple[int, int], list[int]] = {}
             for predicate, code in action_facts:
                 for position in self.dispatch.find_checks(predicate, code):
-                    bindings = self.checks[predicate][position].find_matching_bindings(state, self.indexes, code)
-                    if not bindings:
-                        continue
-                    check = self._unshare_check(predicate, position)
-                    check.check_step(state, bindings, letter_time)
-                    if isinstance(check, LatchedCheck):
-                        latched[check] = None
-                    elif check.after:
-                        self._due_after.append(check)
+                    shared_check = self.checks[predicate][position]
+                    if isinstance(shared_check, LatchedCheck):
+                        latched.setdefault((predicate, position), []).append(code)
+                    elif bindings := shared_check.find_matching_bindings(state, self.indexes, code):
+                        check = self._unshare_check(predicate, position)
+                        check.check_step(state, bindings, letter_time)
+                        if check.after:
+                            self._due_after.append(check)
             self._read_actions(state, letter_time)
-            for check in latched:
-                check.check_with_latches(state, make_latch_reader(self.monitors), letter_time)
-                if check.after:
-                    self._due_after.append(check)
+            for (predicate, position), codes in latched.items():
+                self._check_with_latches(state, predicate, position, codes, letter_time)
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
                 state.facts[predicate].discard(code)
         self._record_changes(state, [(predicate, code, False) for predicate, code, _ in log], self._due_at_actions)
+
+    def _check_with_latches(
+        self, state: State, predicate: int, position: int, codes: Iterable[int], letter_time: LetterTime
+    ) -> None:
+        """Evaluate a check that reads latches for the action facts of a predicate, after the latches' letter."""
+        check = self.checks[predicate][position]
+        assert isinstance(check, LatchedCheck)
+        if not check.may_be_due(self.monitors):
+            return
+        is_matched = False
+        for code in codes:
+            bindings = check.find_matching_bindings(state, self.indexes, code)
+            if bindings:
+                is_matched = True
+                self._unshare_check(predicate, position).check_step(state, bindings, letter_time)
+        if is_matched:
+            check = self._unshare_check(predicate, position)
+            assert isinstance(check, LatchedCheck)
+            check.check_with_latches(state, make_latch_reader(self.monitors), letter_time)
+            if check.after:
+                self._due_after.append(check)
 
     def _unshare_check(self, predicate: int, position: int) -> StepCheck:
         """A check that may be changed: it is copied first if a fork shares it."""
