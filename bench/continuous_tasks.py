@@ -523,12 +523,105 @@ FAMILIES: dict[str, Callable[[Random, int], HybridTask]] = {
 }
 
 
-def make_tasks(count: int, seed: int = 1) -> Iterator[HybridTask]:
+ROOM = """(define (domain room)
+  (:requirements :typing :fluents :time :negative-preconditions)
+  (:types room)
+  (:predicates (heating ?r - room) (warm ?r - room) (too-hot ?r - room))
+  (:functions (temperature ?r - room) (outside) (leak ?r - room) (power ?r - room) (limit ?r - room))
+  (:process heats :parameters (?r - room) :precondition (heating ?r)
+    :effect (increase (temperature ?r) (* #t (power ?r))))
+  (:process leaks :parameters (?r - room) :precondition ()
+    :effect (decrease (temperature ?r) (* #t (* (leak ?r) (- (temperature ?r) (outside))))))
+  (:event overheats :parameters (?r - room)
+    :precondition (and (not (too-hot ?r)) (> (temperature ?r) (limit ?r))) :effect (too-hot ?r))
+  (:action heat :parameters (?r - room) :precondition (not (heating ?r)) :effect (heating ?r))
+  (:action stop :parameters (?r - room) :precondition (heating ?r) :effect (not (heating ?r)))
+  (:action enter :parameters (?r - room) :precondition (>= (temperature ?r) 19) :effect (warm ?r)))
+"""
+
+
+def make_room(random: Random, number: int) -> HybridTask:
+    """Return a room that loses heat in proportion to the difference, and is heated until it is warm."""
+    outside, leak = random.choice((-5, 0, 5, 10)), random.choice(("0.05", "0.1", "0.2"))
+    power, limit = random.choice((2, 3, 4)), random.choice((21, 22, 24))
+    problem = f"""(define (problem room-{number}) (:domain room) (:objects hall - room)
+  (:init (= (temperature hall) 12) (= (outside) {outside}) (= (leak hall) {leak}) (= (power hall) {power})
+    (= (limit hall) {limit}))
+  (:goal (and (warm hall) (not (too-hot hall)))))
+"""
+    heat, wait = Fraction(random.randint(8, 40), 4), Fraction(random.randint(0, 8), 4)
+    plan = (TimedStep(Fraction(0), "heat hall"), TimedStep(heat, "stop hall"), TimedStep(heat + wait, "enter hall"))
+    return HybridTask("room", number, ROOM, problem, plan)
+
+
+TANKS = """(define (domain tanks)
+  (:requirements :fluents :time :negative-preconditions)
+  (:predicates (open) (overflown) (drawn))
+  (:functions (upper) (lower) (rim) (k))
+  (:process runs-down :precondition (open)
+    :effect (and (decrease (upper) (* #t (* (k) (upper)))) (increase (lower) (* #t (* (k) (upper))))))
+  (:process seeps :precondition () :effect (decrease (lower) (* #t (* 0.1 (lower)))))
+  (:event overflows :precondition (and (not (overflown)) (> (lower) (rim))) :effect (overflown))
+  (:action open-valve :precondition (not (open)) :effect (open))
+  (:action close-valve :precondition (open) :effect (not (open)))
+  (:action draw :precondition (>= (lower) 3) :effect (and (drawn) (decrease (lower) 2))))
+"""
+
+
+def make_tanks(random: Random, number: int) -> HybridTask:
+    """Return two tanks: the upper one empties into the lower one, which seeps."""
+    upper, k = random.choice((6, 8, 10)), random.choice(("0.2", "0.5", "1"))
+    problem = f"""(define (problem tanks-{number}) (:domain tanks)
+  (:init (= (upper) {upper}) (= (lower) 0) (= (rim) {random.choice((4, 5, 6))}) (= (k) {k}))
+  (:goal (and (drawn) (not (overflown)) (<= (lower) 4))))
+"""
+    close, draw = Fraction(random.randint(2, 20), 4), Fraction(random.randint(1, 12), 4)
+    plan = (TimedStep(Fraction(0), "open-valve"), TimedStep(close, "close-valve"), TimedStep(close + draw, "draw"))
+    return HybridTask("tanks", number, TANKS, problem, plan)
+
+
+SWING = """(define (domain swing)
+  (:requirements :fluents :time :negative-preconditions :durative-actions)
+  (:predicates (hit) (caught))
+  (:functions (angle) (speed) (friction) (wall))
+  (:process swings :precondition ()
+    :effect (and (increase (angle) (* #t (speed)))
+                 (decrease (speed) (* #t (+ (angle) (* (friction) (speed)))))))
+  (:event hits-the-wall :precondition (and (not (hit)) (>= (angle) (wall))) :effect (hit))
+  (:action push :effect (increase (speed) 1))
+  (:action catch :precondition (and (<= (angle) 0.5) (>= (angle) -0.5)) :effect (caught)))
+"""
+
+
+def make_swing(random: Random, number: int) -> HybridTask:
+    """Return a swing with friction that is pushed, and caught when it is near the middle."""
+    problem = f"""(define (problem swing-{number}) (:domain swing)
+  (:init (= (angle) 0) (= (speed) 0) (= (friction) {random.choice(("0", "0.1", "0.5", "1"))})
+    (= (wall) {random.choice(("0.9", "1.2", "1.5"))}))
+  (:goal (and (caught) (not (hit)))))
+"""
+    push, catch = Fraction(random.randint(0, 8), 4), Fraction(random.randint(4, 40), 4)
+    plan = [TimedStep(Fraction(0), "push"), TimedStep(push + catch, "catch")]
+    if push and random.random() < 0.5:
+        plan.append(TimedStep(push, "push"))
+    return HybridTask("swing", number, SWING, problem, tuple(plan))
+
+
+LINEAR_FAMILIES: dict[str, Callable[[Random, int], HybridTask]] = {
+    "room": make_room,
+    "tanks": make_tanks,
+    "swing": make_swing,
+}
+"""With rates that read the numbers that they change."""
+
+
+def make_tasks(count: int, seed: int = 1, *, linear: bool = False) -> Iterator[HybridTask]:
     """Yield tasks, the families in turn."""
-    names = list(FAMILIES)
+    families = LINEAR_FAMILIES if linear else FAMILIES
+    names = list(families)
     for number in range(count):
         name = names[number % len(names)]
-        yield FAMILIES[name](Random(f"{seed}/{name}/{number}"), number)
+        yield families[name](Random(f"{seed}/{name}/{number}"), number)
 
 
 def mutate_plan(task: HybridTask, random: Random) -> tuple[str, tuple[TimedStep, ...]]:

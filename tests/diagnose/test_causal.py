@@ -208,10 +208,12 @@ def test_more_links_than_the_limit_change_only_the_links_that_are_not_needed() -
     for plan in case.plans:
         steps = case.checker.read(Source("p", "\n".join(plan))).steps
         full = find_causal_structure(case.checker, steps)
-        kept = tuple([link for link in full.links if link.needed or link.rule is not None])
+        remaining = tuple([link for link in full.links if link.needed or link.rule is not None])
         assert find_causal_structure(case.checker, steps, len(full.links)) == full
-        assert find_causal_structure(case.checker, steps, 0) == full._replace(links=kept, has_all_links=not full.links)
-        dropped += len(full.links) - len(kept)
+        assert find_causal_structure(case.checker, steps, 0) == full._replace(
+            links=remaining, has_all_links=not full.links
+        )
+        dropped += len(full.links) - len(remaining)
     assert dropped
 
 

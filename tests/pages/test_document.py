@@ -121,3 +121,18 @@ def test_a_long_plan_has_no_repair(monkeypatch: pytest.MonkeyPatch) -> None:
     assert view.detail["repair"]["outcome"]["message"].endswith("the plan has more than 2 steps.")
     assert "graph" not in view.detail and "more than 2 steps" in view.detail["graph_note"]
     assert view.detail["timelines"][0]["whole"]
+
+
+def test_an_open_number_in_continuous_time_shows_the_witness(tmp_path: Path) -> None:
+    folder = ROOT / "examples" / "bathtub"
+    for name in ("problem.pddl", "water.safe", "short-bath.plan"):
+        (tmp_path / name).write_text((folder / name).read_text("utf-8"), "utf-8")
+    domain = (folder / "domain.pddl").read_text("utf-8")
+    domain = domain.replace("(:functions (level))", "(:functions (level) (flow))").replace("(* #t 4)", "(* #t (flow))")
+    (tmp_path / "domain.pddl").write_text(domain, "utf-8")
+    problem = (tmp_path / "problem.pddl").read_text("utf-8").replace("(= (level) 0)", "(= (level) 0) (<= 2 (flow) 5)")
+    (tmp_path / "problem.pddl").write_text(problem, "utf-8")
+    (view,) = audit_page.audit_plans([str(tmp_path / "short-bath.plan")], Settings())
+    (line,) = view.detail["timelines"]
+    assert line["whole"]
+    assert [part["headline"] for part in view.detail["report"]["worlds"]["ranges"]] == ["SAFE", "UNSAFE"]

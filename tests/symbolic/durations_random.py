@@ -22,7 +22,7 @@ from plansafe.verifier.execution.timed_fast import FastTimedReplay
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.durations.duration_audit import ASPECTS, DurationAudit
-from plansafe.verifier.symbolic.durations.explored_cells import WorldVerdict
+from plansafe.verifier.symbolic.worlds.verdict import WorldVerdict
 
 TOLERANCE = Fraction(1, 8)
 UNKNOWN_VERDICT = WorldVerdict(None, None, None)

@@ -196,11 +196,13 @@ class Checker:
 
     def _find_refusal(self, plan: Source) -> Diagnostic | None:
         """Return why a plan in continuous time is not checked; ``None`` if it can be checked."""
-        if self.compiled.is_open or self.read(plan).is_open:
-            return make_continuous_refusal("the verdict over several possible worlds")
-        if self.options.engine in ("sat", "smt"):
-            return make_continuous_refusal(f"engine `{self.options.engine}`")
-        return None
+        resolved = self.read(plan)
+        if not (self.compiled.is_open or resolved.is_open):
+            is_explicit = self.options.engine not in ("sat", "smt")
+            return None if is_explicit else make_continuous_refusal(f"engine `{self.options.engine}`")
+        from plansafe.verifier.symbolic.worlds.continuous_report import find_refusal  # noqa: PLC0415 - for open tasks
+
+        return find_refusal(self.compiled, resolved)
 
     def _audit(self, plan: Source, deadline: float | None) -> Report:
         """Return the verdict on one plan, without coverage and confirmation."""

@@ -202,6 +202,7 @@ def _worlds(worlds: WorldsReport) -> dict[str, Any]:
         "invariants": worlds.invariants,
         "solver": worlds.solver,
         "advice": worlds.advice,
+        "ranges": [part._asdict() for part in worlds.ranges],
     }
 
 

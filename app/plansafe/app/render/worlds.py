@@ -225,6 +225,7 @@ def notes(report: Report) -> list[str]:
             out.append(f"not decided: {_listed(unknown)}")
         if worlds.advice:
             out.append(f"what would help: {worlds.advice}")
+        out += _verdicts_by_value(worlds)
         questions = asking(worlds)
         if questions:
             out.append(f"worth asking: {questions}")
@@ -244,6 +245,9 @@ def notes(report: Report) -> list[str]:
             [finding.replayed for finding in report.findings]
         ):  # otherwise the findings' note covers it
             out.append(f"not independently replayed: {_counted(len(_distinct(unreplayed)), 'world')}")
+    unreplayed_ranges = [part for part in worlds.ranges if not part.replayed]
+    if unreplayed_ranges:
+        out.append(f"not independently replayed: {_counted(len(unreplayed_ranges), 'range')} of values")
     if worlds.solver:
         out.append(f"decided by {worlds.solver}")
     out += [f"assumed: {invariant}" for invariant in worlds.invariants[:_INVARIANTS]]
@@ -251,6 +255,20 @@ def notes(report: Report) -> list[str]:
         more = len(worlds.invariants) - _INVARIANTS
         out.append(f"assumed: {more} more invariants {_MORE}")
     return out
+
+
+def _verdicts_by_value(worlds: WorldsReport) -> list[str]:
+    """The verdict for each range of the open number, as ``2 <= (flow) < 5: SAFE``."""
+    texts = []
+    for part in worlds.ranges[:_FACTS] if len(worlds.ranges) > 1 else ():
+        if part.low is not None and part.low == part.high:
+            texts.append(f"{part.what} = {_value(part.low)}: {part.headline}")
+            continue
+        low = "" if part.low is None else f"{_value(part.low)} {'<' if part.low_open else '<='} "
+        high = "" if part.high is None else f" {'<' if part.high_open else '<='} {_value(part.high)}"
+        texts.append(f"{low}{part.what}{high}: {part.headline}")
+    more = len(worlds.ranges) - _FACTS
+    return [*texts, f"and {more} more ranges {_MORE}"] if more > 0 else texts
 
 
 def asking(worlds: WorldsReport) -> str:

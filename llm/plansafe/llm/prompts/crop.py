@@ -3,7 +3,7 @@
 What matters, in this order:
 
 1. who acts, and what the goal and the words name; 2. the objects of the steps that the goal needs if deleted facts are
-ignored (:meth:`BackwardEstimator.find_relaxed_plan_steps`; rules are ignored, so that this plan is not an answer); 3.
+ignored (:meth:`BackwardEstimator.estimate`; rules are ignored, so that this plan is not an answer); 3.
 what rules could be touched: the objects of the instances that are broken at the start, or by a step of that way; 4.
 whatever hangs together with these by facts, the nearest first. A fact of a relation is worth the less, the more of them
 an object has: the one room that a thing is in is nearer to it than the seventy things in that room. Of objects at the
@@ -37,7 +37,7 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, And, Formula, Task
 from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.planning.backward_estimates import BackwardEstimator
+from plansafe.verifier.planning.backward_estimates import BackwardEstimator, Subgoal
 
 DENSE = 4
 """Facts of one relation for each object, from which on it is dense."""
@@ -74,9 +74,8 @@ def relevance(compiled: CompiledTask, words: str = "") -> Relevance:
     task = compiled.task
     core = [*_agents(task), *named_in(task.goal), *_named_objects(task, words)]
     if compiled.engine.refusal is None:
-        way = BackwardEstimator(compiled.engine).find_relaxed_plan_steps(
-            compiled.engine.make_initial_state(), [(part, {}) for part in task.goal]
-        )
+        subgoals: list[Subgoal] = [(part, {}) for part in task.goal]
+        way = BackwardEstimator(compiled.engine).estimate(compiled.engine.make_initial_state(), subgoals).steps
         core += [number for step in way for number in step.objects]
         core += _broken(compiled, way)
     core = list(dict.fromkeys(core))

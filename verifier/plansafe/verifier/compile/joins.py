@@ -70,7 +70,6 @@ class Join:
         body: list[str],
         loops: int,
     ) -> list[str]:
-        """The lines for the remaining literals, inside ``loops`` loops."""
         emitter = self.emitter
         ready = [literal for literal in literals if emitter.free_slots(literal.formula) <= bound]
         if ready:
@@ -155,7 +154,6 @@ class Join:
         return self.indexed and predicate not in self.unindexed_predicates
 
     def _emit_argument_tests(self, atom: Atom, positions: Iterable[int], code: str) -> list[str]:
-        """Tests that a code has the bound arguments of an atom."""
         emitter, predicate = self.emitter, atom.predicate
         arguments = [(emitter.argument_of_code(predicate, i, code), atom.arguments[i]) for i in positions]
         return [f"{text} == {emitter.argument_text(argument)}" for text, argument in arguments]
@@ -197,7 +195,6 @@ class Join:
         return head, tests, assignments
 
     def _emit_domain_test(self, slot: int) -> list[str]:
-        """A test that a variable has an object of its domain; empty if the domain has all objects."""
         domain = self.domains[slot]
         if self.emitter.contains_all_objects(domain):
             return []

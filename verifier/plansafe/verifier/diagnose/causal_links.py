@@ -132,7 +132,7 @@ class _RuleCondition(NamedTuple):
 class CausalLinker:
     """Finds ``links``, ``open_preconditions`` and ``threats`` in one backward pass (:meth:`link_all`).
 
-    If there are more than ``max_links`` links, only the needed ones and those of violated rules are kept, and
+    If there are more than ``max_links`` links, only the needed links and the links of violated rules remain, and
     ``has_all_links`` is False.
     """
 
@@ -206,7 +206,6 @@ class CausalLinker:
         self._add_open_preconditions(finder.find_missing_literals(formula, binding)[:MAX_OPEN_LITERALS], consumer)
 
     def _add_open_preconditions(self, literals: list[SupportLiteral], consumer: int) -> None:
-        """Add open preconditions, and the threats to them."""
         for literal in literals:
             self.open_preconditions[OpenPrecondition(consumer, literal.text(self.task), literal.necessary)] = None
             for basic in self.finder.find_opposing_literals(literal):
@@ -231,7 +230,7 @@ class CausalLinker:
             self.links[link] = None
         if self.has_all_links and self._max_links is not None and len(self.links) > self._max_links:
             self.has_all_links = False
-            self.links = {kept: None for kept in self.links if kept.needed or kept.rule is not None}
+            self.links = {link: None for link in self.links if link.needed or link.rule is not None}
 
     # -- effects ------------------------------------------------------------------------------------------------------
 
@@ -347,7 +346,6 @@ class CausalLinker:
                 self._link_definition(literal.variables[0], number)
 
     def _find_operand_literals(self, effect: _EffectInstance, fluent: StateVariable) -> Iterator[SupportLiteral]:
-        """The values from which the new value of a fluent is computed."""
         assignment = effect.updates[fluent]
         predicate_count = len(self.task.predicates)
         fluents = expression_fluents(assignment.value)
@@ -395,7 +393,6 @@ class CausalLinker:
             self._rule_conditions.setdefault(before, []).append(condition)
 
     def _link_rule_conditions(self, step: int) -> None:
-        """Link the registered conditions of the state after a step."""
         for condition in self._rule_conditions.get(step, ()):
             literals = self.finder.find_supporting_literals(condition.formula, condition.binding, condition.value)
             for literal in literals:

@@ -21,7 +21,7 @@ class CausalStructure(NamedTuple):
 
     ``redundant``: steps that can be omitted together without making another step impossible, a part of the goal false,
     or a further rule instance violated. Unless ``has_all_links``, there were too many links: ``links`` has the needed
-    ones, and those of violated rules.
+    links and the links of violated rules.
     """
 
     steps: tuple[str, ...]
@@ -40,7 +40,7 @@ class CausalStructure(NamedTuple):
 def find_causal_structure(checker: Checker, steps: ResolvedSteps, max_links: int | None = None) -> CausalStructure:
     """Return the causal links, open preconditions, threats and redundant steps of a plan under *force*.
 
-    If there are more than ``max_links`` links, only the needed ones are returned, and those of violated rules.
+    If there are more than ``max_links`` links, only the needed links and the links of violated rules are returned.
     Raises :class:`NotCovered` for durative actions, timed literals and numbers that grow too large. Linear in the
     length of the plan, except for redundancy under rules: about log(n) replays for each step that only a rule needs.
     """

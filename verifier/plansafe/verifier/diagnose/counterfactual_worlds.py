@@ -21,6 +21,7 @@ from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable, make_empty_footprint
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, bind
 from plansafe.verifier.model.operations import atoms_in, has_comparison, is_temporal, mentions
 from plansafe.verifier.rules.model import Rule, RulePart
@@ -121,7 +122,6 @@ class CounterfactualWorlds:
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
         self.initial = engine.make_initial_state()
         self._footprints = FootprintFinder(self.task, 0)
-        self._is_wrong: dict[World, bool] = {}
         self._effects: dict[int, list[_EffectInstance]] = {}
         parts = [test.part for test in tests if isinstance(test, InstanceTest)]
         formulas = [formula for part in parts for formula in (part.body, part.guard, part.step) if formula is not None]
@@ -237,26 +237,23 @@ class CounterfactualWorlds:
 
     # -- worlds -------------------------------------------------------------------------------------------------------
 
+    @memoized
     def is_wrong(self, world: World) -> bool:
         """Whether a test is wrong in the world that keeps exactly these elements.
 
         Raises :class:`NotCovered` if a number grows too large.
         """
-        cached = self._is_wrong.get(world)
-        if cached is None:
-            try:
-                cached = any(
-                    [
-                        self._has_wrong_values(test, world)
-                        if isinstance(test, ConditionTest)
-                        else self._is_instance_violated(number, test, world)
-                        for number, test in enumerate(self.tests)
-                    ]
-                )
-            except NumberTooLarge:
-                raise NotCovered("a number grew beyond 65,536 bits") from None
-            self._is_wrong[world] = cached
-        return cached
+        try:
+            return any(
+                [
+                    self._has_wrong_values(test, world)
+                    if isinstance(test, ConditionTest)
+                    else self._is_instance_violated(number, test, world)
+                    for number, test in enumerate(self.tests)
+                ]
+            )
+        except NumberTooLarge:
+            raise NotCovered("a number grew beyond 65,536 bits") from None
 
     def _make_initial_state(self, world: World) -> State:
         state = self.initial.fork()
@@ -285,7 +282,6 @@ class CounterfactualWorlds:
         return True
 
     def _apply_effects(self, state: State, step: GroundAction) -> None:
-        """Apply the effects of a step if they can be computed."""
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         try:
             delta = combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])

@@ -250,7 +250,6 @@ def find_unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, r
 
 
 def _find_failed_check(execution: ExplainedExecution, step: GroundAction, unmet: UnmetLiteral) -> _Check:
-    """Return the check of VirtualHome that an unmet part fails."""
     atom = unmet.formula
     delta = execution.compute_delta(step)
     if not isinstance(atom, Atom) or len(atom.arguments) > 1 or delta is None:

@@ -231,7 +231,6 @@ def _choose_next_length(low: int, high: int, unanswered: set[int]) -> int | None
 
 
 def _count_common_steps(steps: Sequence[GroundAction], plan: Sequence[GroundAction]) -> int:
-    """Return the length of the common prefix."""
     length = 0
     for step, plan_step in zip(steps, plan, strict=False):
         if (step.action.name, step.objects) != (plan_step.action.name, plan_step.objects):

@@ -248,7 +248,6 @@ class _CauseSearch:
 
 
 def _list_subsets(elements: list[Element]) -> Iterator[World]:
-    """All subsets: the smallest and the largest first."""
     sizes = sorted(range(len(elements) + 1), key=lambda size: min(size, len(elements) - size))
     for size in sizes:
         yield from [frozenset(chosen) for chosen in combinations(elements, size)]

@@ -75,18 +75,6 @@ class _ReachedState:
     there is none.
     """
 
-    __slots__ = (
-        "estimate",
-        "execution",
-        "is_dead_end",
-        "is_estimated",
-        "key",
-        "lower_bound",
-        "state_hash",
-        "upper_bound",
-        "was_searched",
-    )
-
     def __init__(self, execution: Execution, key: object, state_hash: int) -> None:
         self.execution = execution
         self.key = key

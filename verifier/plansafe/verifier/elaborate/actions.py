@@ -139,7 +139,6 @@ class ActionReader:
         mark, errors = scope.mark(), context.errors
 
         def read_copy() -> tuple[dict[str, Variable], Formula]:
-            """The variables, in new slots, and the precondition."""
             scope.restore(mark)
             variables = conditions.bind_variables(fields[":vars"])
             at = fields.get(":precondition")
@@ -255,5 +254,4 @@ class ActionReader:
 
 
 def _is_timed(node: Node) -> bool:
-    """True for `(at start ..)`, `(at end ..)` and `(over all ..)`."""
     return isinstance(node, list) and len(node) == 3 and (node[0], node[1]) in _MOMENTS

@@ -58,11 +58,9 @@ class _Part(NamedTuple):
 
     @property
     def private_objects(self) -> set[str]:
-        """The private objects and constants."""
         return self.private[":objects"] | self.private[":constants"]
 
     def objects_of(self, type_names: tuple[str, ...] | None) -> set[str]:
-        """Return the objects of one of the types."""
         return _objects_of(self.elaborated, type_names)
 
 
@@ -127,7 +125,6 @@ def merge_parts(
 
 
 def _share_places(context: Context) -> Context:
-    """Return a context with diagnostics of its own."""
     shared = Context(context.lenient_types)
     shared.places, shared.origin, shared.replaced = context.places, context.origin, context.replaced
     return shared
@@ -149,7 +146,6 @@ def _make_part(context: Context, tops: Tops, elaborated: Elaborated) -> _Part:
 
 
 def _list_private(head: str, block: list[Node]) -> set[str]:
-    """Return the names that a block ``(:private ..)`` declares."""
     if head in (":predicates", ":functions"):
         return {token_text(declared[0]) for declared in block[1:] if isinstance(declared, list)}
     return {entry.name for entry in parse_typed_list(Context(), block, 1, is_object_name, "an object")}
@@ -193,7 +189,6 @@ class _Merger:
         return merged
 
     def _merge_declarations(self, kind: str) -> dict[str, _Declared]:
-        """Return the predicates or functions of all parts."""
         merged: dict[str, _Declared] = {}
         for number, part in enumerate(self.parts):
             symbols = part.elaborated.symbols
@@ -402,7 +397,6 @@ def _type(names: tuple[str, ...]) -> Place:
 
 
 def _distinct(places: list[Place]) -> list[Place]:
-    """Return nodes without repetitions."""
     return list({format_node(place.subtree): place for place in reversed(places)}.values())[::-1]
 
 

@@ -154,7 +154,6 @@ class InitialStateReader(GroundLiterals):
         self.fluents[function][key[1]] = value
 
     def _read_timed(self, node: list[Node]) -> None:
-        """Read ``(at time literal)``."""
         time, literal = parse_number(node[1]), node[2]
         assert time is not None
         assert isinstance(literal, list)

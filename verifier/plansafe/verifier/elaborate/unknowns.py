@@ -137,7 +137,6 @@ class UnknownStatements:
         self.choices.append(InitialChoice(exactly_one, tuple(alternatives), node))
 
     def _read_alternative(self, at: Place, allows_values: bool) -> tuple[InitialLiteral, ...]:
-        """A literal, or ``(and literal ..)``."""
         node = at.subtree
         if not isinstance(node, list) or not node or node[0] != "and":
             literal = self._read_literal(at, allows_values)
@@ -223,7 +222,6 @@ class UnknownStatements:
         return Unknowns(all_facts, oneof_only, tuple(self.choices), intervals, self._first_statement)
 
     def _report_given_fact(self, section: list[Node], statement: _UnknownFact) -> None:
-        """Report that a fact is both given and unknown."""
         given_at = self.initial.denied.get(statement.key)
         if given_at is None and statement.node[1] in section:
             given_at = Place(section, section.index(statement.node[1]))

@@ -162,6 +162,10 @@ class CompiledTask(NamedTuple):
         """
         if self.task.is_continuous:
             return make_continuous_refusal(capability)
+        return self.explain_several_worlds(capability, resolved)
+
+    def explain_several_worlds(self, capability: str, resolved: ResolvedPlan | None = None) -> Diagnostic | None:
+        """Return why ``capability`` is refused with several worlds; ``None`` if task and plan have one world."""
         feature = self.open_feature
         if feature is None and resolved is not None and resolved.is_open:
             feature = OpenFeature("the order or the durations of the plan are open")
@@ -329,7 +333,6 @@ def _compile(
 
 
 def _elaborate(context: Context, domain: Source, problem: Source) -> ElaboratedTask | None:
-    """Elaborate the task; ``None`` if a text cannot be parsed."""
     tops = []
     for source in (domain, problem):
         part_diagnostics = [d for part in source.parts for d in _check_part(part)]

@@ -27,7 +27,7 @@ from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 if TYPE_CHECKING:
     from plansafe.verifier.execution.monitors.runtime import Runtime
-    from plansafe.verifier.execution.search_actions import LegalActions, Projection
+    from plansafe.verifier.execution.search_actions import LegalActions
 
 
 class Limit(NamedTuple):
@@ -114,11 +114,9 @@ class Engine:
 
     @cached_property
     def _new_monitors(self) -> Runtime:
-        """Monitors that have not read the initial state."""
         return self._make_runtime()
 
     def _apply_literal(self, literal: model.TimedLiteral) -> None:
-        """Apply a timed literal of time 0 to the initial state."""
         code = self.task.encode(literal.arguments)
         if literal.fluent:
             self._initial.fluents[literal.predicate][code] = literal.value
@@ -140,14 +138,6 @@ class Engine:
         from plansafe.verifier.execution.search_actions import LegalActions  # noqa: PLC0415 - for searches alone
 
         return LegalActions(self.task, self.emitter, self.full_code)
-
-    @cached_property
-    def projection(self) -> Projection:
-        """The actions reduced to the effects that rules read; there must be rules."""
-        from plansafe.verifier.execution.search_actions import Projection  # noqa: PLC0415 - for searches alone
-
-        assert self.prototype is not None
-        return Projection(self.task, self.emitter, self.prototype, self.axioms)
 
     @cached_property
     def changeable_indexes(self) -> tuple[int, ...]:

@@ -24,7 +24,6 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.state import State, StateChange
-from plansafe.verifier.execution.step_options import StepForesight
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.limits import LimitReached
@@ -140,7 +139,6 @@ class Execution:
             self.state.unshare(changed_indexes, self._unshared)
 
     def _discard_key_parts(self, log: Iterable[StateChange]) -> None:
-        """Discard the key parts of changed predicates."""
         if self._key_parts:
             for index, _, _ in log:
                 self._key_parts.pop(index, None)
@@ -280,13 +278,16 @@ class Execution:
     def options(self, *names: str) -> list[StepOption]:
         """All legal steps of the present state, each with the instances of rules that it would break.
 
-        Equal to :attr:`new_violations` of :meth:`after` for each step, but faster: what the steps have in common is
-        evaluated once, and a monitor is asked only about the steps that concern it.
+        These are the :attr:`new_violations` after each step if every violation counts.
         """
-        steps = list(self.legal(*names))
-        if self.runtime is None:
-            return [StepOption(step) for step in steps]
-        return StepForesight(self.engine, self.state, self.runtime, self.letter).list_options(steps)
+        options: list[StepOption] = []
+        for step in list(self.legal(*names)):
+            after = None if self.runtime is None else self.after(step)
+            if self.runtime is None or after is None or after.runtime is None:
+                options.append(StepOption(step))
+            else:
+                options.append(StepOption(step, find_new_violations(self.runtime, after.runtime)))
+        return options
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 

@@ -78,7 +78,6 @@ def resolve_plan(engine: Engine, plan: Source) -> ResolvedPlan:
 
 
 def _check_times(step: Step, resolved: GroundAction | IllFormed) -> GroundAction | IllFormed:
-    """Check the time and duration of a resolved step."""
     time, duration = step.time, step.duration
     if isinstance(resolved, IllFormed):
         return resolved

@@ -111,7 +111,6 @@ def _disjunct_text(printer: Printer, disjunct: Disjunct) -> str:
 
 
 def _monitor_texts(engine: Engine, number: int) -> Iterator[str]:
-    """The monitors of a part, each with the changes that it reads."""
     runtime = engine.prototype
     if runtime is None:
         yield "watched by nothing: there are too many instances"
@@ -157,6 +156,5 @@ def _triggers_text(task: Task, monitor: InvariantMonitor | Automaton) -> str:
 
 
 def _symbol_name(task: Task, number: int) -> str:
-    """The name of a predicate, or of a function; functions are numbered after the predicates."""
     count = len(task.predicates)
     return (task.predicates[number] if number < count else task.functions[number - count]).name

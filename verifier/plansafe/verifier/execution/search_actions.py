@@ -8,14 +8,11 @@ from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import Extension, compile_extension
 from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.actions import ActionCode
-from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.index import FactIndexes
-from plansafe.verifier.execution.monitors.runtime import Runtime
-from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
+from plansafe.verifier.execution.state import NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
-from plansafe.verifier.model.nodes import TRUE, Action, And, Effect, Number, Task, Variable
-from plansafe.verifier.model.operations import symbols_read
+from plansafe.verifier.model.nodes import TRUE, Action, And, Task
 
 
 class LegalActions:
@@ -82,60 +79,3 @@ class LegalActions:
         except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
             return False
         return True
-
-
-class Projection:
-    """The actions of an engine, reduced to the effects that some rule reads; each compiled at first use."""
-
-    def __init__(self, task: Task, emitter: Emitter, prototype: Runtime, axioms: Axioms | None) -> None:
-        watched = set(prototype.watched)
-        for checks in prototype.checks.values():
-            for check in checks:
-                if check.after:
-                    watched |= symbols_read(check.body)
-        if axioms is not None:
-            watched |= axioms.inputs
-        self._watched = frozenset(watched)
-        self._code = ActionCode(task, emitter, None)
-        self._runs: dict[int, tuple[Action, Callable[..., bool] | None]] = {}
-        self._runs_by_effects: dict[tuple[tuple[Variable, ...], tuple[Effect, ...]], Callable[..., bool]] = {}
-        """One function for all actions with equal effects."""
-
-    def find_effect_function(self, action: Action) -> Callable[..., bool] | None:
-        """Return the function that makes the effects of a legal step that rules read; ``None`` if there are none."""
-        compiled = self._runs.get(id(action))
-        if compiled is None:
-            watched = self._watched
-            effects = [
-                effect._replace(
-                    adds=tuple([a for a in effect.adds if a.predicate in watched]),
-                    deletes=tuple([a for a in effect.deletes if a.predicate in watched]),
-                    assignments=tuple([a for a in effect.assignments if -1 - a.function in watched]),
-                )
-                for effect in action.start.effects
-            ]
-            read_effects = tuple([effect for effect in effects if effect.adds or effect.deletes or effect.assignments])
-            run = self._runs_by_effects.get((action.parameters, read_effects)) if read_effects else None
-            if read_effects and run is None:
-                run = self._make_effect_function(
-                    action._replace(start=action.start._replace(condition=(), effects=read_effects))
-                )
-                self._runs_by_effects[action.parameters, read_effects] = run
-            compiled = self._runs[id(action)] = action, run
-        return compiled[1]
-
-    def _make_effect_function(self, action: Action) -> Callable[..., bool]:
-        """The effects of an action; interpreted if an undefined number in them decides nothing."""
-        fast, task = self._code.compile_step(action, True), self._code.task
-
-        def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:
-            try:
-                return fast(facts, fluents, log, *objects)
-            except (KeyError, ZeroDivisionError):
-                happening = interpret_effects(
-                    Evaluator(task, facts, fluents), action.start, GroundAction(action, objects).binding
-                )
-                State(task, facts, fluents).apply(combine_effects(fluents, [happening]), log)
-                return True
-
-        return run

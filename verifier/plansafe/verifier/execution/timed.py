@@ -339,7 +339,6 @@ class TimedReplay(Replay):
         return failures
 
     def _find_interference(self, time: Number, executable: list[EventEffects]) -> list[Failure]:
-        """Return the failures of steps that interfere with others."""
         return self.interference.find_failures(time, executable)
 
     def moment_text(self) -> str:
@@ -353,7 +352,6 @@ class TimedReplay(Replay):
         return LetterTime(self.letter, self.time, True, self._shared)
 
     def _ends_at_once(self, step: TimedStep) -> bool:
-        """Whether a durative action has no duration."""
         return step.duration == 0
 
     def outcome(self, steps: int) -> Outcome:

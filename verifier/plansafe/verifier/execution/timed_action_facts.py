@@ -12,7 +12,8 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, TimedStep
-from plansafe.verifier.model.nodes import Atom, Quantified, bind
+from plansafe.verifier.model.nodes import bind, match_arguments
+from plansafe.verifier.rules.model import find_action_atom
 
 
 class StepActionFact(NamedTuple):
@@ -65,18 +66,13 @@ class TimedActionFacts:
         part = self.engine.rule_set.parts[violation.part]
         if part.step is None:
             return []
-        # An argument of the step that the rule does not name is bound by `exists`.
-        atom = part.step.body if isinstance(part.step, Quantified) else part.step
-        assert isinstance(atom, Atom)
+        atom = find_action_atom(part.step)
         values = bind(part.parameters, violation.binding)
         letter = violation.letter - 1 if part.after else violation.letter
         steps = []
         for (predicate, code), number in self._by_letter.get(letter, ()):
-            if predicate != atom.predicate:
-                continue
-            objects = self.engine.task.decode(code, len(atom.arguments))
-            expected = [a if a >= 0 else values.get(-1 - a, o) for a, o in zip(atom.arguments, objects, strict=True)]
-            if list(objects) == expected:
+            objects = self.engine.task.decode(code, len(atom.arguments)) if predicate == atom.predicate else None
+            if objects is not None and match_arguments(atom.arguments, objects, {}, values) is not None:
                 steps.append(number)
         return steps
 

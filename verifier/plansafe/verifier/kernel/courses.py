@@ -35,6 +35,7 @@ from .formulas import (
     Quantified,
     ground,
 )
+from .open_range import depends_on_range
 from .polynomials import Real
 from .real_numbers import enclose, sign
 
@@ -126,8 +127,10 @@ def _compare(left: Real, right: Real) -> int:
     return sign(left - right)
 
 
-def choose_between(low: Real, high: Real) -> Fraction:
-    """Return a fraction between two numbers, with a small power of 2 as denominator."""
+def choose_between(low: Real, high: Real) -> Real:
+    """Return a number between two others: with an open number the middle, else with a small denominator."""
+    if depends_on_range(low) or depends_on_range(high):
+        return (low + high) / 2
     width = Fraction(1)
     while True:
         start, end = enclose(low, width)[1], enclose(high, width)[0]

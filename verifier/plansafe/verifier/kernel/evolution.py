@@ -18,6 +18,7 @@ from .exponential_polynomials import Course, evaluate_at, is_constant, make_cons
 from .formulas import Binding, Compare, Fact, Flow, Node, Quantified, ground, ground_reads, iterate_bindings, symbol
 from .happenings import Attempt, Execution, bind_durative_step
 from .linear_rates import solve_rates
+from .open_range import depends_on_range
 from .polynomials import Real
 from .reader import KernelLimit, require
 from .real_numbers import enclose
@@ -254,7 +255,7 @@ class Evolution(Execution):
         rounds = 0
         while events := self._triggered(self.state) & self.armed:
             numbers = dict(self.state.numbers)
-            near = frozenset((fluent, enclose(value, NEAR)[0] // NEAR) for fluent, value in numbers.items())
+            near = frozenset((fluent, _round(value)) for fluent, value in numbers.items())
             candidates = earlier_numbers.setdefault((frozenset(self.state.facts), self.armed, near), [])
             require(numbers not in candidates and rounds < MAX_ROUNDS, "events without end", KernelLimit)
             candidates.append(numbers)
@@ -280,3 +281,8 @@ class Evolution(Execution):
         reads = {fact for part in (condition, effect) for fact, _ in ground_reads(part, event.binding)}
         reads |= {("*", *name) for fact in reads for name in self.task.axioms.find_dependencies(symbol(fact))}
         return Footprint([*iterate_effect_changes(effect, event.binding, EffectContext(self.state))], frozenset(reads))
+
+
+def _round(value: Real) -> int:
+    """Return a number that is the same for equal values; 0 for one that depends on an open number."""
+    return 0 if depends_on_range(value) else enclose(value, NEAR)[0] // NEAR

@@ -12,8 +12,10 @@ from .evaluation import holds
 from .evolution import Evolution
 from .formulas import STEP_PREDICATES, Fact
 from .happenings import Execution, Run, find_unmet_preferences, schedule_events
+from .open_range import Bounds, OpenRange, SeveralResults
 from .plan import Step, World, read_steps
 from .reader import KernelLimit, KernelRejects, read_expressions, require
+from .real_numbers import Irrational
 from .rule_instances import (
     BoundObjects,
     Finding,
@@ -29,6 +31,8 @@ from .trace import State, StateChange, StepInterval, Trace, Work
 from .worlds import Completion, Worlds
 
 States = Sequence[Iterable[Fact]]
+MAX_RANGES = 50
+"""The most parts of a range of values."""
 TimedSteps = tuple[list[Step], Fraction | None]
 """Steps, and the least separation of interfering steps (``None``: they have no times)."""
 
@@ -180,6 +184,37 @@ class Kernel:
             work.done,
             blame_known,
         )
+
+    def find_headlines(
+        self, plan: str, world: World, number: Fact | int, bounds: Bounds, limit: int | None = None
+    ) -> frozenset[str]:
+        """Return the headlines for all values within bounds of a fluent, or of the duration of the step with a number.
+
+        ``world`` has the values of everything else that is open.
+
+        Raises ``KernelRejects`` and ``KernelLimit``, as ``audit`` does.
+        """
+        headlines, ranges, n_ranges = set[str](), [bounds], 0
+        while ranges:
+            low, high = ranges.pop()
+            n_ranges += 1
+            require(n_ranges <= MAX_RANGES, "a range of values with many traces", KernelLimit)
+            is_value = low is not None and low == high
+            value = low if is_value else OpenRange(low, high).number()
+            try:
+                if isinstance(number, int):
+                    completed = world._replace(durations={**world.durations, number: value})
+                else:
+                    completed = world._replace(numbers={**world.numbers, number: value})
+                verdict = self.audit(plan, completed, (), limit)
+            except SeveralResults as change:
+                if isinstance(change.value, Irrational):
+                    raise
+                ranges += [(low, change.value), (change.value, change.value), (change.value, high)]
+                continue
+            headlines.add(verdict.headline)
+            limit = None if limit is None else limit - verdict.work
+        return frozenset(headlines)
 
     def _decide_safety(
         self, findings: frozenset[Finding], undecided: frozenset[InstanceKey], has_ill_formed: bool

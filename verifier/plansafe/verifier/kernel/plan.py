@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .formulas import Fact
+from .polynomials import Real
 from .reader import NUMBER, Sexp, parse_number, read_definition, read_expressions, require
 from .task import Action, Task
 
@@ -21,14 +22,15 @@ class World(NamedTuple):
 
     ``choose(step, number, objects, alternatives)`` returns the index of the effect of the action's oneof statement
     ``number`` (from 0) that happens; the quantifiers around it bind ``objects``. ``order`` lists the steps of a
-    partially ordered plan by their numbers in the text.
+    partially ordered plan by their numbers in the text. A number or duration may be the
+    number of an ``OpenRange``.
     """
 
     facts: Collection[Fact] = ()
-    numbers: Mapping[Fact, Fraction] = {}  # (function, object ..) -> value
+    numbers: Mapping[Fact, Real] = {}  # (function, object ..) -> value
     choose: Callable[[int, int, tuple[str, ...], int], int] | None = None
     order: Sequence[int] = ()
-    durations: Mapping[int, Fraction] = {}
+    durations: Mapping[int, Real] = {}
 
 
 class PlanLine(NamedTuple):
@@ -151,7 +153,7 @@ def _make_step(task: Task, world: World, place: int, number: int, line: PlanLine
     if duration is not None and tolerance:
         chosen = world.durations.get(number)
         require(chosen is not None and abs(chosen - duration) <= tolerance, "not a duration of it")
-        duration = Fraction(world.durations[number])
+        duration = world.durations[number]
     action = task.actions.get(terms[0])
     if not task.vocabulary.is_well_formed(terms, task.formulas.actions):
         action = None

@@ -82,7 +82,7 @@ def require_low_degree(p: Polynomial) -> None:
 
 def generators_of(number: Real) -> set[Generator]:
     """Return the generators of a number and of its coefficients, and those of the generators' polynomials."""
-    if isinstance(number, Fraction | int):
+    if not isinstance(number, Algebraic):
         return set()
     coefficients = (*number.coefficients, *number.generator.polynomial)
     return {number.generator}.union(*map(generators_of, coefficients))
@@ -108,6 +108,17 @@ class Irrational:
     def is_zero(self) -> bool:
         """Whether the number is 0."""
         raise NotImplementedError
+
+    def find_sign(self) -> int:
+        """Return -1, 0 or 1."""
+        for refinements in count():
+            low, high = self.enclosure()
+            if low > 0 or high < 0:
+                return 1 if low > 0 else -1
+            if refinements == self.patience and self.is_zero():
+                return 0
+            self.refine()
+        raise AssertionError
 
     def invert(self) -> Real:
         """Return 1 divided by the number, which is not 0."""
@@ -250,16 +261,7 @@ def _make(generator: Generator, coefficients: Polynomial) -> Real:
 
 def sign(number: Real) -> int:
     """Return -1, 0 or 1."""
-    if not isinstance(number, Irrational):
-        return int(number > 0) - int(number < 0)
-    for refinements in count():
-        low, high = number.enclosure()
-        if low > 0 or high < 0:
-            return 1 if low > 0 else -1
-        if refinements == number.patience and number.is_zero():
-            return 0
-        number.refine()
-    raise AssertionError
+    return number.find_sign() if isinstance(number, Irrational) else int(number > 0) - int(number < 0)
 
 
 def enclosure(number: Real) -> Interval:
@@ -283,6 +285,10 @@ def find_roots(p: Polynomial, low: Real, high: Real) -> list[Real]:
         return [root] if low <= root <= high else []
     require_low_degree(p)
     p = remove_repeated_factors(p)
+    if not all(isinstance(a, Fraction | int | Algebraic) for a in (*p, low, high)):  # they depend on an open number
+        has_root = evaluate_at(p, low) == 0 or count_roots(sturm_sequence(p), low, high) > 0
+        require(not has_root, "a root that depends on an open number", KernelLimit)
+        return []
     start, end = enclose(low, Fraction(1))[0] - 1, enclose(high, Fraction(1))[1] + 1
     roots = [_root_between(p, *interval) for interval in _isolate(sturm_sequence(p), start, end)]
     return [root for root in roots if low <= root <= high]

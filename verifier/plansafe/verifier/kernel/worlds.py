@@ -8,6 +8,7 @@ from typing import Any
 from .effects import EffectContext, iterate_effect_changes
 from .evaluation import holds
 from .formulas import Compare, Connective, Fact, Fluent, Node, Number, ground_reads
+from .open_range import depends_on_range
 from .reader import KernelLimit, require
 from .task import Task
 from .trace import Change, State, Work
@@ -50,7 +51,9 @@ class Worlds:
         """
         if not {*facts} <= {*self.facts} or numbers.keys() != self.fluents.keys():
             return None
-        values = {("#", *fluent): Fraction(value) for fluent, value in numbers.items()}
+        values = {
+            ("#", *fluent): value if depends_on_range(value) else Fraction(value) for fluent, value in numbers.items()
+        }
         state = State([*facts], values, work, self.literal)
         self._apply(state, self._untimed_changes)
         if not self._satisfies_statements(state, {*facts}):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from plansafe.grammar.named_tuple import NamedTuple
@@ -173,6 +174,30 @@ def bind(variables: Sequence[Variable], objects: Sequence[int]) -> Binding:
 def ground(arguments: Sequence[int], binding: Mapping[int, int]) -> ArgumentTuple:
     """The objects of arguments under a binding; raises ``KeyError`` if a variable is not bound."""
     return tuple([argument if argument >= 0 else binding[-1 - argument] for argument in arguments])
+
+
+def match_arguments(
+    arguments: Sequence[int],
+    objects: Sequence[int],
+    domains: Mapping[int, frozenset[int]],
+    binding: Mapping[int, int] = MappingProxyType({}),
+) -> dict[int, int] | None:
+    """Extend a binding so that arguments become these objects; ``None`` if that is impossible.
+
+    ``domains``: the objects that may be in a slot. A slot without a domain is not bound: any object matches it.
+    """
+    matched = dict(binding)
+    for argument, number in zip(arguments, objects, strict=True):
+        slot = -1 - argument
+        if argument >= 0:
+            fits = argument == number
+        elif slot in domains:
+            fits = number in domains[slot] and matched.setdefault(slot, number) == number
+        else:
+            fits = matched.get(slot, number) == number
+        if not fits:
+            return None
+    return matched
 
 
 # ---- effects and actions --------------------------------------------------------------------------------------------

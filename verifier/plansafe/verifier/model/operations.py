@@ -227,6 +227,18 @@ def mentions(formula: Formula, predicates: frozenset[int]) -> bool:
     return any([atom.predicate in predicates for atom in atoms_in(formula)])
 
 
+def task_formulas(task: Task) -> list[Formula]:
+    """The goal, the bodies of the axioms, and the conditions of the actions and their effects."""
+    formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
+    for action in task.actions.values():
+        formulas += action.over_all
+        for snap in (action.start, action.end):
+            if snap is not None:
+                formulas += snap.condition
+                formulas += [formula for effect in snap.effects for formula in (effect.condition, effect.at_start)]
+    return formulas
+
+
 # ---- folds ----------------------------------------------------------------------------------------------------------
 
 

@@ -33,6 +33,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
     Variable,
+    match_arguments,
 )
 from plansafe.verifier.model.operations import free_slots
 
@@ -63,9 +64,13 @@ _UNREACHABLE = _Estimate(UNREACHABLE_COST)
 
 
 class BackwardEstimate(NamedTuple):
-    """The cost of subgoals, and the steps of the relaxed plan that are applicable now."""
+    """The cost of subgoals, the steps of a relaxed plan that achieve them, and those of the steps that are applicable.
+
+    The steps are in no order. A subgoal that seems unreachable contributes no step.
+    """
 
     cost: int
+    steps: list[GroundAction]
     applicable_steps: list[GroundAction]
 
 
@@ -108,31 +113,13 @@ class BackwardEstimator:
     def estimate(self, state: State, subgoals: Iterable[Subgoal], max_cost: int | None = None) -> BackwardEstimate:
         """Estimate the number of steps that achieve all subgoals.
 
-        A cost above ``max_cost`` is returned as :data:`UNREACHABLE_COST`.
+        A cost above ``max_cost`` is returned as :data:`UNREACHABLE_COST`. The number of conditions examined, not time,
+        bounds the work, so that the result is the same on every machine.
         """
-        estimate = _StateEstimator(self, state).estimate(subgoals, max_cost)
-        return BackwardEstimate(estimate.cost, estimate.applicable_steps)
-
-    def find_relaxed_plan_steps(self, state: State, subgoals: Iterable[Subgoal]) -> list[GroundAction]:
-        """Find steps that together achieve all subgoals if steps delete nothing: a relaxed plan, in no order.
-
-        Bounded by the number of conditions examined, not by time, so that the result is the same on every machine. A
-        subgoal that seems unreachable contributes no step.
-        """
-        return _StateEstimator(self, state).estimate(subgoals).steps
-
-
-class _SubgoalsEstimate(NamedTuple):
-    """The cost of subgoals, the steps that achieve them, and the applicable ones among these steps."""
-
-    cost: int
-    steps: list[GroundAction]
-    applicable_steps: list[GroundAction]
+        return _StateEstimator(self, state).estimate(subgoals, max_cost)
 
 
 class _StateEstimator:
-    """Backward chaining in one state."""
-
     def __init__(self, estimator: BackwardEstimator, state: State) -> None:
         self.estimator, self.task = estimator, estimator.task
         self.evaluator = Evaluator(estimator.task, state.facts, state.fluents)
@@ -143,7 +130,7 @@ class _StateEstimator:
         self._satisfying_objects_cache: dict[tuple[object, ...], list[tuple[int, ...]] | None] = {}
         self._value_cache: dict[tuple[object, ...], bool | None] = {}
 
-    def estimate(self, subgoals: Iterable[Subgoal], max_cost: int | None = None) -> _SubgoalsEstimate:
+    def estimate(self, subgoals: Iterable[Subgoal], max_cost: int | None = None) -> BackwardEstimate:
         """Estimate the subgoals one after the other, each with increasing bounds on its cost."""
         cost, literals = 0, list[Literal]()
         for formula, binding in subgoals:
@@ -151,14 +138,14 @@ class _StateEstimator:
             estimate = _UNREACHABLE
             cost_left = UNREACHABLE_COST if max_cost is None else max_cost - cost
             if cost_left < 0:
-                return _SubgoalsEstimate(UNREACHABLE_COST, [], [])
+                return BackwardEstimate(UNREACHABLE_COST, [], [])
             for bound in dict.fromkeys([min(bound, cost_left) for bound in COST_BOUNDS]):
                 estimate = self._estimate_condition(formula, True, binding, bound)
                 if estimate.cost < UNREACHABLE_COST or self._examined_count > MAX_CONDITIONS:
                     break
             cost += estimate.cost
             literals += estimate.literals
-        return _SubgoalsEstimate(cost, *self._collect_steps(literals))
+        return BackwardEstimate(cost, *self._collect_steps(literals))
 
     def _collect_steps(self, literals: list[Literal]) -> tuple[list[GroundAction], list[GroundAction]]:
         """Collect the cheapest achievers of literals and of their preconditions; and those that are applicable now."""
@@ -196,7 +183,7 @@ class _StateEstimator:
                 best = _UNREACHABLE
                 for part in formula.parts:
                     estimate = self._estimate_condition(part, truth, binding, min(bound, best.cost - 1))
-                    best = min(best, estimate, key=_compute_cost)
+                    best = estimate if estimate.cost < best.cost else best
                 return best
             case Quantified() if formula.universal is truth:
                 failing_bindings = find_bindings_with_value(
@@ -230,7 +217,6 @@ class _StateEstimator:
         return _Estimate(total, tuple(literals))
 
     def _compute_literal_cost(self, literal: Literal, bound: int) -> int:
-        """Return the cost of a false literal if it is at most ``bound``, else :data:`UNREACHABLE_COST`."""
         cheapest = self._cheapest_achievers.get(literal)
         if cheapest is not None:
             return cheapest[0].cost if cheapest[0].cost <= bound else UNREACHABLE_COST
@@ -239,7 +225,8 @@ class _StateEstimator:
         self._in_progress.add(literal)
         best: tuple[_Estimate, GroundAction] | None = None
         for action, effect, atom in self.estimator.achievers.get((literal[0], literal[2]), ()):
-            binding = self._unify(action, effect, atom, literal[1])
+            domains = {v.slot: self.task.domain_sets[v.domain] for v in (*action.parameters, *effect.variables)}
+            binding = match_arguments(atom.arguments, self.task.decode(literal[1], len(atom.arguments)), domains)
             cost_left = (bound if best is None else best[0].cost - 1) - 1
             if binding is None or cost_left < 0:
                 continue
@@ -263,17 +250,6 @@ class _StateEstimator:
             return UNREACHABLE_COST
         self._cheapest_achievers[literal] = best
         return best[0].cost
-
-    def _unify(self, action: Action, effect: Effect, atom: Atom, code: int) -> dict[int, int] | None:
-        """Return the binding under which the atom of an effect is the fact with this code; ``None`` if it cannot be."""
-        domains = {v.slot: self.task.domain_sets[v.domain] for v in (*action.parameters, *effect.variables)}
-        binding: dict[int, int] = {}
-        for argument, object_ in zip(atom.arguments, self.task.decode(code, len(atom.arguments)), strict=True):
-            if (argument if argument >= 0 else binding.setdefault(-1 - argument, object_)) != object_:
-                return None
-            if argument < 0 and object_ not in domains[-1 - argument]:
-                return None
-        return binding
 
     def _estimate_existential(
         self, variables: Iterable[Variable], goals: Iterable[SignedFormula], binding: Binding, bound: int
@@ -350,7 +326,3 @@ class _StateEstimator:
     def _list_bound_objects(self, formula: Formula, binding: Binding) -> list[int | None]:
         """List the objects of a formula's free slots, in the order of the slots; ``None`` for an unbound slot."""
         return [binding.get(slot) for slot in self.estimator.sorted_slots(formula)]
-
-
-def _compute_cost(estimate: _Estimate) -> int:
-    return estimate.cost

@@ -20,7 +20,7 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.model.nodes import TRUE, And, Atom, Binding, Quantified, bind
+from plansafe.verifier.model.nodes import TRUE, And, bind, match_arguments
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation, OperatorSchema, StepRulePart
 from plansafe.verifier.planning.relaxed_conditions import (
     Conjunction,
@@ -32,6 +32,7 @@ from plansafe.verifier.planning.relaxed_conditions import (
     StateAfterStep,
     conjoin,
 )
+from plansafe.verifier.rules.model import find_action_atom
 
 MAX_OPERATORS = 60_000
 MAX_INSTANCES = 256
@@ -146,19 +147,10 @@ class RulePreconditions:
     def _compile_step_rule(self, rule: StepRulePart, step: GroundAction) -> Conjunction | None:
         part = rule.part
         assert part.step is not None
-        atom = part.step.body if isinstance(part.step, Quantified) else part.step
-        assert isinstance(atom, Atom)
-        parameters = {v.slot: v for v in part.parameters}
-        binding: Binding = {}
-        for argument, object_ in zip(atom.arguments, step.objects, strict=True):
-            slot = -1 - argument
-            if argument >= 0:
-                if argument != object_:
-                    return ()
-            elif slot in parameters:
-                domain = self.task.domain_sets[parameters[slot].domain]
-                if object_ not in domain or binding.setdefault(slot, object_) != object_:
-                    return ()
+        domains = {v.slot: self.task.domain_sets[v.domain] for v in part.parameters}
+        binding = match_arguments(find_action_atom(part.step).arguments, step.objects, domains)
+        if binding is None:
+            return ()
         free_variables = [v for v in part.parameters if v.slot not in binding]
         if prod([len(self.task.domains[v.domain]) for v in free_variables]) > MAX_INSTANCES:
             return ()

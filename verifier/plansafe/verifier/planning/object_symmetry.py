@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.model.nodes import Atom, Equal, Formula, Task
-from plansafe.verifier.model.operations import subformulas
+from plansafe.verifier.model.nodes import Atom, Equal, Task
+from plansafe.verifier.model.operations import subformulas, task_formulas
 
 OrbitKey = tuple[tuple[int, tuple[int, ...]], ...]
 Fact = tuple[int, tuple[int, ...]]
@@ -116,12 +116,10 @@ def _may_exchange(task: Task, first: int, second: int, facts_of: dict[int, set[F
 
 def _list_named_objects(task: Task) -> Iterator[int]:
     """The objects that actions, axioms, or parts of the goal other than facts name."""
-    formulas: list[Formula] = [part for part in task.goal if not isinstance(part, Atom)]
+    formulas = task_formulas(task._replace(goal=tuple([part for part in task.goal if not isinstance(part, Atom)])))
     for action in task.actions.values():
-        formulas += action.start.condition
         for effect in action.start.effects:
-            formulas += [effect.condition, *effect.adds, *effect.deletes]
-    formulas += [axiom.body for stratum in task.axioms for axiom in stratum]
+            formulas += [*effect.adds, *effect.deletes]
     for formula in formulas:
         for part in subformulas(formula):
             if isinstance(part, Atom):

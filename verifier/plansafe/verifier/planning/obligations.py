@@ -97,7 +97,6 @@ def _find_in_residual(program: Program, number: int) -> list[Formula]:
 
 
 def _make_necessary_at_letter(program: Program, number: int) -> Formula:
-    """Return a necessary condition on the letter at which a formula of the progression holds."""
     node = program.progression.nodes[number]
     match node.kind:
         case "bit" if node.bit % 2 == 0:

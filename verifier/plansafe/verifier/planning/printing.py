@@ -31,7 +31,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import subexpressions, subformulas
+from plansafe.verifier.model.operations import subexpressions, subformulas, task_formulas
 from plansafe.verifier.planning.pddl_names import TOTAL_COST, PddlNames, Unprintable, decimal_text
 from plansafe.verifier.planning.simplification import fold_constants, has_division
 from plansafe.verifier.planning.type_tree import TypeTree
@@ -117,7 +117,6 @@ class _Printer:
                 yield effect._replace(condition=condition, deletes=deletes)
 
     def _list_domains(self) -> Iterator[int]:
-        """List the domains of all variables that are printed."""
         for action, precondition, effects in zip(self.actions, self.preconditions, self.effects, strict=True):
             yield from [v.domain for v in action.parameters]
             yield from _list_quantified_domains(precondition)
@@ -132,7 +131,6 @@ class _Printer:
     # -- the texts ----------------------------------------------------------------------------------------------------
 
     def print_task(self) -> PrintedTask:
-        """Print domain and problem."""
         task = self.task
         body = [self._print_action(number) for number in range(len(self.actions))]
         body[:0] = [self._print_axiom(number) for number in range(len(self.axioms))]
@@ -382,17 +380,13 @@ def is_exact_in_doubles(task: Task, fluents: Sequence[Mapping[int, Number]]) -> 
 
 
 def _list_expressions(task: Task) -> Iterator[Expression]:
-    """List all expressions of the actions, the axioms and the goal."""
-    formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
     for action in task.actions.values():
-        formulas += action.start.condition
         for effect in action.start.effects:
-            formulas.append(effect.condition)
             for assignment in effect.assignments:
                 if assignment.operator == "scale-down":  # a division, which :func:`is_exact_in_doubles` must see
                     yield Arithmetic("/", (assignment.value, assignment.value))
                 yield assignment.value
-    for formula in formulas:
+    for formula in task_formulas(task):
         for part in subformulas(formula):
             if isinstance(part, Compare):
                 yield from (part.left, part.right)

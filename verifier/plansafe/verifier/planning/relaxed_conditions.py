@@ -27,6 +27,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     bind,
     ground,
+    match_arguments,
 )
 from plansafe.verifier.model.operations import past_operator
 from plansafe.verifier.planning.lifted_relaxation import is_static
@@ -135,7 +136,6 @@ class RelaxedConditions:
     def _compile_past(
         self, formula: Temporal, binding: Binding, positive: bool, letter: MonitorLetter
     ) -> Conjunction | None:
-        """Compile a past formula, from the memory of it and the present letter."""
         first, last = formula.operands[0], formula.operands[-1]
         memory = (self._find_memory_proposition(formula, binding, positive, letter),)
         operator = past_operator(formula)
@@ -160,14 +160,12 @@ class RelaxedConditions:
                 assert_never(operator)
 
     def _find_output_proposition(self, monitor: int, binding: tuple[int, ...], value: bool) -> int:
-        """Return the proposition that a monitor had a value at the last letter."""
         key = (monitor, binding, _OUTPUT, value)
         if key not in self._memories:
             self._memories[key] = self.network.add_proposition()
         return self._memories[key]
 
     def _find_memory_proposition(self, formula: Temporal, binding: Binding, value: bool, letter: MonitorLetter) -> int:
-        """Return the proposition that a monitor remembers a value of a past formula."""
         index = letter.program.past_index[id(formula)]
         key = (letter.monitor, letter.binding, index, value)
         proposition = self._memories.get(key)
@@ -223,13 +221,11 @@ class RelaxedConditions:
         deletes: list[Conjunction | None] = []
         parameters = step.binding
         for effect in step.action.start.effects:
+            domains = {v.slot: self.task.domain_sets[v.domain] for v in effect.variables}
             for changes, conditions, value in ((effect.adds, adds, positive), (effect.deletes, deletes, not positive)):
-                for change in changes:
-                    unifier = _unify(change, atom.predicate, arguments, parameters)
+                for change in [change for change in changes if change.predicate == atom.predicate]:
+                    unifier = match_arguments(change.arguments, arguments, domains, parameters)
                     if unifier is None:
-                        continue
-                    bound = [v for v in effect.variables if v.slot in unifier]
-                    if any([unifier[v.slot] not in self.task.domain_sets[v.domain] for v in bound]):
                         continue
                     free_variables = [v for v in effect.variables if v.slot not in unifier]
                     for full_binding in self.task.bindings(free_variables, unifier):
@@ -252,20 +248,6 @@ class RelaxedConditions:
             stored, _, output = automaton.program.states[state]
             if (output if index == _OUTPUT else bool(stored >> index & 1)) == value:
                 yield number
-
-
-def _unify(atom: Atom, predicate: int, arguments: tuple[int, ...], binding: Binding) -> Binding | None:
-    """Extend a binding so that an effect's atom becomes a fact; ``None`` if it cannot."""
-    if atom.predicate != predicate:
-        return None
-    unifier = dict(binding)
-    for argument, object_ in zip(atom.arguments, arguments, strict=True):
-        if argument >= 0:
-            if argument != object_:
-                return None
-        elif unifier.setdefault(-1 - argument, object_) != object_:
-            return None
-    return unifier
 
 
 Fact = tuple[int, int, bool]

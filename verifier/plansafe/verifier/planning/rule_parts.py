@@ -44,7 +44,7 @@ from plansafe.verifier.planning.temporal_facts import (
     make_acceptance_condition,
 )
 from plansafe.verifier.planning.trace_automata import CannotCompile
-from plansafe.verifier.rules.model import RulePart
+from plansafe.verifier.rules.model import RulePart, find_action_atom
 
 MAX_EXPANSION = 20_000
 """Instances and formula nodes up to which a final condition is expanded into literals."""
@@ -112,8 +112,7 @@ def _compile_step_rule(
     reading: FormulaReading,
 ) -> None:
     """Add the check of a rule about one action: a precondition, or effects of the action or after it."""
-    atom = step.body if isinstance(step, Quantified) else step
-    assert isinstance(atom, Atom)
+    atom = find_action_atom(step)
     action = draft.action_of[atom.predicate]
     sets = draft.source.domain_sets
     terms: dict[int, int] = {}

@@ -34,6 +34,7 @@ from plansafe.verifier.model.operations import (
     subexpressions,
     substitute,
     substitute_in_expression,
+    task_formulas,
 )
 from plansafe.verifier.planning.pddl_names import TOTAL_COST
 
@@ -46,7 +47,7 @@ def remove_unused_functions(task: Task) -> Task:
     function of the original task with the name of the cost function is renamed.
     """
     assignments = [a for action in task.actions.values() for e in action.start.effects for a in e.assignments]
-    reads = [read for formula in _iterate_formulas(task) for read in atoms_and_fluents(formula)]
+    reads = [read for formula in task_formulas(task) for read in atoms_and_fluents(formula)]
     needed_functions = {read.function for read in reads if isinstance(read, Fluent)}
     if task.metric is not None:
         needed_functions |= {fluent.function for fluent in expression_fluents(task.metric.expression)}
@@ -139,15 +140,6 @@ class _FunctionRemover:
                     self.predicates.append(declared._replace(name=f"defined-{declared.name}", node=None))
                     self.facts.append(set(self.task.initial_fluents[fluent.function]))
                 yield Atom(self.defined[fluent.function], fluent.arguments)
-
-
-def _iterate_formulas(task: Task) -> Iterator[Formula]:
-    yield from task.goal
-    for stratum in task.axioms:
-        yield from [axiom.body for axiom in stratum]
-    for action in task.actions.values():
-        yield from action.start.condition
-        yield from [effect.condition for effect in action.start.effects]
 
 
 def _is_additive(assignment: Assignment) -> bool:

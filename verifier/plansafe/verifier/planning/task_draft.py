@@ -145,7 +145,6 @@ def make_unconditional_effect(adds: tuple[Atom, ...], deletes: tuple[Atom, ...])
 
 
 def _list_variables(action: Action) -> list[Variable]:
-    """List all variables of an action."""
     variables = list(action.parameters)
     for formula in action.start.condition:
         variables += bound_variables(formula)

@@ -490,7 +490,6 @@ class RepairAttempt:
         return planner_repair
 
     def _compute_planner_time(self, share: float) -> float:
-        """Return the seconds for one query to planners."""
         return 10.0 if self.deadline is None else max(0.3, share * (self.deadline - monotonic()))
 
     @cached_property

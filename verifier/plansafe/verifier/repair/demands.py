@@ -320,7 +320,6 @@ class DemandFinder:
         return self.find_helpful_changes(formula, None, binding)
 
     def _demand_both_values(self, demand: Demand) -> set[Demand]:
-        """Demands for both values of a fact, at any letter."""
         if demand.subject >= self.predicate_count:
             return {demand}
         return {demand._replace(value=value, ever=True) for value in (True, False)}

@@ -60,7 +60,6 @@ class ApplicableActions:
                 yield step
 
     def _find_by_name(self, node: Node, names: tuple[str, ...]) -> list[GroundAction]:
-        """Return the ground actions of these names that are applicable at a node."""
         if not names:
             return []
         key = (names, *node.execution.state_key())

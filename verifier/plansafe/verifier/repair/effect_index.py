@@ -11,6 +11,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Variable
 from plansafe.verifier.model.operations import conjuncts, free_slots, has_comparison
 from plansafe.verifier.repair.ground_effects import (
@@ -71,7 +72,6 @@ class EffectIndex:
         self._effects: dict[int, list[_LiftedEffect]] = {}
         self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
         self._statics: dict[str, list[tuple[frozenset[int], Formula]]] = {}
-        self._achievers: dict[tuple[int, ObjectPattern, bool | None], tuple[GroundAction, ...]] = {}
         self.applicable_actions: dict[tuple[object, ...], list[GroundAction]] = {}
         """The applicable actions by state, and by names of actions and state."""
         self._action_names = {
@@ -179,21 +179,18 @@ class EffectIndex:
                 if binding is not None:
                     yield Achiever(lifted.action, lifted.effect.variables, lifted.effect.condition, binding)
 
+    @memoized
     def find_achievers(self, index: int, pattern: ObjectPattern, value: bool | None) -> tuple[GroundAction, ...]:
         """The ground actions that may give a fact of a pattern a value (``None``: any change).
 
         Without those whose static preconditions are false.
         """
-        key = (index, pattern, value)
-        actions = self._achievers.get(key)
-        if actions is None:
-            by_key: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
-            for action, _, _, binding in self.find_lifted_achievers(index, pattern, value):
-                slots = {v.slot for v in action.parameters}
-                parameters = {slot: object_ for slot, object_ in binding.items() if slot in slots}
-                by_key.update({step_key(step): step for step in self._find_instances(action, parameters)})
-            actions = self._achievers[key] = tuple(by_key.values())
-        return actions
+        by_key: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
+        for action, _, _, binding in self.find_lifted_achievers(index, pattern, value):
+            slots = {v.slot for v in action.parameters}
+            parameters = {slot: object_ for slot, object_ in binding.items() if slot in slots}
+            by_key.update({step_key(step): step for step in self._find_instances(action, parameters)})
+        return tuple(by_key.values())
 
     def _find_instances(self, action: Action, binding: dict[int, int]) -> Iterator[GroundAction]:
         """The ground instances of an action that agree with a binding and with the static facts."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.footprints import StateVariable
-from plansafe.verifier.model.nodes import TRUE, Effect, Formula, Task, Variable
+from plansafe.verifier.model.nodes import TRUE, Effect, Formula, Task, Variable, match_arguments
 
 OPEN = -1
 """The place of an object that a pattern leaves open."""
@@ -38,19 +38,11 @@ def unify_pattern(
     binding: Mapping[int, int] = MappingProxyType({}),
 ) -> dict[int, int] | None:
     """Extend a binding by the objects of a pattern; ``None`` if the arguments cannot match it."""
-    unifier = dict(binding)
     if pattern is None:
-        return unifier
+        return dict(binding)
     domains = {v.slot: task.domain_sets[v.domain] for v in variables}
-    for argument, object_ in zip(arguments, pattern, strict=True):
-        if object_ == OPEN:
-            continue
-        slot = -1 - argument
-        if (argument if argument >= 0 else unifier.setdefault(slot, object_)) != object_:
-            return None
-        if slot in domains and object_ not in domains[slot]:
-            return None
-    return unifier
+    closed = [(argument, number) for argument, number in zip(arguments, pattern, strict=True) if number != OPEN]
+    return match_arguments([argument for argument, _ in closed], [number for _, number in closed], domains, binding)
 
 
 class ConditionalEffect(NamedTuple):

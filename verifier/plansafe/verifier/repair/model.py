@@ -25,7 +25,11 @@ class EditKind(Enum):
 
 
 class Weights(NamedTuple):
-    """What an edit of each kind costs; positive."""
+    """What an edit of each kind costs; positive.
+
+    In home worlds with main actions, a plan without a goal has 2 for substitutions and moves, unless the user sets
+    weights (docs/repair.md).
+    """
 
     insert: Number = 1
     delete: Number = 1

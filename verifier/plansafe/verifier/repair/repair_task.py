@@ -13,6 +13,7 @@ from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -93,30 +94,24 @@ class RepairTask:
         self.predicate_count = len(engine.task.predicates)
         initial = engine.make_initial_state()
         self._initial = Evaluator(engine.task, initial.facts, initial.fluents)
-        self._plan_achievers: dict[Demand, list[int]] = {}
-        self._patterns: dict[Demand, ObjectPattern] = {}
 
+    @memoized
     def get_pattern(self, demand: Demand) -> ObjectPattern:
         """The objects of the facts that a demand is about."""
-        pattern = self._patterns.get(demand)
-        if pattern is None:
-            pattern = self._patterns[demand] = demand.make_pattern(self.engine.task)
-        return pattern
+        return demand.make_pattern(self.engine.task)
 
     def find_achievers(self, demand: Demand) -> tuple[GroundAction, ...]:
         """The ground actions that may meet a demand."""
         return self.effect_index.find_achievers(demand.subject, self.get_pattern(demand), demand.value)
 
+    @memoized
     def plan_achievers(self, demand: Demand) -> list[int]:
         """The numbers of the original steps that may meet a demand."""
-        numbers = self._plan_achievers.get(demand)
-        if numbers is None:
-            numbers = self._plan_achievers[demand] = [
-                number
-                for number, effects in enumerate(self.step_effects, 1)
-                if effects is not None and self.may_meet(effects, demand)
-            ]
-        return numbers
+        return [
+            number
+            for number, effects in enumerate(self.step_effects, 1)
+            if effects is not None and self.may_meet(effects, demand)
+        ]
 
     def may_stay_violated(self, part: int, binding: Binding) -> bool:
         """Whether a rule instance may stay as it is, because it was violated (or triggered) before the plan.
@@ -198,9 +193,10 @@ def _find_step_signs(formula: Formula, action_predicates: frozenset[int]) -> set
 
 
 def _find_allowed_signs(operator: Operator) -> tuple[bool, ...]:
-    """The sign with which each operand may read a step, so that a letter without such a step changes nothing.
+    """For each operand, whether it may mention a step positively (``True``) or negatively (``False``).
 
-    Empty: no operand may.
+    With these signs, a letter without such a step changes nothing: ``always`` may mention it only negatively, as in
+    ``(always (not (action-go ?r)))``. Empty: no operand may mention a step.
     """
     match operator:
         case "always" | "historically":
@@ -229,8 +225,8 @@ def _ignores_other_steps(formula: Temporal, action_predicates: frozenset[int]) -
         return formula.operator == "at-end" or not any(signs_by_operand)
     if not all([read <= {sign} for read, sign in zip(signs_by_operand, signs, strict=True)]):
         return False
-    # If the second operand (of sometime-before the first) reads a step, an additional letter means that the other one
-    # is read at one more place: there it must not depend on the state.
+    # If the second operand (of sometime-before the first) mentions a step, the formula reads the other operand at each
+    # additional letter: it must not depend on the state there.
     if formula.operator in ("until", "since", "release", "sometime-before"):
         direction = -1 if formula.operator == "sometime-before" else 1
         state_operand, (_, step_signs) = formula.operands[::direction][0], signs_by_operand[::direction]

@@ -4,7 +4,7 @@ A node is a position in the original plan, a state, what the rules remember, and
 borrowed. Keeping a step costs nothing. Conflicts decide which edits are tried where: when a path reaches a *flaw* (a
 step that is not applicable, a violated rule, an unmet goal), the facts that would have to differ are sent back along
 all paths to it as *demands*, and each node that a demand reaches offers the edits that may meet it. Every repair that
-contains the edits of a flawed path contains one of the edits offered (README.md has the argument), so no repair of
+contains the edits of a flawed path also contains one of the edits offered (README.md has the argument), so no repair of
 least cost is missed. Paths that lead to the same node are searched once, so the searches for faults that are far apart
 add up instead of multiplying.
 """
@@ -36,7 +36,7 @@ from plansafe.verifier.repair.search_graph import (
     Edge,
     EdgeKind,
     Node,
-    TaskKey,
+    NodeKey,
     Transition,
 )
 
@@ -82,7 +82,7 @@ class RepairSearch:
         self.agenda = Agenda(task, self.heuristic, edit_early=insertions_only)
         self.flaw_demands = FlawDemands(task, facts_only=insertions_only)
         self.offers = EditOffers(self.agenda, self.flaw_demands, self, insertions_only)
-        self._nodes: dict[TaskKey, Node] = {}
+        self._nodes: dict[NodeKey, Node] = {}
         self.root = Node(0, Execution.initial(task.engine, criteria=task.criteria), _NONE, _NONE)
         self._nodes[self._make_key(self.root)] = self.root
         self.root.broken_instances = self.root.execution.lasting_violations
@@ -149,7 +149,7 @@ class RepairSearch:
 
     # -- the graph ----------------------------------------------------------------------------------------------------
 
-    def _make_key(self, node: Node) -> TaskKey:
+    def _make_key(self, node: Node) -> NodeKey:
         return (node.position, node.deferred, node.borrowed, *node.execution.key())
 
     def add_edge(self, source: Node, transition: Transition, execution: Execution) -> None:
@@ -203,7 +203,6 @@ class RepairSearch:
             stack += [(edge.target, node.deleted | edge.deleted) for edge in node.edges]
 
     def _lower_cost(self, node: Node, total: Number) -> None:
-        """Lower the cost of a node and of the nodes after it."""
         stack = [(node, total)]
         while stack:
             node, total = stack.pop()

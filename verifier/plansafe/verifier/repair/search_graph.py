@@ -48,6 +48,8 @@ BORROW_STEP, ANY_CHANGE, FEWER_STEPS = -1, -2, -3
 anything. ``FEWER_STEPS``: remove one of the last steps; the demand's code says how many steps these are.
 """
 
+NodeKey = tuple[object, ...]
+"""Position, deferred and borrowed steps, and the key of the execution: nodes with the same key are one node."""
 TaskKey = tuple[object, ...]
 """Identifies a task (a unit of the search's agenda) among the tasks of a node."""
 TaskFunction = Callable[[], None]

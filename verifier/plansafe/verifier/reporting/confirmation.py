@@ -9,18 +9,18 @@ must agree. If kernel and engine disagree, the report has an internal error and 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import format_node
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.model.nodes import Predicate
+from plansafe.verifier.model.nodes import Predicate, Task
 from plansafe.verifier.reporting.report import NO_KNOWN_KIND, Finding, FindingClass, Report, make_unchecked_report
 from plansafe.verifier.rules.home_profile import change_severity
 from plansafe.verifier.rules.kinds import list_objects_by_kind_type
@@ -39,6 +39,11 @@ MAX_TEXT = 500_000
 RECURSION = 5_000
 _UNDECIDED_TIME = (SC.UNDECIDED_COURSE, SC.ENDLESS_CASCADE)
 """The codes of traces that were not followed to the end, as the kernel may do."""
+
+
+Bounds = tuple[Fraction | None, Fraction | None]
+"""Of the values between two numbers, both excluded unless they are equal; ``None``: no bound."""
+Answer = TypeVar("Answer")
 
 
 class Confirmer:
@@ -116,6 +121,22 @@ class Confirmer:
             return report, f"the engine reports {headline} in one world, the kernel reports {verdict.headline}"
         return report._replace(findings=findings), ""
 
+    def find_headlines(
+        self, plan: Source, steps: int, world: Completion, number: tuple[int, int] | int, bounds: Bounds
+    ) -> frozenset[str] | None:
+        """The kernel's headlines for all values of a number within bounds; ``None`` if it gives none.
+
+        ``number`` is a fluent (function, code), or the duration of a step (its number); ``world`` has the values of
+        everything else that is open.
+        """
+
+        def ask(kernel: Kernel, limit: int | None) -> frozenset[str]:
+            task, kernel_world = self.compiled.task, make_kernel_world(self.compiled, world)
+            name = number if isinstance(number, int) else _name_ground(task, task.functions[number[0]], number[1])
+            return kernel.find_headlines(plan.text, kernel_world, name, bounds, limit)
+
+        return self._ask_kernel(steps, ask)
+
     def is_safe(self, plan: Source, steps: int) -> bool | None:
         """Whether the verdict of the kernel is SAFE or VALID; ``None`` without a verdict of the kernel."""
         verdict = self._audit(plan, steps)
@@ -127,20 +148,30 @@ class Confirmer:
         self, plan: Source, steps: int, world: Completion | None = None, readings: Sequence[str] = ("skip", "force")
     ) -> KernelVerdict | str | None:
         """Audit a plan; the message if the kernel rejects it, ``None`` if it is not asked or beyond its limits."""
+        from plansafe.verifier.kernel import KernelRejects  # noqa: PLC0415 - loads the kernel
+
+        def ask(kernel: Kernel, limit: int | None) -> KernelVerdict:
+            kernel_completion = None if world is None else make_kernel_world(self.compiled, world)
+            return kernel.audit(plan.text, kernel_completion, readings, limit)
+
+        try:
+            return self._ask_kernel(steps, ask)
+        except KernelRejects as rejection:
+            return str(rejection)
+
+    def _ask_kernel(self, steps: int, ask: Callable[[Kernel, int | None], Answer]) -> Answer | None:
+        """The kernel's answer; ``None`` if it is not asked or beyond its limits."""
         size = len(self.compiled.domain.text) + len(self.compiled.problem.text)
         is_limited = self.mode == "auto"
         if self.mode == "never" or (is_limited and (size > MAX_TEXT or steps > MAX_WORK)) or self.kernel is None:
             return None
-        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415 - loads the kernel
+        from plansafe.verifier.kernel import KernelLimit  # noqa: PLC0415 - loads the kernel
 
         try:
             with _recursion_limit():
-                kernel_completion = None if world is None else make_kernel_world(self.compiled, world)
-                return self.kernel.audit(plan.text, kernel_completion, readings, MAX_WORK if is_limited else None)
+                return ask(self.kernel, MAX_WORK if is_limited else None)
         except KernelLimit:
             return None
-        except KernelRejects as rejection:
-            return str(rejection)
 
     def _find_disagreement(self, plan: Source, report: Report, claim: str, span: Span | None) -> Report:
         message = f"the replay kernel does not confirm: {claim}"
@@ -156,16 +187,18 @@ def make_kernel_world(compiled: CompiledTask, world: Completion) -> KernelWorld:
 
     task = compiled.task
 
-    def names(declared: Predicate, code: int) -> tuple[str, ...]:
-        return (declared.name, *task.names(task.decode(code, len(declared.types))))
-
     def choose(step: int, number: int, objects: tuple[str, ...], _alternatives: int) -> int:
         return world.alternative(step, number, tuple([task.object_index[name] for name in objects]))
 
-    facts = [names(task.predicates[predicate], code) for predicate, code in world.facts]
-    numbers = {names(task.functions[f], code): Fraction(value) for (f, code), value in world.values.items()}
+    facts = [_name_ground(task, task.predicates[predicate], code) for predicate, code in world.facts]
+    numbers = {_name_ground(task, task.functions[f], code): Fraction(v) for (f, code), v in world.values.items()}
     durations = {number: Fraction(duration) for number, duration in world.durations}
     return KernelWorld(facts, numbers, choose, world.order, durations)
+
+
+def _name_ground(task: Task, declared: Predicate, code: int) -> tuple[str, ...]:
+    """Return the names of a fact or fluent: its predicate or function, and its objects."""
+    return (declared.name, *task.names(task.decode(code, len(declared.types))))
 
 
 def _opening_text(opening: OpenDeclaration) -> str:

@@ -105,7 +105,6 @@ def _failure_text(failure: Failure, is_continuous: bool) -> str:
 
 
 def _make_condition_label(context: FindingContext, action: model.Action, node: list[Node], failure: Failure) -> Label:
-    """Return a label at the field of an action that failed."""
     fields = {
         SC.PRECONDITION: (":precondition", ":condition"),
         SC.DURATION: (":duration",),

@@ -117,7 +117,6 @@ class FindingContext:
 
 
 def _unconditional_atoms(action: Action, predicate: int, value: bool) -> list[Atom]:
-    """Return the atoms of a predicate that an action makes true (or false) without a condition."""
     effects = [*action.start.effects, *(action.end.effects if action.end else ())]
     unconditional = [effect for effect in effects if not effect.variables and effect.condition is TRUE]
     atoms = [atom for effect in unconditional for atom in (effect.adds if value else effect.deletes)]

@@ -253,7 +253,6 @@ def _label_earlier_steps(context: FindingContext, merged: MergedViolation) -> li
 
 
 def _is_action(step: object, name: str, objects: list[int | None]) -> bool:
-    """Whether a step is this action with these objects (``None``: any object)."""
     if not isinstance(step, GroundAction) or step.action.name != name:
         return False
     return all([expected is None or expected == o for expected, o in zip(objects, step.objects, strict=True)])

@@ -211,7 +211,6 @@ def add_time_notes(
 def _note_steps(
     plan: Source, resolved: ResolvedPlan, code: str, message: str, steps: list[int], help: str
 ) -> Diagnostic:
-    """Return a note at the first of some steps."""
     more = f", and {len(steps) - 1} more steps" if len(steps) > 2 else ", and one more step" if len(steps) == 2 else ""
     label = Label(plan.name, resolved.spans[steps[0] - 1], f"this step{more}")
     return Diagnostic(code, message, (label,), help=help, severity=Severity.NOTE)

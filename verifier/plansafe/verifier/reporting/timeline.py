@@ -140,7 +140,8 @@ def record_timeline(
     come first. Raises :class:`~plansafe.verifier.execution.one_world.NeedsOneWorld` for a task with several possible
     worlds.
     """
-    is_continuous = compiled.task.is_continuous and resolved.timed is not None and not resolved.is_open
+    is_open = compiled.is_open or resolved.is_open
+    is_continuous = compiled.task.is_continuous and resolved.timed is not None and not is_open
     if not is_continuous:
         compiled.require_one_world("the timeline of a plan", resolved)
     recorder = _Recorder(compiled.engine)

@@ -80,13 +80,29 @@ class Witness(NamedTuple):
     completion: Completion | None = None
 
 
+class ShownRange(NamedTuple):
+    """The values of an open number with one verdict, as text; ``None``: unbounded.
+
+    ``replayed``: the kernel has the same verdict for all of them.
+    """
+
+    what: str
+    low: str | None
+    high: str | None
+    low_open: bool
+    high_open: bool
+    headline: str
+    replayed: bool
+
+
 class WorldsReport(NamedTuple):
     """The part of a report about possible worlds.
 
     ``open_facts``, ``open_numbers``, ``choices`` (nondeterministic outcomes), ``durations`` (with a tolerance) and
     ``unordered`` (pairs of steps without an order) count the open elements; ``relevant`` counts those that can change
     the verdict. ``cause`` and ``question`` are ``None`` if they do not exist or were not found; the notes give the
-    reason. ``solver``: the solver that decided. ``advice``: how to avoid an UNKNOWN verdict.
+    reason. ``solver``: the solver that decided. ``advice``: how to avoid an UNKNOWN verdict. ``ranges``: all values of
+    the only open element, a number in continuous time.
     """
 
     open_facts: int
@@ -103,3 +119,4 @@ class WorldsReport(NamedTuple):
     durations: int = 0
     unordered: int = 0
     advice: str = ""
+    ranges: tuple[ShownRange, ...] = ()

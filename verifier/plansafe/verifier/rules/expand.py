@@ -197,7 +197,6 @@ class SpecExpander:
         return list(joined_forms.values())
 
     def _read_mapping(self, forms: list[list[Node]]) -> None:
-        """Read a mapping with the mappings that extend it."""
         form = forms[0]
         bound = read_mapping(self.context, forms, self.assignable_kinds, self.domain_types, self.proposed_objects)
         if bound is None:
@@ -259,7 +258,6 @@ class SpecExpander:
     # -- one specification --------------------------------------------------------------------------------------------
 
     def _read_specification(self, source: Source, form: list[Node], chain: tuple[str, ...]) -> Specification:
-        """Read a specification, and the specifications that it extends."""
         context = self.context
         header = form[1]
         assert isinstance(header, list)
@@ -489,7 +487,6 @@ class SpecExpander:
         return rules
 
     def _read_opening(self, at: Place, specification: Specification) -> None:
-        """Read an element of ``(:open ..)``."""
         entry = at.node[at.child or 0]
         if not isinstance(entry, list) or not entry or not is_name(entry[0]) or entry[0] in RESERVED:
             message = "expected a predicate to leave open"

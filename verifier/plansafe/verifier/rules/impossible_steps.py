@@ -116,7 +116,6 @@ class _StepRemover:
         return tree
 
     def parameter_scope(self, rule: list[Node]) -> TypeScope:
-        """Return the types of the parameters of a rule."""
         if ":parameters" not in rule[:-1]:
             return {}
         return self.extend_scope(rule[rule.index(":parameters") + 1], {})

@@ -251,7 +251,6 @@ class _MappingReader:
         self.given_kinds.update(kinds)
 
     def read_entry(self, head: str, entry: Node, at: Place) -> None:
-        """Read an entry of the section ``head``."""
         if head == ":plain":
             self._read_kindless_types(entry, at)
         elif head == ":without":
@@ -323,7 +322,6 @@ class _MappingReader:
         return self._record_origin([entry[0], self._record_origin(types, entry)], entry)
 
     def _add_kind_types(self, entry: list[Node], kinds: list[str]) -> list[Node]:
-        """Return an entry that is also bound to the types of assignable kinds."""
         if len(entry) == 1:
             self.mapping.empty_assignable_types.update([("type", kind_type_name(kind)) for kind in kinds])
         replacement = entry[1] if len(entry) == 2 else ["either"]
@@ -332,14 +330,12 @@ class _MappingReader:
         return self._record_origin([entry[0], self._record_origin(["either", *types, *kind_types], entry)], entry)
 
     def _read_kindless_types(self, node: Node, at: Place) -> None:
-        """Read a type or group of ``:plain``."""
         types = self._expand_groups(node)
         for name in types[1:] if isinstance(types, list) else [types]:
             if isinstance(name, str):
                 self.mapping.kindless_types.setdefault(name, at)
 
     def _read_excluded_rule(self, entry: Node, at: Place) -> None:
-        """Read a ``(rule "reason")`` of ``:without``."""
         if not (
             isinstance(entry, list)
             and len(entry) == 2
@@ -418,5 +414,4 @@ def unquote(token: str) -> str:
 
 
 def _has_head(node: Node) -> TypeGuard[list[Node]]:
-    """Whether a node is ``(name ..)``."""
     return isinstance(node, list) and len(node) > 0 and isinstance(node[0], str)

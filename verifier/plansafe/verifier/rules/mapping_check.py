@@ -39,7 +39,6 @@ class _MappingCheck:
         self.types: dict[str, tuple[int, ...]] = {}
 
     def run(self) -> None:
-        """Report the mistakes of the mapping."""
         symbols = self.symbols
         errors = self.context.errors
         for at in self.mapping.groups.values():
@@ -133,7 +132,6 @@ class _MappingCheck:
     # -- predicates, functions and actions ----------------------------------------------------------------------------
 
     def _check_replacement(self, kind: str, at: Place, declaration: VocabularyWord | None) -> None:
-        """Check the replacement of a predicate, function or action (``kind``)."""
         head = at.node[0]
         assert isinstance(head, list)
         if declaration is not None and len(declaration.parameters) != len(head) - 1:

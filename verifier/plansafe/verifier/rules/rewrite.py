@@ -228,7 +228,6 @@ class Rewriter:
         return StepCase([], [make_list("or", *formulas)], make_list("or", *steps))
 
     def _make_step_formula(self, operator: str, step: Node, origin: list[Node]) -> Node:
-        """Return the formula that a step is taken."""
         connective = find_step_connective(step)
         if isinstance(step, list) and connective == "or":
             return self._record_origin(
@@ -249,7 +248,6 @@ def _ranges_over_nothing(typed: Node) -> bool:
 
 
 def _list_step_cases(step: Node) -> list[StepCase]:
-    """Return the alternatives of a mapped step."""
     cases = []
     stack = [StepCase([], [], step)]
     while stack:

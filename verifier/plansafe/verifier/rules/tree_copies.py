@@ -108,7 +108,6 @@ def _replace_parameters(token: str, values: dict[str, Node]) -> str:
 
 
 def _find_bound_variables(node: Node) -> set[str]:
-    """Return the variables that the quantifiers in a formula bind."""
     names: set[str] = set()
     stack = [node]
     while stack:

@@ -24,7 +24,7 @@ def audit(case: AuditCase) -> Report:
     compiled, plan, resolved, _, deadline = case
     options = compiled.options
     if options.engine == "explicit":
-        refusal = compiled.explain_refusal("the explicit engine", resolved)
+        refusal = compiled.explain_several_worlds("the explicit engine", resolved)
         assert refusal is not None
         help = "remove --engine, or use --engine sat or --engine smt"
         diagnostic = Diagnostic(SC.NOT_EXPLICIT, refusal.message, refusal.labels, help=help)
@@ -49,6 +49,12 @@ def audit(case: AuditCase) -> Report:
             from plansafe.verifier.symbolic.worlds.order_report import OrderReporter  # noqa: PLC0415 - for such plans alone
 
             return OrderReporter(case, restrictions).report()
+        if compiled.task.is_continuous:
+            from plansafe.verifier.symbolic.worlds.continuous_report import (  # noqa: PLC0415 - for such plans alone
+                ContinuousReporter,
+            )
+
+            return ContinuousReporter(case, restrictions).report()
         if case.resolved.timed is not None and any([step.tolerance for step in case.resolved.timed]):
             from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter  # noqa: PLC0415 - for such plans alone
 

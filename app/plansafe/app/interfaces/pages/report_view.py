@@ -76,7 +76,7 @@ def build_plan_view(
     read = checker.read(prepared.plan)
     if result.report.headline is not None and not read.text.diagnostics:
         is_continuous = checker.engine.task.is_continuous
-        has_many_worlds = not (is_continuous or checker.is_stepwise) or read.is_open
+        has_many_worlds = checker.is_open or read.is_open
         detail["timelines"] = list(_timelines(prepared, result, read, has_many_worlds))
         detail["worlds"] = _worlds(result.report)
         if has_many_worlds:

@@ -36,9 +36,14 @@ def find_roots(polynomial: Polynomial, high: Number) -> list[Number]:
         raise Undecided(f"a number changes with a power of the time above {MAX_DEGREE - 1}")
     if not polynomial[0]:
         return find_roots(polynomial[1:], high)
+    if depends_on_open_number(polynomial[-1]):
+        polynomial = scale(polynomial, divide(1, polynomial[-1]))
     simple = normalize(square_free_part(normalize(polynomial)))
     sequence = _sturm_sequence(simple)
-    bound = Fraction(high) if isinstance(high, int | Fraction) else _bound_above(high)
+    if any([depends_on_open_number(number) for number in simple]):
+        _require_no_root(sequence, high)
+        return []
+    bound = Fraction(high) if isinstance(high, int | Fraction) else _bound_above(high, simple)
     roots = [_make_root(simple, *interval) for interval in _isolate(sequence, Fraction(0), bound)]
     return [root for root in roots if root < high]
 
@@ -53,7 +58,7 @@ def _sturm_sequence(polynomial: Polynomial) -> list[Polynomial]:
     return sequence
 
 
-def _count_variations(sequence: list[Polynomial], at: Fraction) -> int:
+def _count_variations(sequence: list[Polynomial], at: Number) -> int:
     signs = [value > 0 for value in [evaluate(polynomial, at) for polynomial in sequence] if value != 0]
     return sum([before != after for before, after in pairwise(signs)])
 
@@ -110,13 +115,32 @@ def _compare(left: Number, right: Number) -> int:
     return (left > right) - (left < right)
 
 
-def _bound_above(value: Number) -> Fraction:
-    assert isinstance(value, Algebraic | Enclosure)
-    return value.enclose()[1]
+def depends_on_open_number(number: Number) -> bool:
+    """Whether a number is a function of the open number of the task."""
+    return not isinstance(number, int | Fraction | Algebraic | Enclosure)
+
+
+def _require_no_root(sequence: list[Polynomial], high: Number) -> None:
+    """Raise :class:`Undecided` if a polynomial with this Sturm sequence has a root between 0 and ``high``."""
+    count = _count_variations(sequence, 0) - _count_variations(sequence, high)
+    if count > (evaluate(sequence[0], high) == 0):
+        raise Undecided("a moment is an irrational function of the open number")
+
+
+def bound_roots(polynomial: Polynomial) -> Fraction:
+    """Return a number greater than all roots (Cauchy)."""
+    return 2 + max([abs(Fraction(coefficient) / polynomial[-1]) for coefficient in polynomial])
+
+
+def _bound_above(value: Number, polynomial: Polynomial) -> Fraction:
+    """Return a number that is greater than an irrational value, or than the roots of a polynomial."""
+    return value.enclose()[1] if isinstance(value, Algebraic | Enclosure) else bound_roots(polynomial)
 
 
 def find_rational_between(low: Number, high: Number) -> Number:
-    """Return a rational number between two numbers that differ."""
+    """Return a rational number between two numbers that differ, or a function of the open number."""
+    if depends_on_open_number(low) or depends_on_open_number(high):
+        return divide(low + high, 2)
     while True:
         above_low = low.enclose()[1] if isinstance(low, Algebraic | Enclosure) else low
         below_high = high.enclose()[0] if isinstance(high, Algebraic | Enclosure) else high

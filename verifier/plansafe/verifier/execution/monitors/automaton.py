@@ -7,7 +7,6 @@ its letter and its state stay the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import product
 from math import prod
 
@@ -24,7 +23,7 @@ from plansafe.verifier.execution.monitors.trace_operators import (
     LetterTime,
 )
 from plansafe.verifier.execution.monitors.violation_log import Instance, ViolationLog
-from plansafe.verifier.execution.state import State, StateChange, shallow_copy
+from plansafe.verifier.execution.state import State, shallow_copy
 from plansafe.verifier.model.nodes import Formula, Task, Variable
 
 
@@ -102,13 +101,6 @@ class Automaton:
     def has_pending_changes(self) -> bool:
         """Whether recorded changes wait for the next letter."""
         return bool(self._candidates or self._affected_bindings or self._has_global_change)
-
-    def index_pending_bindings(self) -> InstanceIndex:
-        """Return an index of the bindings whose recorded changes wait for the next letter."""
-        index = InstanceIndex(self.readers.patterns)
-        for binding in {*self._candidates, *self._affected_bindings}:
-            index.add(binding)
-        return index
 
     def sleep(self, letter_time: LetterTime) -> None:
         """Let instances read the next letter only if changes affect them, whatever its time is."""
@@ -215,61 +207,6 @@ class Automaton:
             self._advance_default(time_bits, letter_time)
         if self.violation_log.tracks_initial:
             self.violation_log.end_letter()
-
-    def predict(
-        self, state: State, changes: Iterable[StateChange], candidates: list[Binding], letter_time: LetterTime
-    ) -> tuple[list[Binding], list[Binding]] | None:
-        """Return the bindings that :meth:`step` would report as violated, and as undecided, in the letter of ``state``.
-
-        ``changes`` led to the state, and their triggers found the ``candidates``. ``None``: only a step of a copy can
-        tell, because all bindings that share the default instance are violated together, or there are too many
-        instances.
-        """
-        program, affected, has_global_change = self.program, set(self._affected_bindings), self._has_global_change
-        for index, code, _ in changes:
-            self.readers.add_readers(index, code, affected)
-            has_global_change = has_global_change or self.global_readers.matches(index, code)
-        time_bits = program.compare_time(letter_time)
-        all_due, global_bits = time_bits != self._time_bits, self._global_bits
-        if has_global_change:
-            bits = self.leaves.evaluate_global(state)
-            if bits is None:
-                return [], [()] if self._has_open_instances() and () not in self.undecided else []
-            all_due, global_bits = all_due or bits != global_bits, bits
-        if not self.default_retired and (self._default_awake or all_due):
-            default_state = program.move(
-                self.default_instance.state, self.default_bits | global_bits, time_bits, letter_time
-            )[0]
-            if self._is_violated_in(default_state) and (self.mode in ("always", "each") or not program.past_mode):
-                return None
-        violated: list[Binding] = []
-        undecided: list[Binding] = []
-        all_candidates = () if self.default_retired else dict.fromkeys((*self._candidates, *candidates))
-        if len(self.instances) + len(all_candidates) > self.limit:
-            return None
-        for binding in {*(self.instances if all_due else self._awake), *affected, *all_candidates}:
-            instance = self.instances.get(binding)
-            if instance is None:
-                if binding not in all_candidates or binding in self.retired:
-                    continue
-                bits, instance = self.leaves.evaluate_local(state, binding), self.default_instance
-                if bits == self.default_bits:
-                    continue
-            else:
-                bits = self.leaves.evaluate_local(state, binding) if binding in affected else instance.bits
-            if bits is None:
-                if binding not in self.undecided:
-                    undecided.append(binding)
-                continue
-            after = program.move(instance.state, bits | global_bits, time_bits, letter_time)[0]
-            is_continued = program.past_mode and self.mode == "always" and instance.violated
-            if (
-                self._is_violated_in(after)
-                and not is_continued
-                and not (program.past_mode and self.mode not in ("always", "each"))
-            ):
-                violated.append(binding)
-        return violated, undecided
 
     def _is_violated_in(self, state: int) -> bool:
         """Whether the formula is violated in a state of the program: now (a past formula), or for good."""
@@ -425,7 +362,6 @@ class Automaton:
         self.default_retired = True
 
     def _list_shared_bindings(self) -> list[Binding]:
-        """The bindings that share the default instance."""
         domains = [self.task.domains[v.domain] for v in self.parameters]
         if prod(map(len, domains)) > self.limit:
             raise TooManyInstances

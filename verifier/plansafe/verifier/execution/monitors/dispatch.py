@@ -49,11 +49,6 @@ class ChangeDispatch:
         self._by_change: dict[tuple[int, int, bool], ConcernedMonitors] = {}
         self._checks_by_action: dict[tuple[int, int], tuple[int, ...]] = {}
 
-    def list_triggers(self, predicate: int, added: bool) -> list[tuple[int, TriggerFunction]]:
-        """The triggers for an added fact (otherwise: a removed fact or a changed number), with their monitors."""
-        triggers = [self._triggers[position] for position in self._positions.get((predicate, added), ())]
-        return [(number, trigger.find) for number, trigger in triggers]
-
     def find_monitors(self, predicate: int, code: int, added: bool) -> ConcernedMonitors:
         """The monitors that read a changed fact or fluent, and the triggers that it matches."""
         key = (predicate, code, added)

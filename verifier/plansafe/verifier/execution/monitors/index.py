@@ -71,10 +71,6 @@ class FactIndexes:
             key = key * self.size + code // power % self.size
         return key
 
-    def reads(self, predicate: int) -> bool:
-        """Whether a table is made from the facts of a predicate, so that it follows their changes."""
-        return predicate in self._by_predicate
-
     def update(self, log: Iterable[StateChange]) -> None:
         """Follow the changes of a step."""
         by_predicate = self._by_predicate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import Trigger, compile_extension, compile_patterns
@@ -10,7 +10,7 @@ from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEv
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
-from plansafe.verifier.execution.state import State, StateChange, shallow_copy
+from plansafe.verifier.execution.state import State, shallow_copy
 from plansafe.verifier.model.nodes import Formula, Variable
 
 
@@ -125,22 +125,6 @@ class InvariantMonitor:
                         self.undecided.add(binding)
             self.candidate_count += len(self.candidates)
             self.candidates.clear()
-
-    def predict(
-        self, state: State, changes: Iterable[StateChange], candidates: list[Binding], _letter_time: LetterTime
-    ) -> tuple[list[Binding], list[Binding]]:
-        """Return the bindings that :meth:`step` would report as newly violated, and as newly undecided, after changes.
-
-        ``candidates`` are the bindings that the triggers of the ``changes`` found.
-        """
-        distinct = dict.fromkeys(candidates)
-        affected: set[Binding] = set()
-        if self.episodes:
-            for index, code, _ in changes:
-                self.readers.add_readers(index, code, affected)
-        values = {binding: self.holds(state, binding) for binding in (*distinct, *affected)}
-        violated = [binding for binding in distinct if values[binding] is False and binding not in self.episodes]
-        return violated, [b for b, value in values.items() if value is None and b not in self.undecided]
 
     def _close(self, binding: Binding, episode: Episode) -> None:
         del self.episodes[binding]

@@ -61,8 +61,6 @@ class Latch(Automaton):
         momentary: frozenset[int],
     ) -> None:
         super().__init__(part, emitter, parameters, "latch", formula, reads_actions=mentions(formula, momentary))
-        self.of_past = formula.operator in ("yesterday", "weak-yesterday") and not emitter.task.functions
-        """Whether the truth does not depend on the present letter."""
         self.unknown_bindings: set[Binding] = set()
         """The bindings whose truth cannot be decided; ``()`` if none can be."""
         self._idle_bindings: list[Binding] = []
@@ -112,19 +110,6 @@ class Latch(Automaton):
         if self.unknown_bindings and (binding in self.unknown_bindings or () in self.unknown_bindings):
             return None
         return self.program.read_output(self.instances.get(binding, self.default_instance).state)
-
-    def predict_truth(self, binding: Binding, state: State, letter_time: LetterTime) -> bool | None:
-        """The value of :meth:`truth` after the letter of ``state`` at ``letter_time``, without a change."""
-        if self.unknown_bindings and (binding in self.unknown_bindings or () in self.unknown_bindings):
-            return None
-        global_bits, local_bits = self.leaves.evaluate_global(state), self.leaves.evaluate_local(state, binding)
-        if global_bits is None or local_bits is None:
-            return None
-        program, instance = self.program, self.instances.get(binding, self.default_instance)
-        letter = local_bits | global_bits
-        return program.read_output(
-            program.move(instance.state, letter, program.compare_time(letter_time), letter_time)[0]
-        )
 
     def fork(self) -> Latch:
         """An independent copy."""
@@ -247,10 +232,6 @@ class LatchedCheck(StepCheck):
         self._due_bindings[:] = due_bindings if self.after else []
         for binding in () if self.after else due_bindings:
             self._record(self._evaluate(state, binding, truth), binding, letter_time.letter + 1, letter_time.letter)
-
-    def _evaluate_guard(self, state: State, binding: Binding, truth: LatchTruth) -> bool | None:
-        guard = super()._evaluate_guard(state, binding, truth)
-        return self._late_guards_hold(state, binding, truth) if guard else guard
 
     def _late_guards_hold(self, state: State, binding: Binding, truth: LatchTruth) -> bool:
         """Whether the guards about the past and the actions of the letter hold; they read no numbers."""

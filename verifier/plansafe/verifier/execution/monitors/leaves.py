@@ -43,7 +43,8 @@ class AutomatonLeaves:
         for number in self._local_numbers:
             leaf = leaves[number]
             can_find_true, can_find_false = [binds_all_parameters(leaf, value, parameters) for value in (True, False)]
-            # The default is the value whose bindings cannot be found from facts; false if both or none can be found.
+            # Most bindings have the default. The bindings with the other value must be found from facts, so the default
+            # is true if only the bindings with false can be found.
             default_value = not can_find_true and can_find_false
             self.default_bits |= default_value << number
             self.searches.append(compile_extension(emitter, leaf, not default_value, parameters))

@@ -91,7 +91,7 @@ class Program:
         self.formula = formula  # past_index has the identities of its past subformulas
         if self.past_mode:
             self._output = self._make_past_expression(formula)
-            self.skeleton = BooleanExpression("component")
+            self.skeleton = BooleanExpression("component")  # never read in this mode
         else:
             self.skeleton = self._trace_expression(formula)
         self.timed = any([c.kind in (*_BOUNDED, "always-within") for c in self.components])
@@ -124,7 +124,6 @@ class Program:
         return self._leaf_index[key]
 
     def _make_past_expression(self, formula: Formula) -> BooleanExpression:
-        """A past formula as an expression over leaf bits and past bits."""
         if isinstance(formula, Truth):
             return BooleanExpression("constant", int(formula.value))
         if not is_temporal(formula):

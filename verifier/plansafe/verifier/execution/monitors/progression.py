@@ -14,8 +14,9 @@ from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import future_operator
 
-Operator: TypeAlias = Literal["next", "weak-next", "until", "release", "always", "sometime"]
-Kind: TypeAlias = Literal["true", "false", "nonempty", "empty", "bit", "and", "or"] | Operator
+# Every other operator is rewritten to these.
+NormalOperator: TypeAlias = Literal["next", "weak-next", "until", "release", "always", "sometime"]
+Kind: TypeAlias = Literal["true", "false", "nonempty", "empty", "bit", "and", "or"] | NormalOperator
 
 TRUE = 0
 FALSE = 1
@@ -37,7 +38,7 @@ class Node(NamedTuple):
     positive: bool = True
 
 
-def find_dual_operator(operator: Operator) -> Operator:
+def find_dual_operator(operator: NormalOperator) -> NormalOperator:
     """The operator that, applied to the negated operands, gives the negation."""
     match operator:
         case "always":
@@ -64,7 +65,7 @@ class Progression:
         self._index: dict[Node, int] = {node: number for number, node in enumerate(self.nodes)}
         self._progressed: dict[tuple[int, int], int] = {}
 
-    def make(self, operator: Operator, *operands: int) -> int:
+    def make(self, operator: NormalOperator, *operands: int) -> int:
         """The number of a temporal formula."""
         return self._number(Node(operator, operands))
 
@@ -117,8 +118,8 @@ class Progression:
     ) -> int:
         """The node of a formula, or of its negation, in negation normal form.
 
-        ``leaf`` gives the bit with the truth of a formula, ``None`` if it has no bit; ``instances`` the instances of a
-        quantifier's body.
+        ``leaf`` gives the bit with the truth of a formula (state formulas and past formulas have one), ``None`` if it
+        has none; ``instances`` the body of a quantifier for each object.
         """
 
         def node(part: Formula, positive: bool) -> int:

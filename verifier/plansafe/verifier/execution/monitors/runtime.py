@@ -209,7 +209,6 @@ class Runtime:
         return monitor.awake
 
     def _check_after_step(self, check: StepCheck, state: State, letter_time: LetterTime) -> None:
-        """Evaluate a check about the state after a step."""
         check.check_after_step(state, letter_time)
 
     def _finish_monitor(self, monitor: StateMonitor, state: State, letter: int) -> None:
@@ -326,7 +325,7 @@ class Runtime:
     def _find_after_first_letter(self, number: int, state: State) -> StateMonitor | None:
         """Return a shared monitor after the first letter; ``None`` if the actions of the letter may affect it.
 
-        An action that affects a monitor has unshared it. Every other action leaves it with the same result.
+        A monitor that an action of the letter affects is no longer shared. Other actions do not change its result.
         """
         assert self._unshared_monitors is not None
         monitor = self.monitors[number]

@@ -42,7 +42,6 @@ class StepCheck:
         self.task = emitter.task
         self.predicate = find_action_predicate(step)
         self.after = after
-        self.body = body
         guard = TRUE if guard is None else guard
         violation_condition = And((step, guard)) if after else And((step, guard, Not(body)))
         self._triggers = compile_matches(emitter, violation_condition, parameters, self.predicate)
@@ -73,36 +72,6 @@ class StepCheck:
                 self._due_bindings.append(binding)
             elif guard:
                 self._check_binding(state, binding, letter_time.letter + 1, letter_time.letter)
-
-    def predict(
-        self, state: State, bindings: Iterable[Binding], latch_truth: LatchTruth
-    ) -> tuple[list[Binding], list[Binding], list[Binding]]:
-        """Predict the result of :meth:`check_step`, without changing the check.
-
-        Returns three lists of bindings: violated, newly undecided, and due, which must be evaluated in the state after
-        the step. ``latch_truth`` reads the latches.
-        """
-        violated: list[Binding] = []
-        undecided: list[Binding] = []
-        due_bindings: list[Binding] = []
-        for binding in dict.fromkeys(bindings):
-            value = self._evaluate_guard(state, binding, latch_truth)
-            if value:
-                if self.after:
-                    due_bindings.append(binding)
-                    continue
-                value = self._evaluate(state, binding, latch_truth)
-                if value is False:
-                    violated.append(binding)
-            if value is None and binding not in self.undecided:
-                undecided.append(binding)
-        return violated, undecided, due_bindings
-
-    def _evaluate_guard(self, state: State, binding: Binding, _latch_truth: LatchTruth) -> bool | None:
-        return self._guard(state, binding)
-
-    def _evaluate(self, state: State, binding: Binding, _latch_truth: LatchTruth) -> bool | None:
-        return self.holds(state, binding)
 
     def check_after_step(self, state: State, letter_time: LetterTime) -> None:
         """Evaluate the bindings that wait for the state after the step."""

@@ -22,8 +22,8 @@ EARLY = "early"
 class Instance:
     """The automaton of one binding: its state, the ``bits`` of its leaves, and what the blame depends on.
 
-    ``violated_at_start``: it was violated at letter 0. ``ceased``: it has been satisfied at some letter. ``violated``,
-    only for a past formula: it was violated at the letter read last.
+    ``violated_at_start``: it was violated at letter 0, or the premise of a response held there. ``ceased``: it has been
+    satisfied at some letter. ``violated``, only for a past formula: it was violated at the letter read last.
     """
 
     __slots__ = ("bits", "ceased", "state", "violated", "violated_at_start")

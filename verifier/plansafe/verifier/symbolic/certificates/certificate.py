@@ -117,7 +117,6 @@ def write_certificate(
 
 
 def _list_criteria(criteria: VerdictCriteria) -> list[str]:
-    """The criteria that differ from every violation."""
     lines = [f"c judge {criteria.judge}"] if criteria.only_introduced else []
     if criteria.min_severity != EVERY_VIOLATION.min_severity:
         lines.append(f"c min-severity {criteria.min_severity}")
@@ -155,7 +154,6 @@ def _iterate_clause_lines(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
 def _iterate_variable_lines(
     encoding: Encoding, cnf: Clauses, task: Task, steps: Sequence[GroundAction | IllFormed]
 ) -> Iterator[str]:
-    """The meanings of the variables."""
     for node in cnf.inputs:
         variable, key = cnf.get_signed_variable(2 * node), encoding.circuit.keys[node]
         if isinstance(key, FactInput):

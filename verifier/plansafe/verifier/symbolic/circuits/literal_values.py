@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
+from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.substitution import find_dependencies, list_inner_sums
-from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum, is_satisfied
+from plansafe.verifier.symbolic.circuits.substitution import evaluate_sums, find_dependencies, list_inner_sums
+from plansafe.verifier.symbolic.circuits.terms import Comparison, is_satisfied
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, OutcomeInput
 
 BITS = 512
@@ -95,7 +95,7 @@ def evaluate_in_world(circuit: Circuit, roots: Sequence[Literal], world: Complet
     Inputs that no part of the world corresponds to are false.
     """
     values: dict[int, bool] = {0: False}
-    sums: dict[int, Fraction] = {}
+    sums: dict[int, Number] = {}  # the circuit's keys keep the sums alive
     for node in find_dependencies(circuit, roots).nodes:  # a comparison comes after the literals in it
         children = circuit.gates[node]
         if children is not None:
@@ -107,7 +107,8 @@ def evaluate_in_world(circuit: Circuit, roots: Sequence[Literal], world: Complet
             case OutcomeInput(step, number, objects, alternative):
                 values[node] = world.alternative(step, number, objects) == alternative
             case Comparison(operator, total):
-                values[node] = is_satisfied(_evaluate_sum(total, world, values, sums), operator)
+                value = evaluate_sums(list_inner_sums(total, sums), values, world.values, sums)
+                values[node] = is_satisfied(value, operator)
             case _:
                 values[node] = False
     return [values[root >> 1] != bool(root & 1) for root in roots]
@@ -123,32 +124,3 @@ def find_reason(circuit: Circuit, literal: Literal, world: Completion) -> Litera
         values = evaluate_in_world(circuit, parts, world)
         literal = parts[values.index(True)]
     return literal
-
-
-def _evaluate_sum(total: Sum, world: Completion, values: dict[int, bool], sums: dict[int, Fraction]) -> Fraction:
-    for part in list_inner_sums(total):
-        if id(part) not in sums:  # the circuit's keys keep the parts alive
-            value = Fraction(part.constant)
-            for atom, coefficient in part.weighted_atoms:
-                value += coefficient * _evaluate_atom(atom, world, values, sums)
-            sums[id(part)] = value
-    return sums[id(total)]
-
-
-def _evaluate_atom(atom: Atom, world: Completion, values: dict[int, bool], sums: dict[int, Fraction]) -> Fraction:
-    def is_true(literal: int) -> bool:
-        return values[literal >> 1] != bool(literal & 1)
-
-    match atom:
-        case ("value", int(function), int(code)):
-            return Fraction(world.values[function, code])
-        case ("indicator", int(literal)):
-            return Fraction(is_true(literal))
-        case ("choice", int(literal), then, otherwise):
-            return sums[id(then if is_true(literal) else otherwise)]
-        case ("product", a, b):
-            return sums[id(a)] * sums[id(b)]
-        case ("quotient", a, b):
-            # Where the divisor is zero, the quotient is undefined; a separate literal says so.
-            return sums[id(a)] / sums[id(b)] if sums[id(b)] else Fraction(0)
-    raise AssertionError(f"not an atom: {atom[0]}")

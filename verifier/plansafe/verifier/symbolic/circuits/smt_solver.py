@@ -13,6 +13,7 @@ from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, SolverMissing, check_memory
+from plansafe.verifier.symbolic.circuits.substitution import list_inner_sums
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
 
 FIRST_RESOURCES = 200_000
@@ -199,19 +200,10 @@ class SmtTerms:
 
     def _encode_sum(self, total: Sum) -> Any:
         """Translate a sum, after defining the variables of the sums inside it."""
-        stack = list(_list_inner_sums(total))
-        while stack:
-            part = stack[-1]
-            undefined = [inner_sum for inner_sum in _list_inner_sums(part) if id(inner_sum) not in self._sum_variables]
-            if id(part) in self._sum_variables:
-                stack.pop()
-            elif undefined:
-                stack.extend(undefined)
-            else:
-                variable = self._z3.Real(f"n{len(self._sum_variables)}", self._context)
-                self._solver.add(variable == self._encode_flat_sum(part))
-                self._sum_variables[id(part)] = variable  # the circuit's keys keep the part alive
-                stack.pop()
+        for part in list_inner_sums(total, self._sum_variables)[:-1]:
+            variable = self._z3.Real(f"n{len(self._sum_variables)}", self._context)
+            self._solver.add(variable == self._encode_flat_sum(part))
+            self._sum_variables[id(part)] = variable  # the circuit's keys keep the part alive
         return self._encode_flat_sum(total)
 
     def _encode_flat_sum(self, total: Sum) -> Any:
@@ -244,7 +236,3 @@ class SmtTerms:
     def _encode_literal(self, literal: Literal) -> Any:
         self._literals += (literal, literal ^ 1)
         return self._make_expression(literal)
-
-
-def _list_inner_sums(total: Sum) -> list[Sum]:
-    return [part for atom, _ in total.weighted_atoms for part in atom if isinstance(part, Sum)]

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
@@ -62,8 +63,8 @@ def collect_references(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]
     return tuple(literals), numbers
 
 
-def list_inner_sums(total: Sum) -> list[Sum]:
-    """A sum and all sums inside it, each object once and after those inside it."""
+def list_inner_sums(total: Sum, known_ids: Container[int] = ()) -> list[Sum]:
+    """A sum and all sums inside it, each object once and after those inside it, without those whose ``id`` is known."""
     listed_ids: set[int] = set()
     sums: list[Sum] = []
     stack = [total]
@@ -73,7 +74,7 @@ def list_inner_sums(total: Sum) -> list[Sum]:
             atom_part
             for atom, _ in part.weighted_atoms
             for atom_part in atom
-            if isinstance(atom_part, Sum) and id(atom_part) not in listed_ids
+            if isinstance(atom_part, Sum) and id(atom_part) not in listed_ids and id(atom_part) not in known_ids
         ]
         if unlisted:
             stack.extend(unlisted)
@@ -83,6 +84,41 @@ def list_inner_sums(total: Sum) -> list[Sum]:
             listed_ids.add(id(part))
             sums.append(part)
     return sums
+
+
+def evaluate_sums(
+    sums: Sequence[Sum],
+    nodes: Mapping[int, bool],
+    numbers: Mapping[OpenNumber, Number],
+    values: dict[int, Number],
+) -> Number:
+    """The value in one world of the last of some sums; every sum follows the sums inside it. Missing numbers are 0.
+
+    ``nodes``: the values of circuit nodes. ``values``: the known values of sums, by ``id``; the others are added.
+    """
+    for part in sums:
+        if id(part) not in values:
+            summands = [weight * _evaluate_atom(a, nodes, numbers, values) for a, weight in part.weighted_atoms]
+            values[id(part)] = part.constant + sum(summands)
+    return values[id(sums[-1])]
+
+
+def _evaluate_atom(
+    atom: Atom, nodes: Mapping[int, bool], numbers: Mapping[OpenNumber, Number], values: Mapping[int, Number]
+) -> Number:
+    match atom:
+        case ("value", int(function), int(code)):
+            return numbers.get((function, code), 0)
+        case ("indicator", int(literal)):
+            return int(nodes[literal >> 1] != bool(literal & 1))
+        case ("choice", int(literal), then, otherwise):
+            return values[id(then if nodes[literal >> 1] != bool(literal & 1) else otherwise)]
+        case ("product", a, b):
+            return values[id(a)] * values[id(b)]
+        case ("quotient", a, b):
+            # Where the divisor is zero, the quotient is undefined; a separate literal says so.
+            return Fraction(values[id(a)]) / values[id(b)] if values[id(b)] else 0
+    raise AssertionError(f"not an atom: {atom[0]}")
 
 
 class CircuitTemplate:

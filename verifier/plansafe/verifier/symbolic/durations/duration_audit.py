@@ -18,18 +18,25 @@ from plansafe.verifier.execution.steps import TimedStep, widen_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.summary import count_rules, merge_violations
+from plansafe.verifier.reporting.summary import count_rules
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail, NotLinear
 from plansafe.verifier.symbolic.durations.duration_monitors import OpenEndedLetterTime, start_monitors
 from plansafe.verifier.symbolic.durations.duration_run import DurationRun
 from plansafe.verifier.symbolic.durations.event_schedule import make_schedule
-from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, ExploredCells, WorldVerdict
+from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, ExploredCells
 from plansafe.verifier.symbolic.durations.plan_checks import CheckKind
 from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, choose_simplest_world, make_cell
 from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
-from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_undecided, merge_rule_counts
+from plansafe.verifier.symbolic.worlds.verdict import (
+    RuleCounts,
+    WorldsVerdict,
+    WorldVerdict,
+    decide_in_world,
+    mark_undecided,
+    merge_rule_counts,
+)
 
 Durations = tuple[tuple[int, Number], ...]
 """A world: the numbers of the steps with a tolerance, and how long they take."""
@@ -196,7 +203,6 @@ class DurationAudit:
         return self._extra_runs <= MAX_EXTRA_RUNS and mark_undecided(self.counts) != self.counts
 
     def _is_decided_by_one_run(self) -> bool:
-        """Whether the results of one run hold in all worlds."""
         if any([not cell for cell, _ in self.explored.whole_worlds]):
             return True
         all_findings = self.explored.findings
@@ -240,8 +246,10 @@ class DurationAudit:
             if run.ends_with_tie():
                 raise AssertionError("an event fails whatever other events happen at its time")
         run.constrain_orders()
-        verdict = WorldVerdict(None, None, None) if outcome is None else self._decide_world_verdict(outcome)
+        verdict = WorldVerdict(None, None, None) if outcome is None else decide_in_world(self.compiled, outcome)
         if outcome is not None:
+            if outcome.limit is not None:
+                self.limits[outcome.limit.message] = None
             counts = count_rules(self.compiled, outcome)
             self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_undecided(counts)])
         run_cell = make_cell(run.collect_constraints(), self.box)
@@ -280,30 +288,3 @@ class DurationAudit:
             )
             self.examples.update(dict.fromkeys(new_aspects, world))
             self.violations.update(dict.fromkeys(new_rules, world))
-
-    def _decide_world_verdict(self, outcome: Outcome) -> WorldVerdict:
-        if outcome.limit is not None:
-            self.limits[outcome.limit.message] = None
-        stopped = bool(outcome.failures)
-        is_unknown = outcome.limit is not None and not stopped
-        violated = self._list_violated_rules(outcome)
-        unsettled = self.engine.leaves_undecided(outcome.undecided, self.compiled.options.criteria)
-        return WorldVerdict(
-            None if is_unknown else not stopped,
-            None if is_unknown else outcome.goal is True,
-            False if violated else None if unsettled or outcome.limit is not None else True,
-            violated,
-        )
-
-    def _list_violated_rules(self, outcome: Outcome) -> frozenset[int]:
-        parts, rules, criteria = self.engine.rule_set.parts, self.engine.rule_set.rules, self.compiled.options.criteria
-        hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
-        if not (hard and self.schedule.exact):
-            return frozenset([parts[v.part].rule for v in hard])
-        return frozenset(
-            [
-                violation.part.rule
-                for violation in merge_violations(self.compiled, [outcome._replace(violations=tuple(hard))])
-                if criteria.is_decisive(violation.rule, violation.blame, [name for _, name in violation.binding])
-            ]
-        )

@@ -123,7 +123,6 @@ class DurationRun(TimedReplay):
         return time.value if isinstance(time, Affine) else time, event in self.late_ends
 
     def _find_present_events(self) -> None:
-        """Find the events that there are in this world."""
         ill_formed: dict[int, IllFormed | None] = {}
         for number, event in enumerate(self.schedule.events):
             step = event.step

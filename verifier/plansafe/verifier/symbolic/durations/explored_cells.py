@@ -9,15 +9,7 @@ from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.plan_checks import CheckKind, PlanCheck
 from plansafe.verifier.symbolic.durations.world_cells import Cell, contains_world
-
-
-class WorldVerdict(NamedTuple):
-    """The verdict in one world; ``None``: unknown. ``violated``: rules, by number."""
-
-    executable: bool | None
-    goal: bool | None
-    safe: bool | None
-    violated: frozenset[int] = frozenset()
+from plansafe.verifier.symbolic.worlds.verdict import WorldVerdict
 
 
 class CellFinding(NamedTuple):

@@ -13,6 +13,7 @@ from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import Atom, Binding, Compare, Equal, Formula, Number, Task, Temporal, Truth, ground
 from plansafe.verifier.model.operations import Leaf, fold_formula
 
@@ -123,16 +124,10 @@ class FactSpans:
         self._changes = changes
         self._initial = initial
         self._step_count = 0
-        self._spans: dict[FactLiteral, list[Span]] = {}
 
+    @memoized
     def find_spans(self, literal: FactLiteral) -> list[Span]:
         """The spans over which a literal is true, in order of their starts; they may overlap."""
-        spans = self._spans.get(literal)
-        if spans is None:
-            spans = self._spans[literal] = self._find_spans(literal)
-        return spans
-
-    def _find_spans(self, literal: FactLiteral) -> list[Span]:
         fact = (literal.predicate, literal.code)
         changes = []
         for event, (adds, deletes) in self._changes.items():

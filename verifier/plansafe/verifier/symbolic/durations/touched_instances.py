@@ -13,7 +13,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.happening import END, START, Event
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable
-from plansafe.verifier.model.nodes import Atom, Formula, Temporal
+from plansafe.verifier.model.nodes import Atom, Formula, Temporal, match_arguments
 from plansafe.verifier.model.operations import (
     NEIGHBOUR_OPERATORS,
     atoms_and_fluents,
@@ -88,16 +88,8 @@ class PartReads:
 
     def _match(self, arguments: tuple[int, ...], code: int) -> Instances | None:
         """The objects that a ground fact gives to the parameters; ``None`` if no instance reads it."""
-        slots: dict[int, int] = {}
-        for argument, number in zip(arguments, self.engine.task.decode(code, len(arguments)), strict=True):
-            if argument >= 0:
-                fits = argument == number
-            else:
-                domain = self._domains.get(-1 - argument)  # none for a variable that a quantifier binds
-                fits = domain is None or (number in domain and slots.setdefault(-1 - argument, number) == number)
-            if not fits:
-                return None
-        return frozenset(slots.items())
+        binding = match_arguments(arguments, self.engine.task.decode(code, len(arguments)), self._domains)
+        return None if binding is None else frozenset(binding.items())
 
     def depends_on_order(self, first: list[TouchedInstances], second: list[TouchedInstances]) -> bool:
         """Whether the part may depend on the order of two events that touch these instances."""
@@ -119,7 +111,6 @@ def share_instance(first: Instances, second: Instances) -> bool:
 
 
 def _counts_letters(formulas: list[Formula], momentary: frozenset[int]) -> bool:
-    """Whether a formula names a momentary action, or counts letters."""
     return any([mentions(formula, momentary) for formula in formulas]) or any(
         [
             isinstance(part, Temporal) and part.operator in NEIGHBOUR_OPERATORS
@@ -130,7 +121,6 @@ def _counts_letters(formulas: list[Formula], momentary: frozenset[int]) -> bool:
 
 
 def _list_action_facts(engine: Engine, event: Event) -> list[StateVariable]:
-    """The action facts that change with an event."""
     if event.step is None or not isinstance(event.step.resolved, GroundAction):
         return []
     kinds = (START, "during") if event.kind == START else (END, "during")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.model.limits import WorkBudget, check_deadline
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.invariants.knowledge import (
     EQUALITY,
@@ -75,9 +76,7 @@ class GroupProofs:
         self.domains = DomainRelations(task)
         self._deletions: dict[int, list[LiftedChange]] = {}
         self._additions: dict[int, list[LiftedChange]] = {}
-        self._changes: dict[tuple[int, bool], list[LiftedChange]] = {}
         self._changes_of_snap: dict[tuple[int, bool], list[tuple[int, LiftedChange]]] = {}
-        self._argument_domains: dict[tuple[int, int], int | None] = {}
         self._index_changes()
         unusable = {axiom.predicate for stratum in task.axioms for axiom in stratum}
         unusable |= {literal.predicate for literal in task.timed_literals if not literal.fluent}
@@ -96,14 +95,11 @@ class GroupProofs:
                             index.setdefault(predicate, []).append(change)
                             self._changes_of_snap.setdefault((id(snap), not adds), []).append((predicate, change))
 
+    @memoized
     def list_changes(self, predicate: int, adds: bool) -> list[LiftedChange]:
         """The changes that add, or delete, facts of a predicate, except changes that can never happen."""
-        possible_changes = self._changes.get((predicate, adds))
-        if possible_changes is None:
-            changes = (self._additions if adds else self._deletions).get(predicate, ())
-            possible_changes = [change for change in changes if not self._make_state_before(change, None).closed]
-            self._changes[predicate, adds] = possible_changes
-        return possible_changes
+        changes = (self._additions if adds else self._deletions).get(predicate, ())
+        return [change for change in changes if not self._make_state_before(change, None).closed]
 
     def _list_snap_changes(self, snap: LiftedSnap, deleted: bool) -> list[tuple[int, LiftedChange]]:
         """The changes by which a snap action deletes facts, or adds facts, each with its predicate."""
@@ -176,19 +172,17 @@ class GroupProofs:
             state.add_variable(_FIRST_COUNTED - place, self._find_argument_domain(atom.predicate, place))
         return _make_instance(atom, binding)
 
+    @memoized
     def _find_argument_domain(self, predicate: int, place: int) -> int | None:
         """The domain of an argument of true facts; ``None`` if an action may add a fact with a wider type."""
-        key = predicate, place
-        if key not in self._argument_domains:
-            declared = self.task.predicates[predicate].domains[place]
-            keeps_type = not self.lenient and all(
-                [
-                    self._make_state_before(change, None).is_within(change.arguments[place], declared)
-                    for change in self.list_changes(predicate, True)
-                ]
-            )
-            self._argument_domains[key] = declared if keeps_type else None
-        return self._argument_domains[key]
+        declared = self.task.predicates[predicate].domains[place]
+        keeps_type = not self.lenient and all(
+            [
+                self._make_state_before(change, None).is_within(change.arguments[place], declared)
+                for change in self.list_changes(predicate, True)
+            ]
+        )
+        return declared if keeps_type else None
 
     # -- gains and losses ---------------------------------------------------------------------------------------------
 

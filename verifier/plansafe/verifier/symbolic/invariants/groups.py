@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import with_article
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.model.nodes import OpenPredicate, Task, Variable, WorldInvariant, variable
+from plansafe.verifier.model.nodes import OpenPredicate, Task, Variable, WorldInvariant, match_arguments, variable
 from plansafe.verifier.symbolic.invariants.group_proofs import COUNTED, GroupAtom
 from plansafe.verifier.symbolic.invariants.inference import InferredInvariant, infer_invariants
 from plansafe.verifier.symbolic.worlds.initial_state import (
@@ -188,8 +188,8 @@ def _ground_declaration(
     task: Task, invariant: WorldInvariant, possible_codes: dict[int, set[int]], derived: set[int]
 ) -> Iterator[FactGroup]:
     exactly_one = invariant.kind == "exactly-one"
-    members = {variable(v.slot): task.domain_sets[v.domain] for v in (*invariant.parameters, *invariant.counted)}
-    parameters = [variable(v.slot) for v in invariant.parameters]
+    members = {v.slot: task.domain_sets[v.domain] for v in (*invariant.parameters, *invariant.counted)}
+    parameters = [v.slot for v in invariant.parameters]
     groups: dict[tuple[int, ...], list[Fact]] = defaultdict(list)
     fact_count = 0
     for atom in invariant.atoms:
@@ -198,7 +198,7 @@ def _ground_declaration(
         if predicate in derived:
             codes = _list_instance_codes(task, arguments, members)
         for code in codes:
-            binding = _match_arguments(arguments, task.decode(code, len(arguments)), members)
+            binding = match_arguments(arguments, task.decode(code, len(arguments)), members)
             if binding is None:
                 continue
             choices = [(binding[p],) if p in binding else sorted(members[p]) for p in parameters]
@@ -217,24 +217,11 @@ def _ground_declaration(
 
 def _list_instance_codes(task: Task, arguments: tuple[int, ...], members: dict[int, frozenset[int]]) -> list[int]:
     variables = sorted({argument for argument in arguments if argument < 0})
-    domains = [sorted(members[v]) for v in variables]
+    domains = [sorted(members[-1 - v]) for v in variables]
     if prod([len(domain) for domain in domains]) > MAX_OPEN_FACTS:
         raise LimitReached(LimitKind.OPEN_FACTS)
     bindings = [dict(zip(variables, objects, strict=True)) for objects in product(*domains)]
     return [task.encode(tuple([binding.get(argument, argument) for argument in arguments])) for binding in bindings]
-
-
-def _match_arguments(
-    arguments: tuple[int, ...], objects: tuple[int, ...], members: dict[int, frozenset[int]]
-) -> dict[int, int] | None:
-    binding: dict[int, int] = {}
-    for argument, actual in zip(arguments, objects, strict=True):
-        if argument >= 0:
-            if argument != actual:
-                return None
-        elif binding.setdefault(argument, actual) != actual or actual not in members[argument]:
-            return None
-    return binding
 
 
 # ---- texts ----------------------------------------------------------------------------------------------------------

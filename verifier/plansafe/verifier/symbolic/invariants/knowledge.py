@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import Task
 
 EQUALITY = -1
@@ -50,19 +51,13 @@ class DomainRelations:
     def __init__(self, task: Task) -> None:
         self.sets = task.domain_sets
         self.object_count = len(task.objects)
-        self._disjoint: dict[tuple[int, int], bool] = {}
-        self._contained: dict[tuple[int, int], bool] = {}
 
+    @memoized
     def are_disjoint(self, a: int, b: int) -> bool:
         """Whether no object is in both domains."""
-        disjoint = self._disjoint.get((a, b))
-        if disjoint is None:
-            disjoint = self._disjoint[a, b] = a != b and self.sets[a].isdisjoint(self.sets[b])
-        return disjoint
+        return a != b and self.sets[a].isdisjoint(self.sets[b])
 
+    @memoized
     def is_contained(self, first: int, second: int) -> bool:
         """Whether every object of ``a`` is in ``b``."""
-        contained = self._contained.get((first, second))
-        if contained is None:
-            contained = self._contained[first, second] = first == second or self.sets[first] <= self.sets[second]
-        return contained
+        return first == second or self.sets[first] <= self.sets[second]

@@ -13,6 +13,7 @@ from typing import NamedTuple, assert_never
 
 from plansafe.verifier.compile.normal_forms import FormulaLiteral, convert_to_dnf
 from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import TRUE, Atom, Effect, Formula, Snap, Variable
 from plansafe.verifier.model.operations import subformulas
 from plansafe.verifier.symbolic.invariants.knowledge import EQUALITY, Denial, DomainRelations, Knowledge, LiftedLiteral
@@ -94,8 +95,6 @@ class LiftedSnap:
         self._condition = snap.condition
         self._parameters = [(model.variable(v.slot), None if lenient else v.domain) for v in parameters]
         self.effects = [effect for effect in snap.effects if effect.adds or effect.deletes]
-        self._effect_knowledge: dict[tuple[int, int], Knowledge] = {}
-        self._firing_conditions: dict[int, tuple[FiringCondition, ...]] = {}
         self._states_before: dict[int, PartialState] = {}
 
     def iterate_changes(self, effect_number: int, adds: bool) -> Iterator[tuple[int, LiftedChange]]:
@@ -132,17 +131,14 @@ class LiftedSnap:
                     ]
                     yield tuple([Knowledge(literals=(outcome,)) for outcome in outcomes])
 
+    @memoized
     def find_knowledge_if_fired(self, effect_number: int, copy: int) -> Knowledge:
         """The knowledge that an effect happens, with a copy of its variables."""
-        knowledge = self._effect_knowledge.get((effect_number, copy))
-        if knowledge is None:
-            effect = self.effects[effect_number]
-            variables = tuple([(model.variable(v.slot), v.domain) for v in effect.variables])
-            condition = self._make_knowledge(effect.condition, True) if _is_small(effect.condition) else Knowledge()
-            choices = Knowledge(variables, self._list_outcomes(effect))
-            knowledge = _copy_variables(_join(choices, condition), frozenset(), copy)
-            self._effect_knowledge[effect_number, copy] = knowledge
-        return knowledge
+        effect = self.effects[effect_number]
+        variables = tuple([(model.variable(v.slot), v.domain) for v in effect.variables])
+        condition = self._make_knowledge(effect.condition, True) if _is_small(effect.condition) else Knowledge()
+        choices = Knowledge(variables, self._list_outcomes(effect))
+        return _copy_variables(_join(choices, condition), frozenset(), copy)
 
     def _list_outcomes(self, effect: Effect) -> tuple[LiftedLiteral, ...]:
         return tuple([self._pseudo_predicates.make_outcome_literal(choice) for choice in effect.choices])
@@ -152,13 +148,10 @@ class LiftedSnap:
         variables = {model.variable(v.slot) for v in self.effects[change.effect_number].variables}
         return tuple([a - copy * COPY_OFFSET if a in variables else a for a in change.arguments])
 
+    @memoized
     def find_firing_conditions(self, effect_number: int) -> tuple[FiringCondition, ...]:
         """Sufficient conditions of an effect; its variables are in the copy ``PATTERN``."""
-        conditions = self._firing_conditions.get(effect_number)
-        if conditions is None:
-            conditions = tuple(self._find_firing_conditions(self.effects[effect_number]))
-            self._firing_conditions[effect_number] = conditions
-        return conditions
+        return tuple(self._find_firing_conditions(self.effects[effect_number]))
 
     def _find_firing_conditions(self, effect: Effect) -> Iterator[FiringCondition]:
         if effect.at_start is not TRUE or not _is_small(effect.condition):
@@ -194,7 +187,6 @@ class LiftedSnap:
                 assert_never(formula)
 
     def _make_knowledge(self, formula: Formula, positive: bool) -> Knowledge:
-        """The knowledge that a formula is true, or false."""
         match formula:
             case model.Truth():
                 return Knowledge() if formula.value == positive else Knowledge(splits=((),))
@@ -256,7 +248,6 @@ def _join(*parts: Knowledge) -> Knowledge:
 
 
 def _copy_variables(knowledge: Knowledge, bound: frozenset[int], copy: int) -> Knowledge:
-    """The knowledge with a copy of all variables that are bound in it."""
     if not copy:
         return knowledge
     offset = copy * COPY_OFFSET

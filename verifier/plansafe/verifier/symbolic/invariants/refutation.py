@@ -38,22 +38,6 @@ class PartialState:
     ``law``: an additional law to assume; ``None`` if there is none.
     """
 
-    __slots__ = (
-        "_budget",
-        "_denials",
-        "_false_atoms",
-        "_parents",
-        "_splits",
-        "_true_atoms",
-        "_unequal_pairs",
-        "_variable_domains",
-        "_version",
-        "closed",
-        "domains",
-        "law",
-        "rivals",
-    )
-
     def __init__(self, domains: DomainRelations, rivals: dict[int, tuple[int, ...]]) -> None:
         self.domains = domains
         self.rivals = rivals

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.numbers import Numbers, sum_fluents, sum_literals
@@ -41,12 +42,8 @@ class FactTimeline(Timeline):
         self._conditions: dict[int, tuple[Literal, TimePoint]] = {}
         """Node of an auxiliary input -> the template literal that defines it, and the time point."""
         self._definitions: dict[int, Literal] = {}
-        self._writes: dict[Fact, dict[int, Write]] = {}
-        self._writers: dict[Fact, Writers] = {}
-        self._facts_at: dict[tuple[Fact, TimePoint], Literal] = {}
         self._nodes_at: dict[TimePoint, dict[int, Literal]] = {}
         self._fires_at: dict[tuple[Literal, int], Literal] = {}
-        self._varies_over_time: dict[Literal, bool] = {}
         self._reached: dict[int, Literal] = {}
         self._facts_by_input = {held >> 1: fact for fact, held in template.current_inputs.items()}
         self._steps_of_action: dict[Fact, list[int]] = {}
@@ -60,15 +57,12 @@ class FactTimeline(Timeline):
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
+    @memoized
     def find_writes(self, fact: Fact) -> dict[int, Write]:
         """The steps that may write a fact, and when they do."""
-        writes = self._writes.get(fact)
-        if writes is None:
-            held = self.template.current_inputs[fact]
-            all_writes = {step: self._make_write(held, after) for step, after in self._after.get(fact, {}).items()}
-            writes = {step: write for step, write in all_writes.items() if write != (FALSE, FALSE)}
-            self._writes[fact] = writes
-        return writes
+        held = self.template.current_inputs[fact]
+        all_writes = {step: self._make_write(held, after) for step, after in self._after.get(fact, {}).items()}
+        return {step: write for step, write in all_writes.items() if write != (FALSE, FALSE)}
 
     def _make_write(self, held: Literal, after: Literal) -> Write:
         circuit = self.circuit
@@ -86,28 +80,20 @@ class FactTimeline(Timeline):
             circuit.both(if_true ^ 1, circuit.either(if_false ^ 1, held)),
         )
 
+    @memoized
     def find_writers(self, fact: Fact) -> Writers:
         """The steps that write a fact, as masks for the truth criterion."""
-        writers = self._writers.get(fact)
-        if writers is None:
-            masks = [0, 0, 0, 0]
-            for step, write in self.find_writes(fact).items():
-                for index, literal in enumerate(write):
-                    masks[index] |= (literal == TRUE) << step
-                    masks[2 + index] |= (literal != FALSE) << step
-            initial = self.template.initial_facts[fact]
-            writers = self._writers[fact] = Writers(initial == TRUE if initial <= TRUE else None, *masks)
-        return writers
+        masks = [0, 0, 0, 0]
+        for step, write in self.find_writes(fact).items():
+            for index, literal in enumerate(write):
+                masks[index] |= (literal == TRUE) << step
+                masks[2 + index] |= (literal != FALSE) << step
+        initial = self.template.initial_facts[fact]
+        return Writers(initial == TRUE if initial <= TRUE else None, *masks)
 
+    @memoized
     def encode_fact(self, fact: Fact, time_point: TimePoint) -> Literal:
         """In which worlds a fact holds at a time point."""
-        key = (fact, time_point)
-        literal = self._facts_at.get(key)
-        if literal is None:
-            literal = self._facts_at[key] = self._encode_fact(fact, time_point)
-        return literal
-
-    def _encode_fact(self, fact: Fact, time_point: TimePoint) -> Literal:
         if time_point == self.start:
             return self.template.initial_facts[fact]
         if time_point > self.order.size:
@@ -165,13 +151,10 @@ class FactTimeline(Timeline):
 
     # -- template literals --------------------------------------------------------------------------------------------
 
+    @memoized
     def varies_over_time(self, literal: Literal) -> bool:
         """Whether a template literal depends on the time point."""
-        depends = self._varies_over_time.get(literal)
-        if depends is None:
-            depends = any([self._input_varies_over_time(node) for node in self.circuit.find_inputs([literal])])
-            self._varies_over_time[literal] = depends
-        return depends
+        return any([self._input_varies_over_time(node) for node in self.circuit.find_inputs([literal])])
 
     def _input_varies_over_time(self, node: int) -> bool:
         key = self.circuit.keys[node]
@@ -271,7 +254,6 @@ class FactTimeline(Timeline):
         return 2 * node
 
     def _encode_action(self, action_fact: Fact, time_point: TimePoint) -> Literal:
-        """Whether the next step is a step with this action fact."""
         if time_point > self.order.size:
             raise AssertionError("letters that mention actions are moments before steps, and the end")
         return self.can_take(time_point) if time_point in self._steps_of_action[action_fact] else FALSE

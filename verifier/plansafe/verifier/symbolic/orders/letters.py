@@ -127,7 +127,6 @@ class Letters(LetterOrder):
                 assert_never(operator)
 
     def _encode_sometime_before(self, formula: Formula, earlier: Formula) -> Literal:
-        """Return the literal that, before each letter at which ``formula`` holds, ``earlier`` holds at some letter."""
         circuit = self.circuit
         violating_cases = []
         for letter in self.letters:
@@ -192,7 +191,6 @@ class Letters(LetterOrder):
         return circuit.disjunction(violating_cases) ^ 1
 
     def _encode_always_within(self, formula: Formula, answer: Formula, bound: Number) -> Literal:
-        """Return the literal that ``answer`` follows each letter with ``formula`` within ``bound`` letters."""
         circuit = self.circuit
         violating_cases = []
         for letter in self.letters:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
@@ -35,22 +36,16 @@ class Numbers:
 
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
-        self._is_changing: dict[Sum, bool] = {}
-        self._effects: dict[Fact, dict[int, NumericEffect]] = {}
-        self._values: dict[tuple[Fact, TimePoint], Sum] = {}
         self._variable_function = len(timeline.template.task.functions)  # variables are fluents of a further function
         self._variables: list[tuple[Fact, TimePoint]] = []
         self._definitions: dict[int, Literal] = {}
 
+    @memoized
     def varies_over_time(self, total: Sum) -> bool:
         """Whether a sum of the template depends on the time point."""
-        is_changing = self._is_changing.get(total)
-        if is_changing is None:
-            is_changing = _reads_changing_numbers(total) or any(
-                [self.timeline.varies_over_time(literal) for literal in sum_literals(total)]
-            )
-            self._is_changing[total] = is_changing
-        return is_changing
+        return _reads_changing_numbers(total) or any(
+            [self.timeline.varies_over_time(literal) for literal in sum_literals(total)]
+        )
 
     def sum_at(self, total: Sum, time_point: TimePoint, in_effect: bool = False) -> Sum:
         """A sum of the template at a time point.
@@ -78,14 +73,8 @@ class Numbers:
         left, right = [self.sum_at(part, time_point, in_effect) for part in _list_inner_sums(atom)]
         return terms.multiply(left, right) if atom[0] == "product" else terms.divide(left, right)
 
+    @memoized
     def _encode_value(self, fluent: Fact, time_point: TimePoint) -> Sum:
-        key = (fluent, time_point)
-        value = self._values.get(key)
-        if value is None:
-            value = self._values[key] = self._compute_value(fluent, time_point)
-        return value
-
-    def _compute_value(self, fluent: Fact, time_point: TimePoint) -> Sum:
         timeline = self.timeline
         template, order = timeline.template, timeline.order
         if time_point == timeline.start:
@@ -170,16 +159,14 @@ class Numbers:
         steps = enumerate(self.timeline.template.steps)
         return sum([1 << number for number, step in steps if fluent in step.numbers])
 
+    @memoized
     def _find_numeric_effects(self, fluent: Fact) -> dict[int, NumericEffect]:
         """The effect of each step on a fluent. Raises :class:`_NotSeparable`."""
-        effects = self._effects.get(fluent)
-        if effects is None:
-            effects = {}
-            for number, step in enumerate(self.timeline.template.steps):
-                effect = _find_effect(fluent, step.numbers[fluent]) if fluent in step.numbers else None
-                if effect is not None:
-                    effects[number] = effect
-            self._effects[fluent] = effects
+        effects = {}
+        for number, step in enumerate(self.timeline.template.steps):
+            effect = _find_effect(fluent, step.numbers[fluent]) if fluent in step.numbers else None
+            if effect is not None:
+                effects[number] = effect
         return effects
 
 

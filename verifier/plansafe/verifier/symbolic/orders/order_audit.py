@@ -160,7 +160,6 @@ class OrderAudit:
         return [value for value in (True, False) if value not in self.settled_values[plan_property]]
 
     def _is_complete(self) -> bool:
-        """Whether the values of all properties are settled."""
         return not any([self._list_missing_values(plan_property) for plan_property in PlanProperty])
 
     def _settle_all_values(self) -> None:
@@ -178,7 +177,6 @@ class OrderAudit:
             self.settled_values[plan_property].add(value)
 
     def _replay(self, world: Completion) -> OrderVerdict:
-        """Replay the plan in a world, store the verdict and return it."""
         if self.open_worlds is not None:
             verdict = self.open_worlds.replay(world)
         else:
@@ -310,7 +308,6 @@ class OrderAudit:
             self.limits["a replay does not confirm a world that the solver gave"] = None
 
     def _search_and_replay(self, literal: Literal) -> _ReplayedAnswer:
-        """Search for a world in which a literal is true, and replay it."""
         answer = self.encoding.find_world(literal)
         if answer.world is not None:
             return _ReplayedAnswer(True, self._replay(answer.world))

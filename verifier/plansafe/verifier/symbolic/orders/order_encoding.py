@@ -143,12 +143,10 @@ class OrderEncoding:
         return self._search_world(lambda timeline: timeline.is_taken(step))
 
     def _encode_any_violation(self, timeline: FactTimeline, is_wanted: Callable[[InstanceViolation], bool]) -> Literal:
-        """Return the literal that some wanted instance is violated."""
         violations = [violation for violation in self._encode_violations(timeline) if is_wanted(violation)]
         return timeline.circuit.disjunction([violation.literal for violation in violations])
 
     def _decide_share(self, encode: Callable[[FactTimeline], Literal]) -> Worlds:
-        """Return the share of worlds in which the literal that ``encode`` returns is true."""
         satisfying = self._search_world(encode)
         falsifying = self._search_world(lambda timeline: encode(timeline) ^ 1) if satisfying.is_decided else satisfying
         if not falsifying.is_decided:

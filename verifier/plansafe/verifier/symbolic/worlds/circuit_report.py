@@ -171,7 +171,6 @@ class CircuitReporter(WorldsReporter):
 
     @cached_property
     def _violations_by_rule(self) -> dict[str, Literal]:
-        """For each violated rule by name, the worlds in which it is violated."""
         parts = self.compiled.engine.rule_set.parts
         literals: dict[str, list[Literal]] = {}
         for violation in self.encoding.violations:
@@ -264,12 +263,10 @@ class CircuitReporter(WorldsReporter):
 
     @cached_property
     def _violations_by_instance(self) -> dict[tuple[str, Binding], Literal]:
-        """For each rule and binding, the worlds in which the instance is violated."""
         return self._group_literals_by_instance((*self.encoding.violations, *self.encoding.preference_violations))
 
     @cached_property
     def _undecided_by_instance(self) -> dict[tuple[str, Binding], Literal]:
-        """For each rule and binding, the worlds in which the instance is undecided."""
         return self._group_literals_by_instance(self.encoding.undecided_instances)
 
     def _group_literals_by_instance(self, instances: Iterable[InstanceLiteral]) -> dict[tuple[str, Binding], Literal]:
@@ -286,7 +283,6 @@ class CircuitReporter(WorldsReporter):
         return {instance: self.encoding.circuit.disjunction(parts) for instance, parts in literals.items()}
 
     def _decide_finding(self, finding: Finding, verdict: WorldsVerdict) -> Worlds:
-        """Whether all or some worlds have a finding."""
         encoding, undecided = self.encoding, FALSE
         match finding.finding_class:
             case FindingClass.UNMET_GOAL:
@@ -340,7 +336,6 @@ class CircuitReporter(WorldsReporter):
         return tuple(final_counts)
 
     def _group_literals_by_rule(self, instances: Iterable[InstanceLiteral]) -> dict[int, list[Literal]]:
-        """For each rule by number, a literal for each of its bindings."""
         literals: dict[int, dict[tuple[str, ...], list[Literal]]] = {}
         for instance in instances:
             part = self.compiled.engine.rule_set.parts[instance.part]

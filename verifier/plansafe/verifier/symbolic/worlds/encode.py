@@ -120,7 +120,6 @@ def encode_plan(
 
 
 def _find_exempt_violations(compiled: CompiledTask, violations: Sequence[InstanceLiteral]) -> set[InstanceLiteral]:
-    """The violations that an exemption covers."""
     criteria = compiled.options.criteria
     if not criteria.exemptions:
         return set()

@@ -156,7 +156,6 @@ def _opens_fact(task: Task, opening: OpenPredicate, predicate: int, code: int) -
 
 
 def _encode_statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> Iterator[Literal]:
-    """The ``oneof``, ``or`` and interval statements of ``:init``."""
     for choice in unknowns.choices:
         alternatives = [
             circuit.conjunction([_encode_literal(circuit, state, literal) for literal in literals])

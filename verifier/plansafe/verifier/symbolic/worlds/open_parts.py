@@ -13,8 +13,8 @@ from itertools import product
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.nodes import Formula, Interval, Number, Task, normal_number
-from plansafe.verifier.model.operations import atoms_in
+from plansafe.verifier.model.nodes import Interval, Number, Task, normal_number
+from plansafe.verifier.model.operations import atoms_in, task_formulas
 from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
 from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes, ShownValue, ShownWorld, WorldsReport
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
@@ -164,7 +164,6 @@ class OpenPartsReporter(WorldsReporter, ABC):
             return self.report_contradiction(contradiction)
 
     def _add_violating_worlds(self) -> None:
-        """Add a world for each rule that no failing world violates."""
         for rule in self.compiled.rules:
             if not self.compiled.options.criteria.includes(rule) or not rule.applicable:
                 continue
@@ -253,15 +252,8 @@ def _choose_value(interval: Interval) -> Number:
 
 def _find_read_predicates(compiled: CompiledTask) -> set[int]:
     """Every predicate that an action, an axiom, the goal or a rule reads."""
-    task, rule_set = compiled.task, compiled.engine.rule_set
-    formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
-    for action in task.actions.values():
-        formulas += action.over_all
-        for snap in (action.start, action.end):
-            if snap is not None:
-                formulas += snap.condition
-                formulas += [formula for effect in snap.effects for formula in (effect.condition, effect.at_start)]
-    for part in rule_set.parts:
+    formulas = task_formulas(compiled.task)
+    for part in compiled.engine.rule_set.parts:
         formulas += [part.body] if part.guard is None else [part.body, part.guard]
     return {atom.predicate for formula in formulas for atom in atoms_in(formula)}
 

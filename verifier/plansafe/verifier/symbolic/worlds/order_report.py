@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.reporting.report import Finding, FindingClass, RuleCount, Worlds
 from plansafe.verifier.reporting.summary import count_rules
 from plansafe.verifier.reporting.worlds import Completion
@@ -42,7 +43,6 @@ class OrderReporter(OpenPartsReporter):
         assert self.resolved.ordering is not None
         self.order = PartialOrder(len(self.resolved.steps), self.resolved.ordering)
         self.unordered_pairs = self.order.count_unordered_pairs()
-        self._violations: dict[str, WorldAnswer] = {}
 
     def decide(self) -> WorldsVerdict:
         """Decide the verdict over all orders."""
@@ -84,13 +84,12 @@ class OrderReporter(OpenPartsReporter):
         """A world that violates the rule with this name, if one is found."""
         return self._find_violation(rule).world
 
+    @memoized
     def _find_violation(self, rule: str) -> WorldAnswer:
         """The answer to whether a world violates a rule; the solver is asked once for each rule."""
-        if rule not in self._violations:
-            parts = self.compiled.engine.rule_set.parts
-            numbers = [number for number, part in enumerate(parts) if self.compiled.rules[part.rule].name == rule]
-            self._violations[rule] = self.audit.encoding.find_violation(numbers)
-        return self._violations[rule]
+        parts = self.compiled.engine.rule_set.parts
+        numbers = [number for number, part in enumerate(parts) if self.compiled.rules[part.rule].name == rule]
+        return self.audit.encoding.find_violation(numbers)
 
     def count_rules(self, counts: RuleCounts) -> RuleCounts:
         """The status of each rule over all orders of all worlds."""

@@ -8,7 +8,6 @@ the constraints on completions (:class:`.completions.CompletionSearch`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
@@ -26,10 +25,11 @@ from plansafe.verifier.symbolic.circuits.substitution import (
     CircuitTemplate,
     OpenNumber,
     collect_references,
+    evaluate_sums,
     find_dependencies,
     list_inner_sums,
 )
-from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
+from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.worlds.completions import CompletionSearch, OpenValues, OpenVariable
 from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput
 
@@ -240,38 +240,8 @@ class InputFlips:
                 truths = []
                 for i in range(count if varies else 1):
                     read_inputs = {child: bool(bits >> i & 1) for child, bits in read_bits.items()}
-                    truths.append(_compare_with_zero(key.operator, _evaluate_sums(sums, read_inputs, numbers)))
+                    truths.append(terms.is_satisfied(evaluate_sums(sums, read_inputs, numbers, {}), key.operator))
                 node_bits[node] = sum([1 << i for i, t in enumerate(truths) if t]) if varies else all_bits * truths[0]
             else:
                 node_bits[node] = (all_bits if inputs.get(node, False) else 0) ^ flip_bit.get(node, 0)
         return [node_bits[root >> 1] ^ (all_bits if root & 1 else 0) for root in self._roots]
-
-
-def _compare_with_zero(operator: str, value: Number) -> bool:
-    return value == 0 if operator == "=" else value < 0 if operator == "<" else value <= 0
-
-
-def _evaluate_sums(sums: Sequence[Sum], inputs: Mapping[int, bool], numbers: Mapping[OpenNumber, Number]) -> Number:
-    """The value of the last sum; every sum follows the sums inside it."""
-    totals: dict[int, Number] = {}
-    total: Number = 0
-    for part in sums:
-        total = part.constant
-        for atom, coefficient in part.weighted_atoms:
-            value: Number
-            match atom:
-                case ("value", int(function), int(code)):
-                    value = numbers.get((function, code), 0)
-                case ("indicator", int(literal)):
-                    value = inputs[literal >> 1] != literal & 1
-                case ("choice", int(literal), Sum() as then, Sum() as otherwise):
-                    value = totals[id(then if inputs[literal >> 1] != literal & 1 else otherwise)]
-                case ("product", Sum() as a, Sum() as b):
-                    value = totals[id(a)] * totals[id(b)]
-                case ("quotient", Sum() as a, Sum() as b):
-                    value = Fraction(totals[id(a)]) / totals[id(b)] if totals[id(b)] else 0
-                case _:
-                    raise AssertionError(f"not an atom: {atom[0]}")
-            total += coefficient * value
-        totals[id(part)] = total
-    return total

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
-from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Quantified, Task, Variable, bind
-from plansafe.verifier.rules.model import RulePart
+from plansafe.verifier.model.nodes import And, Formula, Not, Task, Variable, bind, match_arguments
+from plansafe.verifier.rules.model import RulePart, find_action_atom
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.encoding import InstanceLiteral
 from plansafe.verifier.symbolic.worlds.formula_compiler import Binding, FormulaCompiler
@@ -139,7 +139,7 @@ class StepRule:
         self.after = part.after
         self.match = compile_step_matcher(compiler.task, part.step, part.parameters)
         guard: Formula = part.guard if part.guard is not None else ALWAYS
-        bound = {-1 - argument for argument in find_step_atom(part.step).arguments if argument < 0}
+        bound = {-1 - argument for argument in find_action_atom(part.step).arguments if argument < 0}
         self.slots = [v.slot for v in part.parameters]
         self.unbound_parameters = [v for v in part.parameters if v.slot not in bound]
         possible_certain = compiler.possible_certain
@@ -197,33 +197,12 @@ class StepRule:
         collector.add(self.number, tuple([binding[slot] for slot in self.slots]), letter, exists, true, false)
 
 
-def find_step_atom(step: Formula) -> Atom:
-    """The atom of a step pattern, which is below ``exists`` if some of its arguments may be any object."""
-    atom = step.body if isinstance(step, Quantified) else step
-    assert isinstance(atom, Atom)
-    return atom
-
-
 def compile_step_matcher(task: Task, step: Formula, parameters: Sequence[Variable]) -> Callable[[int], Binding | None]:
     """A function that matches a step pattern with the code of a step's objects, and returns the parameters' binding."""
-    arguments = find_step_atom(step).arguments
+    arguments = find_action_atom(step).arguments
     domains = {v.slot: task.domain_sets[v.domain] for v in parameters}
 
-    def match(code: int) -> Binding | None:
-        binding: Binding = {}
-        for argument, value in zip(arguments, task.decode(code, len(arguments)), strict=True):
-            if argument >= 0:
-                if argument != value:
-                    return None
-                continue
-            slot = -1 - argument
-            if slot not in domains:
-                continue  # any object
-            if value not in domains[slot] or binding.setdefault(slot, value) != value:
-                return None
-        return binding
-
-    return match
+    return lambda code: match_arguments(arguments, task.decode(code, len(arguments)), domains)
 
 
 class ChangeDispatch:

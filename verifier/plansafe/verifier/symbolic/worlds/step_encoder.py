@@ -189,7 +189,6 @@ class StepEncoder:
             yield
 
     def _encode_choices(self, choices: tuple[Choice, ...], step: int, binding: Binding) -> Literal:
-        """The worlds in which every choice takes its alternative."""
         literals = []
         for choice in choices:
             objects = tuple([binding[v.slot] for v in choice.variables])
@@ -268,7 +267,6 @@ def _can_combine(a: str, b: str) -> bool:
 
 
 def _merge_lists(maps: Sequence[Mapping[Fact, list[T]]]) -> Mapping[Fact, list[T]]:
-    """One map with the items of all."""
     if len(maps) == 1:
         return maps[0]
     merged: dict[Fact, list[T]] = {}

@@ -20,7 +20,7 @@ from plansafe.verifier.execution.monitors.temporal_grounding import ground_tempo
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Formula, Number, Or, Quantified, Temporal, Truth
 from plansafe.verifier.model.operations import children, is_temporal, map_children, negate
-from plansafe.verifier.rules.model import RulePart
+from plansafe.verifier.rules.model import RulePart, find_action_atom
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.encoding import InstanceLiteral
 from plansafe.verifier.symbolic.worlds.formula_compiler import Binding, FormulaCompiler, LiteralFunction
@@ -29,7 +29,6 @@ from plansafe.verifier.symbolic.worlds.state_rules import (
     InstanceCollector,
     Objects,
     compile_step_matcher,
-    find_step_atom,
 )
 from plansafe.verifier.symbolic.worlds.symbolic_state import SymbolicState
 from plansafe.verifier.symbolic.worlds.trace import SymbolicTrace
@@ -92,7 +91,7 @@ class TemporalRule:
         self._step_predicate, self._match = -1, None
         if part.mode == "each":
             assert part.step is not None
-            self._step_predicate = find_step_atom(part.step).predicate
+            self._step_predicate = find_action_atom(part.step).predicate
             self._match = compile_step_matcher(self.task, part.step, part.parameters)
         self.instances: dict[Objects, list[LeafHistory]] = {}
         """The instances that are kept, each with the history of every leaf."""
@@ -319,8 +318,8 @@ def find_leaves(formula: Formula) -> list[Formula]:
 def _make_static_condition(formula: Formula) -> Formula:
     """A condition on S0 that is false if the formula is false in a trace in which its leaves keep their values from S0.
 
-    If its operands keep their values, an operator that does not shift has the value of its last operand. A formula
-    with an operator that shifts is returned as it is: it may have any value.
+    If its operands keep their values, an operator that does not shift has the value of its last operand (each of the
+    present operators has). A formula with an operator that shifts is returned as it is: it may have any value.
     """
     match formula:
         case Temporal():

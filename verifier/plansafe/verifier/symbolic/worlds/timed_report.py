@@ -36,6 +36,9 @@ class TimedReporter(OpenPartsReporter):
             self.method = "all durations"
             return self._audit_durations(self.compiled, make_certain_world(self.resolved.steps))
         self.method = "one world after the other"
+        if self.open_parts.open_numbers:
+            limit = "numbers are open in a plan with times: only one value each could be tried"
+            return WorldsVerdict(Worlds.UNKNOWN, Worlds.UNKNOWN, Worlds.UNKNOWN, None, None, None, (limit,))
         return audit_each_world(self.open_parts, self._audit_world, self.deadline)
 
     def _audit_world(self, world: Completion) -> WorldsVerdict:
@@ -87,9 +90,7 @@ def audit_each_world(
     verdicts: list[WorldsVerdict] = []
     rules: RuleCounts = ()
     limits: dict[str, None] = {}
-    if open_parts.open_numbers:
-        limits["numbers are open in a plan with times: only one value each could be tried"] = None
-    for facts in () if open_parts.open_numbers else open_parts.iterate_completions():
+    for facts in open_parts.iterate_completions():
         if facts is None:
             limits["the solver gave up"] = None
             break

@@ -232,7 +232,6 @@ class TraceEncoder:
         return clashes
 
     def _find_reads(self, event: Event) -> Footprint:
-        """The facts and fluents that an event may read."""
         if event.step is None or isinstance(event.step.resolved, IllFormed):
             return make_empty_footprint()
         key = event.kind, event.step.number
@@ -266,7 +265,6 @@ def _find_end(step: TimedStep) -> Snap | None:
 
 
 def _reads_start(step: TimedStep) -> bool:
-    """Whether effects at the end of a step have a condition at its start."""
     end = _find_end(step)
     return end is not None and any([effect.at_start is not ALWAYS for effect in end.effects])
 
@@ -279,7 +277,6 @@ def encode_trace_ends(circuit: Circuit, alive: Sequence[Literal]) -> list[Litera
 def _update_derived_facts(
     state: SymbolicState, changes: StateChanges, derived: DerivedFacts
 ) -> list[tuple[int, int, Literal]]:
-    """Update the derived facts of a state after these changes; returns the derived facts that changed."""
     reads_changes = any([predicate in derived.input_predicates for predicate, _, _ in changes.facts])
     if not reads_changes and not (derived.reads_numbers and changes.quantities):
         return []

@@ -10,12 +10,53 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.reporting.report import Headline, RuleCount, Worlds
+from plansafe.verifier.reporting.summary import merge_violations
 from plansafe.verifier.reporting.worlds import Completion
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 
 RuleCounts = tuple[RuleCount, ...]
 STATUSES = ("not applicable", "never applied", "kept", "exempt", "undecided", "preference violated", "violated")
 VIOLATED_STATUSES = frozenset(("preference violated", "violated"))
+
+
+class WorldVerdict(NamedTuple):
+    """The verdict in one world; ``None``: unknown. ``violated``: rules, by number."""
+
+    executable: bool | None
+    goal: bool | None
+    safe: bool | None
+    violated: frozenset[int] = frozenset()
+
+
+def decide_in_world(compiled: CompiledTask, outcome: Outcome) -> WorldVerdict:
+    """Decide the verdict in one world from the outcome of the *halt* reading."""
+    stopped = bool(outcome.failures)
+    is_unknown = outcome.limit is not None and not stopped
+    violated = _list_violated_rules(compiled, outcome)
+    unsettled = compiled.engine.leaves_undecided(outcome.undecided, compiled.options.criteria)
+    return WorldVerdict(
+        None if is_unknown else not stopped,
+        None if is_unknown else outcome.goal is True,
+        False if violated else None if unsettled or outcome.limit is not None else True,
+        violated,
+    )
+
+
+def _list_violated_rules(compiled: CompiledTask, outcome: Outcome) -> frozenset[int]:
+    parts, rules, criteria = compiled.engine.rule_set.parts, compiled.engine.rule_set.rules, compiled.options.criteria
+    hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
+    if not hard or criteria == EVERY_VIOLATION:
+        return frozenset([parts[v.part].rule for v in hard])
+    return frozenset(
+        [
+            violation.part.rule
+            for violation in merge_violations(compiled, [outcome._replace(violations=tuple(hard))])
+            if criteria.is_decisive(violation.rule, violation.blame, [name for _, name in violation.binding])
+        ]
+    )
 
 
 class WorldsVerdict(NamedTuple):
@@ -51,6 +92,17 @@ def choose_headline(verdict: WorldsVerdict, has_instances: bool) -> Headline:
     if verdict.unsafe_world is not None:
         return Headline.UNSAFE
     if Worlds.UNKNOWN in (verdict.executable, verdict.goal, verdict.safe):
+        return Headline.UNKNOWN
+    return Headline.SAFE if has_instances else Headline.VALID
+
+
+def choose_headline_in_world(verdict: WorldVerdict, has_instances: bool) -> Headline:
+    """Choose the headline in one world, as :func:`choose_headline`."""
+    if verdict.executable is False or verdict.goal is False:
+        return Headline.INVALID
+    if verdict.safe is False:
+        return Headline.UNSAFE
+    if None in verdict[:3]:
         return Headline.UNKNOWN
     return Headline.SAFE if has_instances else Headline.VALID
 

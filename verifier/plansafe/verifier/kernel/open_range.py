@@ -1,0 +1,109 @@
+"""A number that is open in a range, and the rational functions of it that a trace has (docs/language.md, section 7).
+
+A comparison is decided if its result is the same for all values of the range; then the trace is the trace of all of
+them, apart from the numbers in it.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+from .polynomials import (
+    Polynomial,
+    Real,
+    add,
+    divide,
+    evaluate_at,
+    greatest_common_divisor,
+    multiply,
+    remove_repeated_factors,
+    scale,
+)
+from .reader import KernelLimit, require
+from .real_numbers import MAX_DEGREE, Interval, Irrational, find_roots
+
+Bounds = tuple[Fraction | None, Fraction | None]
+"""Of the values between two numbers, both excluded unless they are equal; ``None``: no bound."""
+CONSTANT_ONE: Polynomial = (Fraction(1),)
+
+
+class SeveralResults(KernelLimit):
+    """A comparison has not the same result for all values of a range: the result changes at ``value``."""
+
+    def __init__(self, value: Real) -> None:
+        super().__init__("a comparison that depends on an open number")
+        self.value = value
+
+
+class OpenRange:
+    """The values between two bounds, both excluded; ``None``: no bound."""
+
+    def __init__(self, low: Fraction | None, high: Fraction | None) -> None:
+        self.low, self.high = low, high
+        if low is None or high is None:
+            self.sample = high - 1 if high is not None else Fraction(0) if low is None else low + 1
+        else:
+            self.sample = (low + high) / 2
+
+    def number(self) -> "RangeFunction":
+        """Return the number that is open."""
+        return RangeFunction(self, (Fraction(0), Fraction(1)), CONSTANT_ONE)
+
+    def find_sign(self, p: Polynomial) -> int:
+        """Return the sign of a polynomial for all values. Raises ``SeveralResults`` if it has several."""
+        simple = remove_repeated_factors(p)
+        bound = 1 + sum(map(abs, simple), Fraction(0))  # greater than every root: the polynomial is monic
+        low = -bound if self.low is None else self.low
+        high = bound if self.high is None else self.high
+        for root in find_roots(simple, low, high) if low < high and len(simple) > 1 else ():
+            if low < root < high:
+                raise SeveralResults(root)
+        return 1 if evaluate_at(p, self.sample) > 0 else -1
+
+
+class RangeFunction(Irrational):
+    """A quotient of polynomials in the open number of a range, in lowest terms."""
+
+    def __init__(self, range_: OpenRange, over: Polynomial, under: Polynomial) -> None:
+        require(max(len(over), len(under)) <= MAX_DEGREE, "an open number with a high power", KernelLimit)
+        self.range, self.over, self.under = range_, over, under
+
+    def __hash__(self) -> int:  # type: ignore[override] # equal numbers have equal forms
+        return 0  # times are keys; another number is equal nowhere in the range
+
+    def _operand(self, other: Any) -> tuple[Polynomial, Polynomial]:
+        if isinstance(other, RangeFunction):
+            return other.over, other.under
+        require(isinstance(other, Fraction | int), "an irrational number and an open one", KernelLimit)
+        return ((Fraction(other),) if other else ()), CONSTANT_ONE
+
+    def _make(self, over: Polynomial, under: Polynomial) -> Real:
+        if not over:
+            return Fraction(0)
+        divisor = scale(greatest_common_divisor(over, under), under[-1])
+        over, under = divide(over, divisor)[0], divide(under, divisor)[0]
+        return over[0] / under[0] if len(over) == len(under) == 1 else RangeFunction(self.range, over, under)
+
+    def __add__(self, other: Any) -> Real:
+        over, under = self._operand(other)
+        return self._make(add(multiply(self.over, under), multiply(over, self.under)), multiply(self.under, under))
+
+    def __mul__(self, other: Any) -> Real:
+        over, under = self._operand(other)
+        return self._make(multiply(self.over, over), multiply(self.under, under))
+
+    def invert(self) -> Real:
+        """Return 1 divided by the number, which is not 0."""
+        return self._make(self.under, self.over)
+
+    def find_sign(self) -> int:
+        """Return the sign for all values of the range. Raises ``SeveralResults`` if it has several."""
+        return self.range.find_sign(self.over) * self.range.find_sign(self.under)
+
+    def enclosure(self) -> Interval:
+        """Refuse: an interval would have to contain the number for all values."""
+        raise KernelLimit("an irrational number that depends on an open one")
+
+
+def depends_on_range(number: Real) -> bool:
+    """Whether a number depends on an open number."""
+    return isinstance(number, RangeFunction)

@@ -1,0 +1,116 @@
+"""The report on a plan in continuous time in which facts, outcomes or one number are open (docs/continuous.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.reporting.report import Headline, Report
+from plansafe.verifier.reporting.worlds import Completion, ShownRange, ShownValue
+from plansafe.verifier.symbolic.worlds.open_number_audit import (
+    OpenNumberAudit,
+    ValueRange,
+    list_open_numbers,
+    merge_ranges,
+)
+from plansafe.verifier.symbolic.worlds.reporter import EngineContradiction
+from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter, audit_each_world
+from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
+
+MAX_KERNEL_AUDITS = 20
+"""Ranges of values of one plan about which the kernel is asked."""
+_GOOD = {Headline.SAFE, Headline.VALID}
+_BAD = {Headline.UNSAFE, Headline.INVALID}
+
+
+def find_refusal(compiled: CompiledTask, resolved: ResolvedPlan) -> Diagnostic | None:
+    """Why a plan in continuous time is not checked over all worlds; ``None`` if it can be checked."""
+    choices = () if compiled.task.unknowns is None else compiled.task.unknowns.choices
+    literals = [literal for choice in choices for literals in choice.alternatives for literal in literals]
+    numbers = list_open_numbers(compiled.task, resolved)
+    if resolved.ordering is not None:
+        reason, help = "an open order of steps", "give each step a time"
+    elif len(numbers) > 1:
+        reason, help = "several open numbers", "give values for all of them but one"
+    elif any([literal.fluent for literal in literals]):
+        reason, help = "a choice between values of a number", "give the number an interval, or check each value alone"
+    elif numbers and compiled.invariants:
+        reason, help = "an invariant together with an open number", "remove the invariant, or give the number a value"
+    else:
+        return None
+    return Diagnostic(SC.CONTINUOUS_TIME, f"continuous time does not support {reason}", help=help)
+
+
+class ContinuousReporter(TimedReporter):
+    """Reports on one plan in continuous time, over all values of at most one open number."""
+
+    _ranges: Sequence[ValueRange] = ()
+    """The values of the open number, if nothing else is open."""
+    _kernel_audits = 0
+
+    def decide(self) -> WorldsVerdict:
+        """Decide the verdict over all values of the number, in one world after the other if more is open."""
+        parts = self.open_parts
+        self.method = "one world after the other"
+        if (parts.open_numbers or self.durations) and not (parts.open_fact_count or parts.choices):
+            self.method = "all values of the number"
+        return audit_each_world(parts, self._audit_world, self.deadline)
+
+    def _audit_world(self, world: Completion) -> WorldsVerdict:
+        """The verdict on one completion of the facts with its outcomes, over all values of the number."""
+        audit = OpenNumberAudit(self.compiled, self.resolved, world, self.deadline)
+        audit.run()
+        if self.method == "all values of the number":
+            self._ranges = list(merge_ranges([self._confirm_range(part, audit) for part in audit.ranges]))
+        return audit.make_verdict()
+
+    def _confirm_range(self, part: ValueRange, audit: OpenNumberAudit) -> ValueRange:
+        """Ask the kernel about all values of a range. Raises :class:`EngineContradiction`."""
+        ends = [None if end is None else Fraction(end) for end in (part.low, part.high) if _is_rational(end)]
+        self._kernel_audits += 1
+        if len(ends) < 2 or None in part.verdict[:3] or self._kernel_audits > MAX_KERNEL_AUDITS:
+            return part
+        steps, bounds = len(self.resolved.steps), (ends[0], ends[1])
+        number = next(iter(self.durations), None) or self.open_parts.open_numbers[0]
+        headlines = self.confirmer.find_headlines(self.plan, steps, audit.world, number, bounds)
+        if headlines is None or "UNKNOWN" in headlines:
+            return part
+        if headlines != {part.headline.value}:
+            place = f"{self._name_number()} near {part.sample}"
+            message = f"{part.headline.value} for {place}, the kernel has {' and '.join(sorted(headlines))}"
+            raise EngineContradiction(message)
+        return part._replace(replayed=True)
+
+    def _make_report(self, sample: Report) -> Report:
+        report = super()._make_report(sample)
+        if not self._ranges or report.worlds is None:
+            return report
+        name = self._name_number()
+        worlds = report.worlds._replace(ranges=tuple([_show_range(name, part) for part in self._ranges]))
+        headlines = {part.headline for part in self._ranges}
+        if headlines & _BAD and self.open_parts.open_numbers:
+            value = self.failing_worlds[0].world.values[self.open_parts.open_numbers[0]]
+            worlds = worlds._replace(
+                question=(name,) if headlines & _GOOD else None,
+                cause=() if headlines <= _BAD else (ShownValue(name, str(value)),),
+            )
+        return report._replace(worlds=worlds)
+
+    def _name_number(self) -> str:
+        for step in self.durations:
+            return f"duration of {self._format_step(step)}"
+        return self.task.fluent_text(*self.open_parts.open_numbers[0])
+
+
+def _show_range(name: str, part: ValueRange) -> ShownRange:
+    low, high = [None if end is None else str(end) for end in (part.low, part.high)]
+    return ShownRange(name, low, high, part.low_open, part.high_open, part.headline.value, part.replayed)
+
+
+def _is_rational(end: Number | None) -> bool:
+    return end is None or isinstance(end, int | Fraction)
