@@ -124,8 +124,4 @@ def list_question_errors(case: DecisionCase, question: Question) -> list[str]:
         problems.append(
             f"not {'minimal' if determines_quality(all_completions, variables) else 'a question'}: {variables}"
         )
-    all_worlds = enumerate_worlds(case)
-    outcomes_of_bad = [outcomes for outcomes in all_worlds.outcomes if not all(outcomes)]
-    if question.is_safe_in_bad != any([any(outcomes) for outcomes in outcomes_of_bad]):
-        problems.append(f"safe worlds of bad completions: {question.is_safe_in_bad}")
     return problems

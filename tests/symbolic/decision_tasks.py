@@ -60,10 +60,10 @@ def compare_cause_and_question(case: WorldsCase, engine: str = "auto") -> TaskCo
         },
     ):
         problems.append(f"no cause: {cause}")
-    some_good = any([completion.some_good for completion in verdict.completions if not completion.good])
-    if question.is_safe_in_bad is not some_good:
-        problems.append(f"some world of some bad completion is {'' if some_good else 'not '}SAFE: {question}")
     if not any(good):
+        some_good = any([completion.some_good for completion in verdict.completions])
+        if ("outcomes alone decide" in question.note) is not some_good:
+            problems.append(f"some world of some bad completion is {'' if some_good else 'not '}SAFE: {question}")
         return TaskComparison(
             problems if question.variables is None else [*problems, f"all bad, but {question}"], "all bad"
         )

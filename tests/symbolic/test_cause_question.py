@@ -81,12 +81,10 @@ def test_no_question_is_found_if_outcomes_alone_decide() -> None:
     good = circuit.both(circuit.either(first, second), circuit.either(a, b))
     problem = create_decision(circuit, TRUE, good)
     assert find_cause(problem) == Cause({})
-    assert ask_question(problem) == Question(
-        None, "every completion is bad: outcomes alone decide", is_safe_in_bad=True
-    )
+    assert ask_question(problem) == Question(None, "every completion is bad: outcomes alone decide")
     possible = create_decision(circuit, TRUE, circuit.either(circuit.either(first, second) ^ 1, good))
     assert find_cause(possible) == Cause({a >> 1: False, b >> 1: False})
-    assert ask_question(possible) == Question([a >> 1, b >> 1], is_safe_in_bad=True)
+    assert ask_question(possible) == Question([a >> 1, b >> 1])
 
 
 def test_a_cause_agrees_with_the_given_world_if_that_world_is_bad() -> None:

@@ -24,7 +24,6 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.planning.planner import PlanningStatus
-from plansafe.verifier.repair.ground_effects import step_key
 
 
 class Alike(NamedTuple):
@@ -130,7 +129,7 @@ class Traces:
             execution = self._start
             path: tuple[object, ...] = ()
             for _ in range(steps):
-                legal = sorted(execution.legal(), key=step_key)
+                legal = sorted(execution.legal(), key=lambda step: step.key)
                 concerned_steps = [step for step in legal if step.action.name in concerned]
                 if not legal:
                     break
@@ -138,7 +137,7 @@ class Traces:
                 after = _after(execution, step)
                 if after is None:
                     break
-                execution, path = after, (*path, step_key(step))
+                execution, path = after, (*path, step.key)
                 self._look(execution, path)
 
     def replay(self, plan: Sequence[GroundAction]) -> None:
@@ -149,7 +148,7 @@ class Traces:
             execution = _after(execution, step) if execution is not None else None
             if execution is None:
                 return
-            path = (*path, step_key(step))
+            path = (*path, step.key)
             self._look(execution, path)
 
     def alike(self, numbers: Iterable[int]) -> list[list[int]]:

@@ -255,9 +255,7 @@ class CodeBuilder(ABC):
 
     def argument_of_code(self, predicate: int, place: int, code: str = "c") -> str:
         """The expression for the argument at position ``place`` of a code."""
-        predicates, functions = self.task.predicates, self.task.functions
-        is_predicate = predicate < len(predicates)
-        arity = len((predicates[predicate] if is_predicate else functions[predicate - len(predicates)]).types)
+        arity = len(self.task.get_symbol(predicate).types)
         power = self.object_count ** (arity - 1 - place)
         if power == 1:
             return code if arity == 1 else f"{code}%{self.object_count}"

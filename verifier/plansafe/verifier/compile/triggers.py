@@ -101,7 +101,7 @@ def compile_matches(
     """Compile the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
     search = _Search(emitter, condition, True, parameters)
     reads = [(disjunct, read, added) for disjunct, read, added in search.list_reads() if added is not False]
-    definitions = [search.define_trigger(*read) for read in reads if _changed_predicate(emitter, read[1]) == predicate]
+    definitions = [search.define_trigger(*read) for read in reads if emitter.task.find_subject(read[1]) == predicate]
     return [search.compile_trigger(definition) for definition in definitions]
 
 
@@ -146,14 +146,14 @@ class _Search:
             for literal in disjunct.literals:
                 added = literal.positive if isinstance(literal.formula, Atom) else None
                 for read in atoms_and_fluents(literal.formula):
-                    key = (_changed_predicate(self.emitter, read), read.arguments, added)
+                    key = (self.emitter.task.find_subject(read), read.arguments, added)
                     if key not in reads:
                         reads.add(key)
                         yield disjunct, read, added
 
     def define_trigger(self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None) -> _TriggerDefinition:
         """Define the functions of a :class:`Trigger`."""
-        predicate, domains = _changed_predicate(self.emitter, read), self._find_domains(disjunct)
+        predicate, domains = self.emitter.task.find_subject(read), self._find_domains(disjunct)
         match_lines, bound = emit_argument_match(self.emitter, predicate, read.arguments, domains)
         name = self.emitter.fresh_name()
         self.emitter.define(name, _CONTEXT, match_lines + self._emit(disjunct, domains, bound))
@@ -187,7 +187,7 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
     compiled: set[tuple[int, tuple[int, ...]]] = set()
     empty_domains = frozenset([domain for domain, members in enumerate(emitter.task.domains) if not members])
     for symbol in atoms_and_fluents(condition, empty_domains):
-        predicate = _changed_predicate(emitter, symbol)
+        predicate = emitter.task.find_subject(symbol)
         if (predicate, symbol.arguments) in compiled:
             continue
         compiled.add((predicate, symbol.arguments))
@@ -208,11 +208,6 @@ def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[V
     slots = free_slots(condition) & {v.slot for v in parameters}
     disjuncts = convert_to_dnf(condition, positive)
     return disjuncts is not None and all([slots <= find_bound_slots(disjunct) for disjunct in disjuncts])
-
-
-def _changed_predicate(emitter: Emitter, symbol: Atom | Fluent) -> int:
-    """The predicate of an atom, or the function of a fluent, numbered after the predicates as in a log of changes."""
-    return symbol.predicate if isinstance(symbol, Atom) else len(emitter.task.predicates) + symbol.function
 
 
 def _tuple_items(slots: Iterable[int]) -> str:

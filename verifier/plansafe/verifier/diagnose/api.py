@@ -17,7 +17,6 @@ from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.api import Repairer, find_unsupported_reason
 from plansafe.verifier.repair.attempt import ProgressCallback
-from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
@@ -46,8 +45,6 @@ def diagnose(
 
     Raises ``ValueError`` if the checker has errors.
     """
-    if not checker.ok:
-        raise ValueError("the domain, problem or specification has errors")
     report = checker.check(plan)
     if report.headline in (Headline.SAFE, Headline.VALID):
         return Diagnosis(plan.name, report, (), RepairResult(RepairStatus.ALREADY_SAFE, optimal=True, complete=True))
@@ -93,13 +90,13 @@ class _WitnessFinder:
 
     def _find_impossible_steps(self) -> None:
         """Find the ill-formed steps, and the steps whose precondition can never hold on their objects."""
-        possible = {step_key(step) for repair in self.attempt.ranked_alignments for step in repair.steps}
+        possible = {step.key for repair in self.attempt.ranked_alignments for step in repair.steps}
         doubtful_steps: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
                 error = ErrorClass.AFFORDANCE if step.code == SC.STEP_TYPE else ErrorClass.GRAMMAR
                 self.impossible_step_witnesses[number] = Witness(error, (number,), step.message)
-            elif step_key(step) not in possible:
+            elif step.key not in possible:
                 doubtful_steps.append((number, step))
         if not doubtful_steps or self.report.executable is not Worlds.NONE:
             return

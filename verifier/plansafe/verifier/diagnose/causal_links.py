@@ -25,20 +25,25 @@ from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
     ArgumentTuple,
-    Arithmetic,
     Assignment,
     Atom,
     Binding,
     Compare,
     Constant,
     Effect,
-    Expression,
     Fluent,
     Formula,
     Not,
     bind,
 )
-from plansafe.verifier.model.operations import atoms_in, expression_fluents, has_comparison, is_temporal, mentions
+from plansafe.verifier.model.operations import (
+    atoms_in,
+    expression_fluents,
+    has_comparison,
+    has_division,
+    is_temporal,
+    mentions,
+)
 from plansafe.verifier.repair.ground_effects import unify_pattern
 from plansafe.verifier.rules.model import RulePart
 
@@ -339,7 +344,7 @@ class CausalLinker:
             return
         for fluent, assignment in effect.updates.items():
             literals = list(self._find_operand_literals(effect, fluent))
-            if assignment.operator == "scale-down" or _divides(assignment.value):
+            if assignment.operator == "scale-down" or has_division(assignment.value):
                 for literal in literals:
                     self._add_links(literal, number, "effect", True)
             for literal in literals:
@@ -444,9 +449,3 @@ class _EffectInstance(NamedTuple):
     adds: frozenset[StateVariable]
     deletes: frozenset[StateVariable]
     updates: dict[StateVariable, Assignment]
-
-
-def _divides(expression: Expression) -> bool:
-    if isinstance(expression, Arithmetic):
-        return expression.operator == "/" or any([_divides(operand) for operand in expression.operands])
-    return False

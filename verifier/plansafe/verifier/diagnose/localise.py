@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from time import monotonic
 from typing import NamedTuple
 
@@ -121,8 +121,6 @@ def localise(
     the interval is as wide as possible, without a search. Raises ``ValueError`` if the checker or a text has errors, or
     leaves something open.
     """
-    if not checker.ok:
-        raise ValueError("the domain, problem or specification has errors")
     if planner is None:
         # Only ForwardSearch knows the option that violations count by their blame.
         planner = ForwardSearch() if checker.options.criteria.only_introduced else make_default_planners()
@@ -231,12 +229,8 @@ def _choose_next_length(low: int, high: int, unanswered: set[int]) -> int | None
 
 
 def _count_common_steps(steps: Sequence[GroundAction], plan: Sequence[GroundAction]) -> int:
-    length = 0
-    for step, plan_step in zip(steps, plan, strict=False):
-        if (step.action.name, step.objects) != (plan_step.action.name, plan_step.objects):
-            break
-        length += 1
-    return length
+    pairs = zip(steps, plan, strict=False)
+    return len(list(takewhile(lambda pair: pair[0].key == pair[1].key, pairs)))
 
 
 # ---- regret ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ reported in its own text; the merged lists keep the places of the parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
@@ -14,7 +14,6 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.context import Context, Place, is_object_name, is_variable, token_text
-from plansafe.verifier.elaborate.part_arguments import QUANTIFIERS, find_arguments
 from plansafe.verifier.elaborate.symbols import Agent, Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.model.nodes import Predicate, Task, Variable
@@ -45,6 +44,10 @@ class MergedParts(NamedTuple):
     agents: tuple[Agent, ...]
 
 
+_QUANTIFIERS = ("forall", "exists")
+_PARAMETERS = (":parameters", ":vars")
+_Types = tuple[str, ...] | None
+"""The alternatives of a type; ``None`` for ``object``."""
 _STRUCTURES = (":action", ":durative-action", ":process", ":event")
 
 
@@ -215,7 +218,7 @@ class _Merger:
         arguments = []
         for part in self.parts if shared else ():
             sections = [section for head in heads for section in part.sections.get(head, ())]
-            arguments.append(find_arguments(sections, arities, part.objects_of))
+            arguments.append(_find_arguments(sections, arities, part.objects_of))
         for name, declared in shared.items():
             for first, second in combinations(declared.parts, 2):
                 pairs = zip(arguments[first][name], arguments[second][name], strict=True)
@@ -443,7 +446,54 @@ def _find_quantified(section: list[Node]) -> Iterator[Place]:
         node = stack.pop()
         for child, part in enumerate(node):
             if isinstance(part, list):
-                is_quantified = child == 1 and node[0] in QUANTIFIERS
+                is_quantified = child == 1 and node[0] in _QUANTIFIERS
                 if is_quantified or (child and node[child - 1] == ":vars"):
                     yield Place(node, child)
                 stack.append(part)
+
+
+def _find_arguments(
+    sections: Iterable[list[Node]], arities: Mapping[str, int], objects_of: Callable[[_Types], set[str]]
+) -> dict[str, list[set[str]]]:
+    """Return the objects at each argument of some predicates or functions, by the types of variables.
+
+    ``arities``: the names, with the number of their arguments. ``objects_of``: the objects of a type in the part.
+    """
+    arguments: dict[str, list[set[str]]] = {name: [set() for _ in range(count)] for name, count in arities.items()}
+    for section in sections:
+        scope = _read_scope(section)
+        stack: list[tuple[list[Node], dict[str, _Types]]] = [(section, scope)]
+        if section[0] == ":derived" and isinstance(section[1], list) and section[1][0] in arguments:
+            for place, types in enumerate(scope.values()):
+                arguments[str(section[1][0])][place] |= objects_of(types)
+        while stack:
+            node, scope = stack.pop()
+            head = node[0] if node and isinstance(node[0], str) else ""
+            if head in _QUANTIFIERS and len(node) > 1 and isinstance(node[1], list):
+                scope = scope | _read_variables(node[1], 0)
+            if arities.get(head) == len(node) - 1:
+                for place, term in enumerate(node[1:]):
+                    if isinstance(term, str):
+                        is_bound = is_variable(term)
+                        arguments[head][place] |= objects_of(scope.get(term)) if is_bound else {term}
+            stack += [(child, scope) for child in node if isinstance(child, list)]
+    return arguments
+
+
+def _read_scope(section: list[Node]) -> dict[str, _Types]:
+    """Return the variables of an action, process, event or axiom."""
+    scope: dict[str, _Types] = {}
+    if section[0] == ":derived" and isinstance(section[1], list):
+        return _read_variables(section[1], 1)
+    for place, key in enumerate(section):
+        if place + 1 < len(section) and (key in _PARAMETERS or key == ":agent"):
+            value = section[place + 1]
+            scope |= _read_variables(value, 0) if isinstance(value, list) else _read_variables(section, place + 1)
+    return scope
+
+
+def _read_variables(node: list[Node], start: int) -> dict[str, _Types]:
+    """Return the variables of a typed list; it ends at a keyword."""
+    end = next((place for place in range(start, len(node)) if str(node[place]).startswith(":")), len(node))
+    entries = parse_typed_list(Context(), node[:end], start, is_variable, "a variable")
+    return {entry.name: entry.types for entry in entries}

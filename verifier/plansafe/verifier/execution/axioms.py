@@ -58,23 +58,18 @@ class Axioms:
         derived facts are those from before.
         """
         predicate_count, inputs = len(facts), self.inputs
-        if not any(
-            [
-                (change[0] if change[0] < predicate_count else predicate_count - 1 - change[0]) in inputs
-                for change in log
-            ]
-        ):
+        relevant_changes = [
+            change
+            for change in log
+            if (change[0] if change[0] < predicate_count else predicate_count - 1 - change[0]) in inputs
+        ]
+        if not relevant_changes:
             return
         before = {predicate: facts[predicate] for predicate in self.derived}
         try:
             if self._has_few_objects and sum([len(codes) for codes in before.values()]) <= MAX_RECOMPUTED_FACTS:
                 self.compute(facts, fluents)
             else:
-                relevant_changes = [
-                    change
-                    for change in log
-                    if (change[0] if change[0] < predicate_count else predicate_count - 1 - change[0]) in inputs
-                ]
                 maintenance = Maintenance(self.emitter, facts, fluents, relevant_changes)
                 for joins in self._strata:
                     maintenance.update_stratum(joins)

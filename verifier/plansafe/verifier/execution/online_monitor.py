@@ -317,9 +317,7 @@ class Monitor:
         if index is None:
             suggestion = did_you_mean(name, [*predicates, *functions])
             raise _find_observation_error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{name}` in `{text}`", suggestion)
-        declared = (
-            self.task.predicates[index] if index < predicate_count else self.task.functions[index - predicate_count]
-        )
+        declared = self.task.get_symbol(index)
         count = len(tokens) - 1
         if count != len(declared.types):
             message = f"`{text}` has {count} argument{'' if count == 1 else 's'} instead of {len(declared.types)}"

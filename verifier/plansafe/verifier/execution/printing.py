@@ -151,10 +151,5 @@ def _triggers_text(task: Task, monitor: InvariantMonitor | Automaton) -> str:
         searched = {predicate for predicate, _ in changes}
         changes += [(predicate, None) for predicate in monitor.all_readers.by_predicate if predicate not in searched]
     return " ".join(
-        [f"{_SIGNS[added]}`{_symbol_name(task, predicate)}`" for predicate, added in dict.fromkeys(changes)]
+        [f"{_SIGNS[added]}`{task.get_symbol(predicate).name}`" for predicate, added in dict.fromkeys(changes)]
     )
-
-
-def _symbol_name(task: Task, number: int) -> str:
-    count = len(task.predicates)
-    return (task.predicates[number] if number < count else task.functions[number - count]).name

@@ -7,7 +7,6 @@ generated function, and evaluates the triggers of its changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
@@ -20,7 +19,7 @@ from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, Stat
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, UnmetLiteral
-from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.limits import check_deadline
 from plansafe.verifier.model.nodes import Binding, Formula, Number, Task
 
 if TYPE_CHECKING:
@@ -114,8 +113,7 @@ class Replay:
         number = 0
         try:
             for block in blocks:
-                if self.deadline is not None and monotonic() > self.deadline:
-                    raise LimitReached(LimitKind.TIME)
+                check_deadline(self.deadline)
                 if len(chunk_cache) > Resolver.MAX_CACHED_STEPS:
                     chunk_cache.clear()
                 for chunk in block:
@@ -190,8 +188,8 @@ class Replay:
         try:
             for step in steps:
                 number += 1
-                if self.deadline is not None and number % 256 == 0 and monotonic() > self.deadline:
-                    raise LimitReached(LimitKind.TIME)
+                if number % 256 == 0:
+                    check_deadline(self.deadline)
                 if isinstance(step, IllFormed):
                     self.failures.append(Failure(number, step.code, "", step))
                     if self.reading == HALT:

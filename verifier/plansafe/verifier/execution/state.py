@@ -62,6 +62,11 @@ class State:
         facts += [set() for _ in range(len(task.predicates) - len(facts))]
         return cls(task, facts, [dict(values) for values in task.initial_fluents])
 
+    def get_value(self, subject: int, code: int) -> bool | Number | None:
+        """The value of a fact, or of a fluent of a function numbered after the predicates; ``None``: undefined."""
+        count = len(self.facts)
+        return code in self.facts[subject] if subject < count else self.fluents[subject - count].get(code)
+
     def fork(self) -> State:
         """An independent copy. Sets of static predicates are shared."""
         static = self.task.static

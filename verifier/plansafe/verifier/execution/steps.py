@@ -24,6 +24,11 @@ class GroundAction(NamedTuple):
         """The objects by the slots of the action's parameters."""
         return bind(self.action.parameters, self.objects)
 
+    @property
+    def key(self) -> tuple[str, tuple[int, ...]]:
+        """A key that identifies the step; the action itself is too deep to be hashed or compared."""
+        return self.action.name, self.objects
+
 
 class IllFormed(NamedTuple):
     """A step with an error. ``token``: the number of the wrong token (0: the action)."""

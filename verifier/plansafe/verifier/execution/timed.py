@@ -8,7 +8,6 @@ conditions are read in the state before it, its effects are combined, and no two
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from time import monotonic
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.action_effects import (
@@ -38,7 +37,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.execution.timed_action_facts import TimedActionFacts
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
-from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.limits import check_deadline
 from plansafe.verifier.model.nodes import Formula, Number, Task, TimedLiteral
 
 _COMPARE = {
@@ -102,8 +101,7 @@ class TimedReplay(Replay):
     def run_happenings(self) -> None:
         """Run all happenings, until one halts the trace. Raises :class:`LimitReached` past the deadline."""
         for time, events in self.make_agenda():
-            if self.deadline is not None and monotonic() > self.deadline:
-                raise LimitReached(LimitKind.TIME)
+            check_deadline(self.deadline)
             if not self.run_happening(time, events):
                 return
 

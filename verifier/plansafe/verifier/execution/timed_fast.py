@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, lcm
-from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.execution.actions import LiftedCode
@@ -19,7 +18,7 @@ from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.execution.timed import TimedReplay, split_by_immediate_ends
 from plansafe.verifier.model.footprints import StateVariable, make_empty_footprint
-from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.limits import check_deadline
 from plansafe.verifier.model.nodes import Action, Quantified, normal_number
 from plansafe.verifier.model.operations import subformulas
 
@@ -119,7 +118,7 @@ class IsolatedEvents:
         steps, ground_code, dropped = run.plan_steps, self._ground_code, run.dropped
         while position <= last:
             if position % 256 == 0:
-                self._check_deadline()
+                check_deadline(self.run.deadline)
             tick, event = divmod(keys[position], count)
             after = keys[position + 1] // count if position < last else tick + gap
             if self._is_regular and tick - before >= gap and after - tick >= gap and event < 2 * len(steps):
@@ -138,10 +137,6 @@ class IsolatedEvents:
                 return
             before = tick
         self._update_replay()
-
-    def _check_deadline(self) -> None:
-        if self.run.deadline is not None and monotonic() > self.run.deadline:
-            raise LimitReached(LimitKind.TIME)
 
     # -- isolated events ----------------------------------------------------------------------------------------------
 
@@ -217,7 +212,7 @@ class IsolatedEvents:
     def _run_general(self, tick: int, numbers: list[int]) -> bool:
         """A happening by the general definition; False if the trace halts before it."""
         run = self.run
-        self._check_deadline()
+        check_deadline(run.deadline)
         self._update_replay()
         time = normal_number(Fraction(tick, self.agenda.unit))
         for batch in split_by_immediate_ends(time, [self._make_event(number) for number in numbers]):

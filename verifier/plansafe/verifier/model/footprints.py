@@ -21,7 +21,6 @@ from plansafe.verifier.model.nodes import (
     Effect,
     Equal,
     Expression,
-    Fluent,
     Formula,
     Not,
     Or,
@@ -98,7 +97,7 @@ class FootprintFinder:
         empty = frozenset([number for number, members in enumerate(self.task.domains) if not members])
         axiom_reads: dict[int, set[int]] = {}
         for axiom in [axiom for stratum in self.task.axioms for axiom in stratum]:
-            subjects = [self.find_subject(read) for read in atoms_and_fluents(axiom.body, empty)]
+            subjects = [self.task.find_subject(read) for read in atoms_and_fluents(axiom.body, empty)]
             axiom_reads.setdefault(axiom.predicate, set()).update(subjects)
         return axiom_reads
 
@@ -114,10 +113,6 @@ class FootprintFinder:
             reached |= new
             stack += new
         return reached - axiom_reads.keys()
-
-    def find_subject(self, read: Atom | Fluent) -> int:
-        """The predicate of an atom, or the number of a fluent's function after the predicates."""
-        return read.predicate if isinstance(read, Atom) else self._functions + read.function
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -151,7 +146,7 @@ class FootprintFinder:
     def add_fluent_reads(self, expression: Expression, binding: Binding, footprint: Footprint) -> None:
         """Add the fluents that an expression reads."""
         for fluent in expression_fluents(expression):
-            self._add_read(self.find_subject(fluent), fluent.arguments, binding, footprint)
+            self._add_read(self.task.find_subject(fluent), fluent.arguments, binding, footprint)
 
     def _add_read(self, subject: int, arguments: ArgumentTuple, binding: Binding, footprint: Footprint) -> None:
         code = self.task.known_code(arguments, binding)

@@ -506,12 +506,16 @@ class Task(NamedTuple):
 
     def key_text(self, subject: int, code: int) -> str:
         """A fact, or a fluent of a function numbered after the predicates, as PDDL."""
-        predicate_count = len(self.predicates)
-        return (
-            self.fact_text(subject, code)
-            if subject < predicate_count
-            else self.fluent_text(subject - predicate_count, code)
-        )
+        return self._ground_text(self.get_symbol(subject), code)
+
+    def find_subject(self, read: Atom | Fluent) -> int:
+        """The predicate of an atom, or the function of a fluent, numbered after the predicates."""
+        return read.predicate if isinstance(read, Atom) else len(self.predicates) + read.function
+
+    def get_symbol(self, subject: int) -> Predicate:
+        """A predicate, or a function numbered after the predicates."""
+        count = len(self.predicates)
+        return self.predicates[subject] if subject < count else self.functions[subject - count]
 
     def names(self, arguments: ArgumentTuple) -> list[str]:
         """The names of objects."""

@@ -211,15 +211,28 @@ def has_comparison(formula: Formula) -> bool:
     return any([isinstance(part, Compare) for part in subformulas(formula)])
 
 
+def has_division(expression: Expression) -> bool:
+    """Whether an expression has a division, which can fail."""
+    return any([isinstance(part, Arithmetic) and part.operator == "/" for part in subexpressions(expression)])
+
+
 def is_temporal(formula: Formula) -> bool:
     """Whether a temporal operator occurs."""
-    stack = [formula]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, Temporal):
-            return True
-        stack.extend(children(part))
-    return False
+    return any(isinstance(part, Temporal) for part in subformulas(formula))
+
+
+def find_leaves(*formulas: Formula) -> tuple[Formula, ...]:
+    """The maximal subformulas without temporal operators; a shared one is listed once."""
+    leaves: dict[int, Formula] = {}
+    for formula in formulas:
+        stack = [formula]
+        while stack:
+            part = stack.pop()
+            if is_temporal(part):
+                stack.extend(children(part))
+            else:
+                leaves.setdefault(id(part), part)
+    return tuple(leaves.values())
 
 
 def mentions(formula: Formula, predicates: frozenset[int]) -> bool:

@@ -157,9 +157,9 @@ class _StateEstimator:
             if achiever is None:
                 continue
             estimate, step = achiever
-            steps[step.action.name, step.objects] = step
+            steps[step.key] = step
             if not estimate.literals:
-                applicable[step.action.name, step.objects] = step
+                applicable[step.key] = step
             literals += [literal for literal in estimate.literals if literal not in queued]
             queued.update(estimate.literals)
         return list(steps.values()), list(applicable.values())

@@ -231,15 +231,14 @@ class BestFirstSearch:
         """Let the backward estimates include the condition of the rule that a step broke."""
         if self._relaxation is not None:
             return
-        step_key = (step.action.name, step.objects)
         for instance in broken.new_violations:
             part = broken.engine.rule_set.parts[instance.part]
             formula = part.body if part.guard is None else Or((Not(part.guard), part.body))
             unbound = len(instance.binding) != len(part.parameters)
             if part.step is None or part.after or unbound or is_temporal(formula):
-                self._backward_estimator.penalized_steps.add(step_key)
+                self._backward_estimator.penalized_steps.add(step.key)
                 continue
-            learned = self._backward_estimator.learned_conditions.setdefault(step_key, [])
+            learned = self._backward_estimator.learned_conditions.setdefault(step.key, [])
             subgoal = (formula, bind(part.parameters, instance.binding))
             if subgoal not in learned:
                 learned.append(subgoal)
@@ -342,10 +341,10 @@ class BestFirstSearch:
             return
         if distance > steps_left and self._cache.exceeds_length(self._load_execution(node), node.key, steps_left):
             return
-        preferred_keys = {(step.action.name, step.objects) for step in preferred_steps}
+        preferred_keys = {step.key for step in preferred_steps}
         for step in applicable_steps or ():
             self._queued_count += 1
-            rank = (step.action.name, step.objects) not in preferred_keys
+            rank = step.key not in preferred_keys
             heappush(queue, (distance / steps_left + rank, distance, self._queued_count, node, step))
         self._store(node)
 
@@ -413,8 +412,7 @@ def _count_actions(engine: Engine) -> int:
 
 def _mark_tried(node: _Node, step: GroundAction) -> bool:
     """Mark a step as tried at a node; return whether it was not tried before."""
-    step_key = (step.action.name, step.objects)
-    if step_key in node.tried_steps:
+    if step.key in node.tried_steps:
         return False
-    node.tried_steps.add(step_key)
+    node.tried_steps.add(step.key)
     return True

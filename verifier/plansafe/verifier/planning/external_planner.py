@@ -51,8 +51,6 @@ class CompilationCache:
         Raises ``ValueError`` for a checker that is not ``ok``. The prefix is replayed in the compiled task, so that the
         facts of the monitors are up to date.
         """
-        if not query.checker.ok:
-            raise ValueError("the domain, problem or specification has errors")
         criteria = query.checker.options.criteria
         if query.rules and criteria.only_introduced:
             return PlanningResult(

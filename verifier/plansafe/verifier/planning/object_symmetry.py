@@ -27,7 +27,6 @@ class ObjectSymmetry:
         self.predicates = [index for index in engine.changeable_indexes if index < len(self.task.predicates)]
         self.classes = find_interchangeable(engine)
         self._class_of = {number: index for index, members in enumerate(self.classes) for number in members}
-        self._decoded: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def find_key(self, state: State) -> OrbitKey:
         """Return the key of a state: its facts, with the objects of each class renamed in a fixed order."""
@@ -67,12 +66,8 @@ class ObjectSymmetry:
 
     def _list_facts(self, state: State) -> Iterator[Fact]:
         for predicate in self.predicates:
-            for code in state.facts[predicate]:
-                objects = self._decoded.get((predicate, code))
-                if objects is None:
-                    objects = self.task.decode(code, len(self.task.predicates[predicate].types))
-                    self._decoded[predicate, code] = objects
-                yield predicate, objects
+            arity = len(self.task.predicates[predicate].types)
+            yield from [(predicate, self.task.decode(code, arity)) for code in state.facts[predicate]]
 
 
 def find_interchangeable(engine: Engine) -> list[tuple[int, ...]]:

@@ -115,7 +115,7 @@ class Reachability:
         """Can a step ever be taken? A plan to a state in which it can be taken, or a proof that there is none."""
         if self.unsupported_reason:
             return self._make_unsupported()
-        key = step.action.name, step.objects
+        key = step.key
         if key not in self._step_plans:
             if self.relaxation is not None and key not in self.relaxation.steps:
                 return _make_relaxation_proof()
@@ -199,7 +199,7 @@ class Reachability:
                 self._fact_plans.setdefault(fact, prefix)
             visited.update(facts)
             for step in now.legal():
-                self._step_plans.setdefault((step.action.name, step.objects), prefix)
+                self._step_plans.setdefault(step.key, prefix)
             if length < len(plan) and not now.take(plan[length]):
                 raise AssertionError(f"step {length + 1} of a planner's plan cannot be executed")
         return frozenset(visited)

@@ -214,21 +214,16 @@ def _find_cut(
     cut: set[int] = set()
     reachable = set(true_propositions)
     stack = list(true_propositions)
-    for operator in network.unconditional:
-        for effect in effects[operator]:
-            if effect in at_no_cost:
-                cut.add(labels[operator])
-            elif effect not in reachable:
-                reachable.add(effect)
-                stack.append(effect)
-    while stack:
+    operators = network.unconditional
+    while True:
+        for operator in operators:
+            for effect in effects[operator]:
+                if effect in at_no_cost:
+                    cut.add(labels[operator])
+                elif effect not in reachable:
+                    reachable.add(effect)
+                    stack.append(effect)
+        if not stack:
+            return cut
         proposition = stack.pop()
-        for operator in readers[proposition]:
-            if costliest[operator] == proposition:
-                for effect in effects[operator]:
-                    if effect in at_no_cost:
-                        cut.add(labels[operator])
-                    elif effect not in reachable:
-                        reachable.add(effect)
-                        stack.append(effect)
-    return cut
+        operators = [operator for operator in readers[proposition] if costliest[operator] == proposition]

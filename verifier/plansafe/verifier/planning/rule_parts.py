@@ -25,6 +25,7 @@ from plansafe.verifier.model.operations import (
     bound_variables,
     expression_fluents,
     free_slots,
+    has_division,
     map_children,
     subformulas,
     substitute,
@@ -32,7 +33,6 @@ from plansafe.verifier.model.operations import (
 )
 from plansafe.verifier.planning.simplification import (
     fold_constants,
-    has_division,
     is_conjunction,
     is_simple_precondition,
     is_total,

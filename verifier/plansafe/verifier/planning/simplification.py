@@ -11,12 +11,10 @@ from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
     And,
-    Arithmetic,
     Assignment,
     Atom,
     Compare,
     Equal,
-    Expression,
     Fluent,
     Formula,
     Not,
@@ -30,8 +28,8 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import (
     atoms_and_fluents,
     expression_fluents,
+    has_division,
     negate,
-    subexpressions,
     substitute,
     substitute_in_expression,
     task_formulas,
@@ -166,11 +164,6 @@ def is_simple_precondition(formula: Formula) -> bool:
         and len(clauses) <= 1
         and all([len(clause.parts) <= 3 and all([is_literal(part) for part in clause.parts]) for clause in clauses])
     )
-
-
-def has_division(expression: Expression) -> bool:
-    """Whether an expression has a division, which can fail."""
-    return any([isinstance(part, Arithmetic) and part.operator == "/" for part in subexpressions(expression)])
 
 
 def fold_constants(task: Task, formula: Formula) -> Formula:

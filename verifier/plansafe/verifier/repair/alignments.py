@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeAlias
 
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import EditKind
 from plansafe.verifier.repair.replacements import Replacement
 from plansafe.verifier.repair.search_graph import (
@@ -78,7 +77,7 @@ def enumerate_alignments(
                 frozenset(alignment.deleted),
                 frozenset([alignment.origin[p] for p in alignment.substituted]),
             )
-            key = (*map(step_key, alignment.steps), *alignment.kinds, *changed_places)
+            key = (*[step.key for step in alignment.steps], *alignment.kinds, *changed_places)
             if key not in listed_keys:
                 listed_keys.add(key)
                 yield alignment

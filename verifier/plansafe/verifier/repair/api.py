@@ -27,8 +27,6 @@ def repair(
     Exponential in the cost of the repair in the worst case, and linear in the plan's length between faults. Ends at the
     limits of ``options`` with the best repair found and a lower bound. Raises ``ValueError`` without a task.
     """
-    if not checker.ok:
-        raise ValueError("the domain, problem or specification has errors")
     report = checker.check(plan)
     if report.headline in SAFE_HEADLINES:
         return RepairResult(RepairStatus.ALREADY_SAFE, optimal=True, complete=True)

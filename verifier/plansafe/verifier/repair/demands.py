@@ -72,13 +72,7 @@ class Demand(NamedTuple):
         """The objects of the fact, :data:`OPEN` for any object; ``None`` for any fact."""
         if self.code is None:
             return self.pattern or None
-        predicate_count = len(task.predicates)
-        declared = (
-            task.predicates[self.subject]
-            if self.subject < predicate_count
-            else task.functions[self.subject - predicate_count]
-        )
-        return task.decode(self.code, len(declared.types))
+        return task.decode(self.code, len(task.get_symbol(self.subject).types))
 
     def is_about(self, task: Task, subject: int, code: int) -> bool:
         """Whether the demand is about a fact."""

@@ -10,7 +10,6 @@ from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.printing import unmet_literal_text
 from plansafe.verifier.repair.alignments import Alignment
-from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind
 from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
@@ -208,4 +207,4 @@ def _find_original_place(origin: tuple[int, ...], moved: frozenset[int], step: i
 def _make_key_without_place(alignment: Alignment, place: int) -> tuple[object, ...]:
     """A key of a repair that does not depend on the place of one of its steps."""
     other_steps = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
-    return (*map(step_key, other_steps), step_key(alignment.steps[place]), alignment.origin[place], *alignment.kinds)
+    return (*[step.key for step in other_steps], alignment.steps[place].key, alignment.origin[place], *alignment.kinds)

@@ -12,7 +12,6 @@ from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.flaws import FlawDemands, make_evaluator
-from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.search_graph import (
     ANY_CHANGE,
@@ -51,7 +50,7 @@ class ApplicableActions:
         assert value is not None
         effective = index.find_effective_actions(demand.subject, pattern, value, node.state)
         if effective is not None:
-            for step in {step_key(step): step for step in effective}.values():
+            for step in {step.key: step for step in effective}.values():
                 if self.is_applicable(node, step):
                     yield step
             return
@@ -291,7 +290,7 @@ class EditOffers:
         kinds = [(EdgeKind.INSERT, self.task.weights.insert)]
         if number <= self.task.length and self._may_edit(node, number):
             replaced = self.task.steps[node.position]
-            if isinstance(replaced, IllFormed) or not (self.insertions_only or step_key(replaced) == step_key(step)):
+            if isinstance(replaced, IllFormed) or not (self.insertions_only or replaced.key == step.key):
                 kinds.append((EdgeKind.SUBSTITUTE, self.task.weights.substitute))
         for kind, cost in kinds:
             key = _make_action_key(kind, step, demand)
@@ -301,7 +300,7 @@ class EditOffers:
     def _try_action(
         self, node: Node, step: GroundAction, kind: EdgeKind, cost: Number, cost_to_flaw: Number, demand: Demand | None
     ) -> None:
-        tried_key = ("tried", kind, *step_key(step))
+        tried_key = ("tried", kind, *step.key)
         if tried_key in node.done:
             return
         number = node.position + 1 if kind == EdgeKind.SUBSTITUTE else 0
@@ -315,7 +314,7 @@ class EditOffers:
             return
         cost_to_flaw += cost
         enable = partial(self._enable_action, node, step, cost_to_flaw, demand)
-        self.agenda.add_flaw(node, ("enable", kind, *step_key(step), demand), enable, cost_to_flaw)
+        self.agenda.add_flaw(node, ("enable", kind, *step.key, demand), enable, cost_to_flaw)
 
     def _enable_action(self, node: Node, step: GroundAction, cost_to_flaw: Number, demand: Demand | None) -> None:
         """Demand what an action needs to be applicable here, or to meet a demand."""
@@ -332,4 +331,4 @@ class EditOffers:
 
 
 def _make_action_key(kind: EdgeKind, step: GroundAction, demand: Demand | None) -> tuple[object, ...]:
-    return (kind, *step_key(step)) if demand is None else (kind, *step_key(step), demand)
+    return (kind, *step.key) if demand is None else (kind, *step.key, demand)

@@ -18,7 +18,6 @@ from plansafe.verifier.repair.ground_effects import (
     OPEN,
     GroundEffects,
     ObjectPattern,
-    step_key,
     unify_pattern,
 )
 
@@ -91,7 +90,7 @@ class EffectIndex:
 
     def get_effects(self, step: GroundAction) -> GroundEffects:
         """The effects of a ground action."""
-        key = step_key(step)
+        key = step.key
         effects = self._ground_effects.get(key)
         if effects is None:
             effects = GroundEffects(self.task, step, self.engine.find_action_fact("start", step))
@@ -189,7 +188,7 @@ class EffectIndex:
         for action, _, _, binding in self.find_lifted_achievers(index, pattern, value):
             slots = {v.slot for v in action.parameters}
             parameters = {slot: object_ for slot, object_ in binding.items() if slot in slots}
-            by_key.update({step_key(step): step for step in self._find_instances(action, parameters)})
+            by_key.update({step.key: step for step in self._find_instances(action, parameters)})
         return tuple(by_key.values())
 
     def _find_instances(self, action: Action, binding: dict[int, int]) -> Iterator[GroundAction]:
@@ -233,7 +232,7 @@ class EffectIndex:
 
     def split_precondition(self, step: GroundAction) -> tuple[list[tuple[int, int, bool]], list[Formula]]:
         """The literals (predicate, code, value) of a ground action's precondition, and its other conjuncts."""
-        key = step_key(step)
+        key = step.key
         split = self._literals.get(key)
         if split is None:
             binding = step.binding

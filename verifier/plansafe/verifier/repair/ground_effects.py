@@ -20,11 +20,6 @@ ObjectPattern = tuple[int, ...] | None
 """A pattern of a fact's objects, some :data:`OPEN`; ``None`` matches all objects."""
 
 
-def step_key(step: GroundAction) -> tuple[str, tuple[int, ...]]:
-    """A key that identifies a ground action; the action itself is too deep to be hashed or compared."""
-    return (step.action.name, step.objects)
-
-
 def matches_pattern(pattern: tuple[int, ...], objects: tuple[int, ...]) -> bool:
     """Whether objects match a pattern."""
     return all([expected in (OPEN, object_) for expected, object_ in zip(pattern, objects, strict=True)])

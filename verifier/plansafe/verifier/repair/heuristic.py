@@ -16,7 +16,7 @@ from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.ground_effects import GroundEffects, step_key
+from plansafe.verifier.repair.ground_effects import GroundEffects
 from plansafe.verifier.repair.repair_task import RepairTask, ScopeKind
 from plansafe.verifier.repair.search_graph import Node, Transition
 
@@ -261,4 +261,4 @@ class FaultHeuristic:
         achievers = self.task.find_achievers(first.demand), self.task.find_achievers(second.demand)
         if max(map(len, achievers)) > _MAX_COMPARED_ACTIONS:
             return True
-        return not {step_key(step) for step in achievers[0]}.isdisjoint([step_key(step) for step in achievers[1]])
+        return not {step.key for step in achievers[0]}.isdisjoint([step.key for step in achievers[1]])

@@ -212,11 +212,7 @@ def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:
 
     def lasting_changes(changes: list[StateChange]) -> Iterator[tuple[int, int]]:
         for index, code, _ in changes:
-            if index >= predicate_count:
-                fluent = index - predicate_count
-                if final.fluents[fluent].get(code) != initial.fluents[fluent].get(code):
-                    yield index, code
-            elif (code in final.facts[index]) is not (code in initial.facts[index]):
+            if final.get_value(index, code) != initial.get_value(index, code):
                 yield index, code
 
     last_of_agent = 0

@@ -16,7 +16,6 @@ from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 from plansafe.verifier.planning.planner_chain import PlannerChain, make_default_planners
 from plansafe.verifier.repair.alignments import Alignment
-from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import RepairOptions
 
 Steps = tuple[GroundAction, ...]
@@ -83,10 +82,10 @@ def remove_needless_steps(
     steps: Steps, original: Sequence[GroundAction | IllFormed], is_safe: Callable[[Steps], bool]
 ) -> Steps:
     """Remove, one by one, the steps that are not in the original and that the plan does not need to be safe."""
-    original_keys = {step_key(step) for step in original if isinstance(step, GroundAction)}
+    original_keys = {step.key for step in original if isinstance(step, GroundAction)}
     for place in range(len(steps) - 1, -1, -1):
         shorter = (*steps[:place], *steps[place + 1 :])
-        if step_key(steps[place]) not in original_keys and is_safe(shorter):
+        if steps[place].key not in original_keys and is_safe(shorter):
             steps = shorter
     return steps
 
@@ -137,4 +136,4 @@ def align_plan(
 
 
 def _is_same(original: GroundAction | IllFormed, step: GroundAction) -> bool:
-    return isinstance(original, GroundAction) and step_key(original) == step_key(step)
+    return isinstance(original, GroundAction) and original.key == step.key

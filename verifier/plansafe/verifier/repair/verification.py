@@ -15,7 +15,6 @@ from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.edit_reasons import EditDescriber
-from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import Repair, RepairOptions
 from plansafe.verifier.reporting.report import Headline
 
@@ -68,7 +67,7 @@ class RepairVerifier:
 
     def is_safe(self, steps: tuple[GroundAction, ...]) -> bool:
         """Whether a plan is executable, reaches the goal and breaks no rule that decides."""
-        key = tuple(map(step_key, steps))
+        key = tuple([step.key for step in steps])
         is_safe = self._safety_by_steps.get(key)
         if is_safe is None:
             run = Replay(self.engine, HALT)
@@ -95,7 +94,7 @@ class RepairVerifier:
         replayed_keys: set[tuple[object, ...]] = set()
         describer.compare_ties(ranked)
         for alignment in ranked:
-            key = (*map(step_key, alignment.steps), *alignment.kinds)
+            key = (*[step.key for step in alignment.steps], *alignment.kinds)
             if key in replayed_keys:
                 continue
             replayed_keys.add(key)

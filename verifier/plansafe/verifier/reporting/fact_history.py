@@ -19,7 +19,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.limits import Undecided
-from plansafe.verifier.model.nodes import Atom, Binding, Formula
+from plansafe.verifier.model.nodes import Binding, Formula
 from plansafe.verifier.model.operations import atoms_and_fluents
 from plansafe.verifier.reporting.report import Row, Table, ValueChange, value_text
 
@@ -193,13 +193,7 @@ class FactHistory:
     def find_fact_changes(self, facts: set[Fact]) -> dict[Fact, FactChanges]:
         """Return when each of the facts changed, computed backwards from the last state."""
         predicate_count, state = len(self.task.predicates), self.outcome.state
-        values: dict[Fact, object] = {}
-        for index, code in facts:
-            values[index, code] = (
-                code in state.facts[index]
-                if index < predicate_count
-                else state.fluents[index - predicate_count].get(code)
-            )
+        values: dict[Fact, object] = {fact: state.get_value(*fact) for fact in facts}
         changes: dict[Fact, list[tuple[int, StepNumbers, object]]] = {fact: [] for fact in facts}
         for letter, steps, log in reversed(self.list_changes(facts)):
             before = {
@@ -260,7 +254,7 @@ class FactHistory:
         facts: dict[Fact, None] = {}
         for term in atoms_and_fluents(formula):
             code = self.task.known_code(term.arguments, binding)
-            index = term.predicate if isinstance(term, Atom) else len(self.task.predicates) + term.function
+            index = self.task.find_subject(term)
             if code is not None and index not in self._action_predicates:
                 facts[index, code] = None
         return list(facts)

@@ -9,6 +9,7 @@ from plansafe.verifier.execution.plan_steps import resolve_plan
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import UnmetLiteral
+from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import TRUE, Action, Atom
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.reporting.consequences import Consequences, ExecutedPlan
@@ -27,28 +28,26 @@ class FindingContext:
         self.resolved = resolved or resolve_plan(self.compiled.engine, self.plan)
         self.outcomes = {outcome.reading: outcome for outcome in outcomes}
         self.consequences = consequences
-        self._setters: dict[tuple[int, bool], dict[int, list[int]]] = {}
         halt_history = FactHistory(self.compiled, self.resolved, outcomes[0])
         self.histories = {HALT: halt_history}
         for outcome in outcomes[1:]:
             self.histories[outcome.reading] = FactHistory(self.compiled, self.resolved, outcome, halt_history)
 
+    @memoized
     def find_setting_steps(self, predicate: int, value: bool) -> dict[int, list[int]]:
         """Return the steps with an unconditional effect that gives facts of a predicate a value, by the fact's code."""
-        steps_by_code = self._setters.get((predicate, value))
-        if steps_by_code is None:
-            steps_by_code = self._setters[predicate, value] = {}
-            atoms_by_action: dict[int, list[Atom]] = {}
-            for number, step in enumerate(self.resolved.steps, 1):
-                if not isinstance(step, GroundAction):
-                    continue
-                atoms = atoms_by_action.get(id(step.action))
-                if atoms is None:
-                    atoms = atoms_by_action[id(step.action)] = _unconditional_atoms(step.action, predicate, value)
-                if atoms:
-                    binding = step.binding
-                    for code in {self.task.code_of(atom.arguments, binding) for atom in atoms}:
-                        steps_by_code.setdefault(code, []).append(number)
+        steps_by_code: dict[int, list[int]] = {}
+        atoms_by_action: dict[int, list[Atom]] = {}
+        for number, step in enumerate(self.resolved.steps, 1):
+            if not isinstance(step, GroundAction):
+                continue
+            atoms = atoms_by_action.get(id(step.action))
+            if atoms is None:
+                atoms = atoms_by_action[id(step.action)] = _unconditional_atoms(step.action, predicate, value)
+            if atoms:
+                binding = step.binding
+                for code in {self.task.code_of(atom.arguments, binding) for atom in atoms}:
+                    steps_by_code.setdefault(code, []).append(number)
         return steps_by_code
 
     def find_step_span(self, step: int) -> Span | None:

@@ -253,11 +253,7 @@ class _Recorder:
             if index not in self._action_predicates:
                 old_values.setdefault((index, code), (not value) if index < predicate_count else value)
         for (index, code), old in old_values.items():
-            new = (
-                code in state.facts[index]
-                if index < predicate_count
-                else state.fluents[index - predicate_count].get(code)
-            )
+            new = state.get_value(index, code)
             if old != new:
                 yield TimelineChange(self.task.key_text(index, code), value_text(old), value_text(new))
 

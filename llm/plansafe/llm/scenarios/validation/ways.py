@@ -20,7 +20,6 @@ from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
 from plansafe.verifier.planning.relaxation_estimates import estimate_by_landmark_cut
 from plansafe.verifier.repair.effect_index import EffectIndex
-from plansafe.verifier.repair.ground_effects import step_key
 
 MAX_STATES = 30_000
 MAX_FORMS = 50_000
@@ -231,7 +230,7 @@ def _forms(
         following: dict[tuple[object, NormalForm], tuple[GroundAction, ...]] = {}
         for (key, form), path in paths.items():
             for step, target in layer[key].steps:
-                steps_by_key.setdefault(step_key(step), step)
+                steps_by_key.setdefault(step.key, step)
                 longer = independence.appended(form, step, steps_by_key)
                 following.setdefault((target, longer), (*path, step))
             if len(following) > MAX_FORMS or monotonic() > deadline:
@@ -250,7 +249,7 @@ def _normal_form(plan: Sequence[GroundAction], independence: Independence) -> No
     steps_by_key: dict[Step, GroundAction] = {}
     form: NormalForm = ()
     for step in plan:
-        steps_by_key.setdefault(step_key(step), step)
+        steps_by_key.setdefault(step.key, step)
         form = independence.appended(form, step, steps_by_key)
     return form
 
@@ -272,7 +271,7 @@ class Independence:
 
     def independent(self, first: GroundAction, second: GroundAction) -> bool:
         """Whether neither step reads what the other writes, and they write nothing in opposite ways."""
-        key = step_key(first), step_key(second)
+        key = first.key, second.key
         answer = self._independent.get(key)
         if answer is None:
             answer = key[0] != key[1] and not self._interfere(self._of(first), self._of(second))
@@ -284,7 +283,7 @@ class Independence:
         place = len(form)
         while place > 0 and all([self.independent(steps[second], step) for second in form[place - 1]]):
             place -= 1
-        key = step_key(step)
+        key = step.key
         if place == len(form):
             return (*form, frozenset((key,)))
         return (*form[:place], form[place] | {key}, *form[place + 1 :])
@@ -293,7 +292,7 @@ class Independence:
         return bool(first.writes.keys() & second.writes.keys()) or find_interference(first, second) is not None
 
     def _of(self, step: GroundAction) -> Footprint:
-        key = step_key(step)
+        key = step.key
         footprint = self._footprint_cache.get(key)
         if footprint is None:
             footprint = self._footprint_cache[key] = self._footprints.find_action_footprint(step.action, step.binding)

@@ -6,6 +6,7 @@ A number equals itself; a comparison raises :class:`Undecided` if the bounds ove
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from fractions import Fraction
 from typing import Any, cast
 
@@ -20,7 +21,51 @@ MAX_TERMS = 8
 TEXT_DIGITS = 9
 
 
-class Enclosure:
+class RealNumber:
+    """The operations of a number that follow from its sum, its negative and the sign of a difference."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _compare(self, operand: object) -> int:
+        """Return the sign of the difference."""
+
+    @abstractmethod
+    def __hash__(self) -> int: ...
+
+    def _can_compare(self, operand: object) -> bool:
+        return isinstance(operand, int | Fraction) or hasattr(operand, "enclose")
+
+    def __pos__(self) -> Number:
+        return cast(Number, self)
+
+    def __abs__(self) -> Number:
+        number = cast(Number, self)
+        return -number if number < 0 else number
+
+    def __sub__(self, other: object) -> Number:
+        return cast(Number, self) + -cast(Number, other)
+
+    def __rsub__(self, other: object) -> Number:
+        return -cast(Number, self) + cast(Number, other)
+
+    def __eq__(self, other: object) -> bool:
+        return self._compare(other) == 0 if self._can_compare(other) else NotImplemented
+
+    def __lt__(self, other: object) -> bool:
+        return self._compare(other) < 0 if self._can_compare(other) else NotImplemented
+
+    def __le__(self, other: object) -> bool:
+        return self._compare(other) <= 0 if self._can_compare(other) else NotImplemented
+
+    def __gt__(self, other: object) -> bool:
+        return self._compare(other) > 0 if self._can_compare(other) else NotImplemented
+
+    def __ge__(self, other: object) -> bool:
+        return self._compare(other) >= 0 if self._can_compare(other) else NotImplemented
+
+
+class Enclosure(RealNumber):
     """A real number between ``low`` and ``high``, in units of ``2 ** -PRECISION``; it behaves as a number.
 
     ``terms`` and ``constant``: the number as a linear form of other irrational numbers, for which only their identity
@@ -62,18 +107,6 @@ class Enclosure:
     def __neg__(self) -> Number:
         return self * -1
 
-    def __pos__(self) -> Number:
-        return cast(Number, self)
-
-    def __abs__(self) -> Number:
-        return -self if self < 0 else cast(Number, self)
-
-    def __sub__(self, other: object) -> Number:
-        return self + -cast(Number, other)
-
-    def __rsub__(self, other: object) -> Number:
-        return -self + cast(Number, other)
-
     def __mul__(self, other: object) -> Number:
         product = multiply_bounds((self.low, self.high), bounds(other))
         if not isinstance(other, int | Fraction):
@@ -104,23 +137,8 @@ class Enclosure:
                 return (difference > 0) - (difference < 0)
         raise Undecided("two numbers are equal or too close to be compared")
 
-    def __eq__(self, other: object) -> bool:
-        return self._compare(other) == 0 if _is_number(other) else NotImplemented
-
     def __hash__(self) -> int:
         return hash((self.constant, frozenset(self.terms.items())))  # equal numbers have equal terms
-
-    def __lt__(self, other: object) -> bool:
-        return self._compare(other) < 0 if _is_number(other) else NotImplemented
-
-    def __le__(self, other: object) -> bool:
-        return self._compare(other) <= 0 if _is_number(other) else NotImplemented
-
-    def __gt__(self, other: object) -> bool:
-        return self._compare(other) > 0 if _is_number(other) else NotImplemented
-
-    def __ge__(self, other: object) -> bool:
-        return self._compare(other) >= 0 if _is_number(other) else NotImplemented
 
     # -- texts --------------------------------------------------------------------------------------------------------
 
@@ -138,10 +156,6 @@ def decimal_text(number: Fraction) -> str:
     units = round(abs(number) * 10**TEXT_DIGITS)
     integer, decimals = divmod(units, 10**TEXT_DIGITS)
     return f"{'-' if number < 0 and units else ''}{integer}.{decimals:0{TEXT_DIGITS}d}"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | Fraction) or hasattr(value, "enclose")
 
 
 def bounds(value: object) -> tuple[int, int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from functools import total_ordering
+from typing import cast
 
 from plansafe.verifier.model.nodes import Number
 
 
+@total_ordering
 class JustAfter:
     """A time greater than ``moment``, and less than every number greater than ``moment``.
 
@@ -22,28 +24,10 @@ class JustAfter:
         return JustAfter(self.moment + bound)
 
     def __lt__(self, other: object) -> bool:
-        return _split(self) < _split(other)
-
-    def __le__(self, other: object) -> bool:
-        return _split(self) <= _split(other)
-
-    def __gt__(self, other: object) -> bool:
-        return _split(self) > _split(other)
-
-    def __ge__(self, other: object) -> bool:
-        return _split(self) >= _split(other)
+        return self.moment < (other.moment if isinstance(other, JustAfter) else cast(Number, other))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, JustAfter) and self.moment == other.moment
 
     def __hash__(self) -> int:
         return hash((JustAfter, self.moment))
-
-
-class _Time(NamedTuple):
-    moment: Number
-    after: bool
-
-
-def _split(time: object) -> _Time:
-    return _Time(time.moment, True) if isinstance(time, JustAfter) else _Time(cast(Number, time), False)

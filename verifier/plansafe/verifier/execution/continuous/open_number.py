@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import cast
 
+from plansafe.verifier.execution.continuous.enclosures import RealNumber
 from plansafe.verifier.execution.continuous.polynomials import (
     Polynomial,
     add,
@@ -79,7 +80,7 @@ class OpenNumber:
                 self.high = root if self.high is None else min(self.high, root)
 
 
-class RationalFunction:
+class RationalFunction(RealNumber):
     """A quotient of two polynomials in an open number, not constant and in lowest terms; it behaves as a number."""
 
     def __init__(self, variable: OpenNumber, over: Polynomial, under: Polynomial) -> None:
@@ -117,15 +118,9 @@ class RationalFunction:
     def __neg__(self) -> Number:
         return cast(Number, RationalFunction(self.variable, scale(self.over, -1), self.under))
 
-    def __pos__(self) -> Number:
-        return cast(Number, self)
-
     def __sub__(self, other: object) -> Number:
         over, under = self._fractions_of(other)
         return _make(self.variable, subtract(multiply(self.over, under), multiply(over, self.under)), self.under, under)
-
-    def __rsub__(self, other: object) -> Number:
-        return -self + cast(Number, other)
 
     def __mul__(self, other: object) -> Number:
         over, under = self._fractions_of(other)
@@ -145,9 +140,6 @@ class RationalFunction:
         over, under = self._fractions_of(other)
         return _make(self.variable, multiply(over, self.under), self.over, under)
 
-    def __abs__(self) -> Number:
-        return -self if self < 0 else cast(Number, self)
-
     # -- comparison ---------------------------------------------------------------------------------------------------
 
     def _compare(self, other: object) -> int:
@@ -159,23 +151,8 @@ class RationalFunction:
             return self.variable.find_sign(difference.over) * self.variable.find_sign(difference.under)
         return (difference > 0) - (difference < 0)
 
-    def __eq__(self, other: object) -> bool:
-        return self._compare(other) == 0 if _is_number(other) else NotImplemented
-
     def __hash__(self) -> int:
         return hash((self.over, self.under))  # other functions differ at the sample
-
-    def __lt__(self, other: object) -> bool:
-        return self._compare(other) < 0 if _is_number(other) else NotImplemented
-
-    def __le__(self, other: object) -> bool:
-        return self._compare(other) <= 0 if _is_number(other) else NotImplemented
-
-    def __gt__(self, other: object) -> bool:
-        return self._compare(other) > 0 if _is_number(other) else NotImplemented
-
-    def __ge__(self, other: object) -> bool:
-        return self._compare(other) >= 0 if _is_number(other) else NotImplemented
 
     # -- other forms --------------------------------------------------------------------------------------------------
 
@@ -205,7 +182,3 @@ def _make(variable: OpenNumber, over: Polynomial, *divisors: Polynomial) -> Numb
         return normal_number(over[0])
     over, under = tuple(map(normal_number, over)), tuple(map(normal_number, under))
     return cast(Number, RationalFunction(variable, over, under))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | Fraction) or hasattr(value, "enclose")

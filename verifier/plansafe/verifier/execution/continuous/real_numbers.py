@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import cast
 
-from plansafe.verifier.execution.continuous.enclosures import TEXT_DIGITS, Enclosure, bounds, decimal_text
+from plansafe.verifier.execution.continuous.enclosures import TEXT_DIGITS, Enclosure, RealNumber, bounds, decimal_text
 from plansafe.verifier.execution.continuous.polynomials import (
     Polynomial,
     add,
@@ -60,7 +60,7 @@ class RealRoot:
         return make_algebraic(self, (0, 1))
 
 
-class Algebraic:
+class Algebraic(RealNumber):
     """A polynomial in a root; it behaves as a number. An element that is rational may be of this class."""
 
     __slots__ = ("coefficients", "root")
@@ -97,9 +97,6 @@ class Algebraic:
     def __sub__(self, other: object) -> Number:
         return self._combine(other, subtract, operators.sub)
 
-    def __rsub__(self, other: object) -> Number:
-        return -self + cast(Number, other)
-
     def __mul__(self, other: object) -> Number:
         return self._combine(other, multiply, operators.mul)
 
@@ -107,12 +104,6 @@ class Algebraic:
 
     def __neg__(self) -> Number:
         return make_algebraic(self.root, scale(self.coefficients, -1))
-
-    def __pos__(self) -> Number:
-        return cast(Number, self)
-
-    def __abs__(self) -> Number:
-        return -self if self.sign() < 0 else cast(Number, self)
 
     def __truediv__(self, other: object) -> Number:
         return self._combine(other, lambda over, under: multiply(over, _invert(self.root, under)), operators.truediv)
@@ -150,23 +141,11 @@ class Algebraic:
             return difference.sign()
         return (difference > 0) - (difference < 0)
 
-    def __eq__(self, other: object) -> bool:
-        return self._compare(other) == 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
+    def _can_compare(self, operand: object) -> bool:
+        return isinstance(operand, int | Fraction | Algebraic)
 
     def __hash__(self) -> int:
         return hash("algebraic")  # equal numbers may have different forms
-
-    def __lt__(self, other: object) -> bool:
-        return self._compare(other) < 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
-
-    def __le__(self, other: object) -> bool:
-        return self._compare(other) <= 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
-
-    def __gt__(self, other: object) -> bool:
-        return self._compare(other) > 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
-
-    def __ge__(self, other: object) -> bool:
-        return self._compare(other) >= 0 if isinstance(other, int | Fraction | Algebraic) else NotImplemented
 
     # -- texts --------------------------------------------------------------------------------------------------------
 

@@ -55,9 +55,8 @@ class FactIndexes:
 
     def fork(self) -> FactIndexes:
         """An independent copy for an equal state, in constant time: unchanged tables are shared."""
-        copy = FactIndexes.__new__(FactIndexes)
-        copy.task, copy.size, copy.specs = self.task, self.size, self.specs
-        copy.tables, copy._by_predicate = list(self.tables), self._by_predicate  # noqa: SLF001 - of its own class
+        copy = shallow_copy(self)
+        copy.tables = list(self.tables)
         copy._unshared_keys, self._unshared_keys = {}, {}  # noqa: SLF001 - of its own class
         return copy
 

@@ -32,7 +32,7 @@ from plansafe.verifier.execution.monitors.monitor_summary import (
 from plansafe.verifier.execution.monitors.rule_set import ActionFact, MatchCounter, RuleSet
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
-from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.execution.state import State, StateChange, shallow_copy
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.operations import is_temporal, mentions
 from plansafe.verifier.rules.model import RulePart, find_action_predicate
@@ -410,9 +410,6 @@ class Runtime:
 
     def fork(self) -> Runtime:
         """An independent copy: monitors and indexes are shared until one of the two runtimes changes them."""
-        copy = type(self).__new__(type(self))
-        copy.rule_set, copy.indexes, copy.too_large = self.rule_set, self.indexes.fork(), self.too_large
-        copy.monitors = list(self.monitors)
         if self._summary is None:
             summary = summarize_monitors(self.monitors, self.checks, self.rule_set.parts, len(self.rule_set.rules))
             self._summary = summary, list(self.monitors)
@@ -423,16 +420,13 @@ class Runtime:
                 self._changed_before_fork[0],
                 self._changed_before_fork[1].union([check.predicate for check in self._due_after]),
             )
-        copy._summary, copy._changed_before_fork = self._summary, self._changed_before_fork  # noqa: SLF001 - of its own class
+        copy = shallow_copy(self)
+        copy.indexes, copy.monitors = self.indexes.fork(), list(self.monitors)
         copy._unshared_monitors, self._unshared_monitors = set(), set()  # noqa: SLF001 - of its own class
         # Most plans take few kinds of steps: checks are shared until a step matches them.
         copy.checks = dict(self.checks)
         copy._unshared_checks, self._unshared_checks = {}, {}  # noqa: SLF001 - of its own class
-        copy.key_memories = dict(self.key_memories)
-        copy.match_counts = list(self.match_counts)
-        copy._match_counter = self._match_counter  # noqa: SLF001 - of its own class
-        copy._first_letters = self._first_letters  # noqa: SLF001 - of its own class
-        copy.dispatch = self.dispatch
+        copy.key_memories, copy.match_counts = dict(self.key_memories), list(self.match_counts)
         copy._awake, copy._due_at_actions = dict(self._awake), dict(self._due_at_actions)  # noqa: SLF001 - of its own class
         copy._due_after = []  # noqa: SLF001 - of its own class
         if self._due_after:

@@ -6,7 +6,7 @@ the negation. A gate's children have smaller numbers than the gate, so ascending
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 FALSE, TRUE = 0, 1
 MAX_PAIRWISE = 4
@@ -154,9 +154,14 @@ class Circuit:
             layer = next_layer + layer[len(layer) - len(layer) % 2 :]
         return layer[0] if layer else FALSE, self.conjunction([clash ^ 1 for clash in clashes])
 
-    def find_cone(self, roots: Iterable[Literal]) -> list[int]:
-        """The nodes that the roots depend on, inputs included, in ascending order, without node 0."""
-        visited: set[int] = set()
+    def find_cone(
+        self, roots: Iterable[Literal], expand_input: Callable[[int], Iterable[Literal]] | None = None
+    ) -> list[int]:
+        """The nodes that the roots depend on, inputs included, in ascending order, without node 0.
+
+        ``expand_input``: the literals that an input node depends on; it is called once for each.
+        """
+        visited = {0}
         stack = [root >> 1 for root in roots]
         gates = self.gates
         while stack:
@@ -164,9 +169,10 @@ class Circuit:
             if node in visited:
                 continue
             visited.add(node)
-            children = gates[node]
-            if children:
-                stack.extend([child >> 1 for child in children])
+            children: Iterable[Literal] | None = gates[node]
+            if children is None:
+                children = () if expand_input is None else expand_input(node)
+            stack.extend([child >> 1 for child in children])
         visited.discard(0)
         return sorted(visited)
 

@@ -28,25 +28,17 @@ class Dependencies(NamedTuple):
 
 def find_dependencies(circuit: Circuit, roots: Iterable[Literal]) -> Dependencies:
     """Everything the roots depend on, with inputs, and literals inside comparisons. Linear."""
-    visited = {0}
     numbers: set[OpenNumber] = set()
-    stack = [root >> 1 for root in roots]
-    gates, keys = circuit.gates, circuit.keys
-    while stack:
-        node = stack.pop()
-        if node in visited:
-            continue
-        visited.add(node)
-        children = gates[node]
-        if children is None:
-            key = keys[node]
-            if not isinstance(key, Comparison):
-                continue
-            children, sum_numbers = collect_references(key.sum)
-            numbers |= sum_numbers
-        stack.extend([child >> 1 for child in children])
-    visited.discard(0)
-    return Dependencies(sorted(visited), numbers)
+
+    def expand_input(node: int) -> tuple[Literal, ...]:
+        key = circuit.keys[node]
+        if not isinstance(key, Comparison):
+            return ()
+        literals, sum_numbers = collect_references(key.sum)
+        numbers.update(sum_numbers)
+        return literals
+
+    return Dependencies(circuit.find_cone(roots, expand_input), numbers)
 
 
 def collect_references(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]]:

@@ -64,7 +64,7 @@ class PartReads:
             formulas.append(part.step)
         for formula in formulas:
             for read in atoms_and_fluents(formula):
-                self._arguments_by_subject.setdefault(footprints.find_subject(read), []).append(read.arguments)
+                self._arguments_by_subject.setdefault(self.engine.task.find_subject(read), []).append(read.arguments)
                 if isinstance(read, Atom):
                     self._inputs |= footprints.find_derived_inputs(read.predicate)
 

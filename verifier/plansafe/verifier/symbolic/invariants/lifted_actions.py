@@ -95,7 +95,6 @@ class LiftedSnap:
         self._condition = snap.condition
         self._parameters = [(model.variable(v.slot), None if lenient else v.domain) for v in parameters]
         self.effects = [effect for effect in snap.effects if effect.adds or effect.deletes]
-        self._states_before: dict[int, PartialState] = {}
 
     def iterate_changes(self, effect_number: int, adds: bool) -> Iterator[tuple[int, LiftedChange]]:
         """The changes by which an effect adds facts, or deletes facts, each with its predicate."""
@@ -105,18 +104,19 @@ class LiftedSnap:
 
     def copy_state_before(self, domains: DomainRelations, effect_number: int) -> PartialState:
         """A fresh copy of the state before a step in which an effect happens."""
-        state = self._states_before.get(effect_number)
-        if state is None:
-            state = PartialState(domains, self._pseudo_predicates.rivals)
-            for term, domain in self._parameters:
-                state.add_variable(term, domain)
-            for part in self._condition:
-                if _is_small(part):
-                    state.add(self._make_knowledge(part, True))
-            state.add(self.find_knowledge_if_fired(effect_number, 0))
-            state.add(Knowledge(splits=tuple(self._split_outcomes())))
-            self._states_before[effect_number] = state
-        return state.copy()
+        return self._make_state_before(domains, effect_number).copy()
+
+    @memoized
+    def _make_state_before(self, domains: DomainRelations, effect_number: int) -> PartialState:
+        state = PartialState(domains, self._pseudo_predicates.rivals)
+        for term, domain in self._parameters:
+            state.add_variable(term, domain)
+        for part in self._condition:
+            if _is_small(part):
+                state.add(self._make_knowledge(part, True))
+        state.add(self.find_knowledge_if_fired(effect_number, 0))
+        state.add(Knowledge(splits=tuple(self._split_outcomes())))
+        return state
 
     def _split_outcomes(self) -> Iterator[tuple[Knowledge, ...]]:
         """For each choice that is made once, its alternatives."""

@@ -299,20 +299,9 @@ class FactTimeline(Timeline):
         """
         definitions: dict[int, Literal] = {}
         inputs: list[int] = []
-        visited = {0}
-        stack = [root >> 1 for root in roots]
-        gates, keys = self.circuit.gates, self.circuit.keys
-        while stack:
-            node = stack.pop()
-            if node in visited:
-                continue
-            visited.add(node)
-            children = gates[node]
-            if children is not None:
-                stack.extend([child >> 1 for child in children])
-                continue
+
+        def expand_input(node: int) -> list[Literal]:
             inputs.append(node)
-            key = keys[node]
             if node in self._conditions:
                 definition = self._definitions.get(node)
                 if definition is None:
@@ -320,10 +309,13 @@ class FactTimeline(Timeline):
                     definition = self.circuit.equal(2 * node, self.encode_literal(condition, step))
                     self._definitions[node] = definition
                 definitions[node] = definition
-                stack.append(definition >> 1)
-            elif isinstance(key, terms.Comparison):
-                stack.extend([literal >> 1 for literal in sum_literals(key.sum)])
-                for definition in self._numbers.collect_definitions(key):
-                    definitions[definition >> 1] = definition
-                    stack.append(definition >> 1)
+                return [definition]
+            key = self.circuit.keys[node]
+            if not isinstance(key, terms.Comparison):
+                return []
+            number_definitions = list(self._numbers.collect_definitions(key))
+            definitions.update([(definition >> 1, definition) for definition in number_definitions])
+            return [*sum_literals(key.sum), *number_definitions]
+
+        self.circuit.find_cone(roots, expand_input)
         return list(definitions.values()), inputs

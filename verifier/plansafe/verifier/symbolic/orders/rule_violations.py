@@ -11,7 +11,7 @@ from plansafe.verifier.execution.monitors.temporal_grounding import ground_tempo
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as TRUE_FORMULA
 from plansafe.verifier.model.nodes import And, Formula, Variable, bind
-from plansafe.verifier.model.operations import children, is_temporal
+from plansafe.verifier.model.operations import find_leaves, is_temporal
 from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
@@ -93,8 +93,8 @@ class RuleEncoding:
             body, guard = [expand_operators(ground_temporal(task, f), EXPANDED_OPERATORS) for f in (part.body, guard)]
         except LimitReached:
             raise TooHard("a quantifier over temporal formulas has too many instances") from None
-        leaves = tuple({id(leaf): leaf for formula in (body, guard) for leaf in _iterate_leaves(formula)}.values())
-        return _PreparedPart(part, body, guard, leaves, ignores_repetition(body) and ignores_repetition(guard))
+        ignores = ignores_repetition(body) and ignores_repetition(guard)
+        return _PreparedPart(part, body, guard, find_leaves(body, guard), ignores)
 
     def _encode_leaf(self, formula: Formula, object_of_slot: dict[int, int]) -> Literal:
         compiler, state = self.template.compiler, self.template.state
@@ -199,14 +199,3 @@ def encode_goal(timeline: FactTimeline) -> Literal:
             )
             timeline.check_limits()
     return circuit.disjunction(cases)
-
-
-def _iterate_leaves(formula: Formula) -> Iterator[Formula]:
-    """The maximal formulas without temporal operators."""
-    stack = [formula]
-    while stack:
-        part = stack.pop()
-        if is_temporal(part):
-            stack.extend(children(part))
-        else:
-            yield part

@@ -45,13 +45,11 @@ class Question(NamedTuple):
     """Variables whose values decide whether a completion is good.
 
     ``variables`` is subset-minimal and not empty. It is ``None`` if the completions are all good or all bad, or if the
-    search gave up; ``note`` says which. ``is_safe_in_bad``: the plan is SAFE in some world of some bad completion, so
-    outcomes decide there. It is ``None`` if no completion is bad or the search gave up.
+    search gave up; ``note`` says which.
     """
 
     variables: Sequence[OpenVariable] | None
     note: str = ""
-    is_safe_in_bad: bool | None = None
 
 
 def find_question(search: CompletionSearch, max_facts: int | None = None) -> Question:
@@ -63,9 +61,8 @@ def find_question(search: CompletionSearch, max_facts: int | None = None) -> Que
     """
     try:
         if not search.has_good_completion():
-            is_safe_in_bad = search.is_safe_in_some_bad_world()
-            reason = "outcomes alone decide" if is_safe_in_bad else "no world is safe"
-            return Question(None, f"every completion is bad: {reason}", is_safe_in_bad=is_safe_in_bad)
+            reason = "outcomes alone decide" if search.is_safe_in_some_bad_world() else "no world is safe"
+            return Question(None, f"every completion is bad: {reason}")
         if max_facts is not None and len(find_dependencies(search.circuit, [search.good]).nodes) > MAX_GATES:
             return Question(None, "not found: the plan is too large")
         if search.find_bad_model() is None:
@@ -77,10 +74,7 @@ def find_question(search: CompletionSearch, max_facts: int | None = None) -> Que
             return Question(None, f"{TOO_MANY_FACTS_NOTE} {max_facts} facts")
         if minimal.reason:
             return Question(None, f"not minimal: {minimal.reason}")
-        try:
-            return Question(minimal.elements, is_safe_in_bad=search.is_safe_in_some_bad_world())
-        except GaveUp:
-            return Question(minimal.elements)
+        return Question(minimal.elements)
     except GaveUp as reason:
         return Question(None, f"not found: {reason}")
 

@@ -19,7 +19,7 @@ from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Formula, Number, Or, Quantified, Temporal, Truth
-from plansafe.verifier.model.operations import children, is_temporal, map_children, negate
+from plansafe.verifier.model.operations import find_leaves, is_temporal, map_children, negate
 from plansafe.verifier.rules.model import RulePart, find_action_atom
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.encoding import InstanceLiteral
@@ -68,7 +68,7 @@ class TemporalRule:
             after: Formula = Temporal("next", (body,)) if part.after else body
             body = after if part.guard is None else Or((negate(part.guard), after))
         self.formula = expand_operators(ground_temporal(self.task, body))
-        self.leaves = find_leaves(self.formula)
+        self.leaves = [leaf for leaf in find_leaves(self.formula) if not isinstance(leaf, Truth)]
         self._is_response = (
             isinstance(body, Temporal) and body.operator in RESPONSES and not any(map(is_temporal, body.operands))
         )
@@ -300,19 +300,6 @@ class TemporalRule:
         if self._match is not None:  # a matched letter is a segment of its own
             starts |= {letter + 1 for letter in letters}
         return sorted([letter for letter in starts if 0 <= letter <= last])
-
-
-def find_leaves(formula: Formula) -> list[Formula]:
-    """The maximal subformulas without temporal operators, except constants."""
-    leaves: list[Formula] = []
-    stack = [formula]
-    while stack:
-        part = stack.pop()
-        if is_temporal(part):
-            stack.extend(children(part))
-        elif not isinstance(part, Truth):
-            leaves.append(part)
-    return list({id(leaf): leaf for leaf in leaves}.values())
 
 
 def _make_static_condition(formula: Formula) -> Formula:

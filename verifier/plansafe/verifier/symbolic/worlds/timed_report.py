@@ -8,10 +8,9 @@ read; the other open facts take any allowed value.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from time import monotonic
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.limits import check_deadline
 from plansafe.verifier.reporting.report import Finding, FindingClass, Worlds
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.worlds.open_parts import OpenParts, OpenPartsReporter
@@ -98,8 +97,7 @@ def audit_each_world(
             if len(verdicts) == MAX_WORLDS:
                 limits[f"there are more than {MAX_WORLDS:,} worlds to replay one by one"] = None
                 break
-            if deadline is not None and monotonic() > deadline:
-                raise LimitReached(LimitKind.TIME)
+            check_deadline(deadline)
             verdict = audit_world(Completion(facts, {}, outcomes))
             limits.update(dict.fromkeys(verdict.limits))
             rules = merge_rule_counts([rules, verdict.rules])

@@ -8,7 +8,6 @@ trace stores the changes of each happening, not the states. In an untimed plan, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
@@ -16,7 +15,7 @@ from plansafe.verifier.execution.happening import END, START, Event
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model.footprints import Footprint, make_empty_footprint
-from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.limits import check_deadline
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import Number, Snap
 from plansafe.verifier.symbolic.circuits import terms
@@ -80,8 +79,7 @@ class TraceEncoder:
         circuit, state = self.circuit, start.copy()
         trace = SymbolicTrace(start, [StateChanges([], [])], [TRUE], [], [0], {}, True, None)
         for time, events in happenings:
-            if deadline is not None and monotonic() > deadline:
-                raise LimitReached(LimitKind.TIME)
+            check_deadline(deadline)
             failures: Failures = {}
             try:
                 changes = self._encode_happening(state, time, events, failures)
