@@ -201,6 +201,22 @@ def test_either_of_two_ways_is_not_needed_but_both_together_from_one_step_are() 
     assert needed("(both) (use)") == {(1, True)}
 
 
+def test_more_links_than_the_limit_change_only_the_links_that_are_not_needed() -> None:
+    case = random_case("steps", 0)
+    assert case is not None
+    dropped = 0
+    for plan in case.plans:
+        steps = case.checker.read(Source("p", "\n".join(plan))).steps
+        full = find_causal_structure(case.checker, steps)
+        remaining = tuple([link for link in full.links if link.needed or link.rule is not None])
+        assert find_causal_structure(case.checker, steps, len(full.links)) == full
+        assert find_causal_structure(case.checker, steps, 0) == full._replace(
+            links=remaining, has_all_links=not full.links
+        )
+        dropped += len(full.links) - len(remaining)
+    assert dropped
+
+
 STREAMS = ["steps", "past", "ends", "ltl", "pddl3", "mixed"]
 
 

@@ -44,15 +44,33 @@ def emit_argument_match(
     return lines, frozenset(bound)
 
 
+def _define_match(emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]) -> str:
+    """The name of ``f(code) -> bool``, whether a code matches arguments as by :func:`emit_argument_match`."""
+    tests: list[str] = []
+    values: dict[int, str] = {}
+    for place, argument in enumerate(arguments):
+        value = emitter.argument_of_code(predicate, place, "code")
+        slot = -1 - argument
+        if argument >= 0 or slot in values:
+            tests.append(f"{value} == {argument if argument >= 0 else values[slot]}")
+        elif slot in domains:
+            values[slot] = value
+            if not emitter.contains_all_objects(domains[slot]):
+                tests.append(f"{value} in {emitter.member_set_name(domains[slot])}")
+    return emitter.define_once("code", [f"return {' and '.join(tests) or True}"])
+
+
 class Trigger(NamedTuple):
     """``find(S, F, I, code, out)`` appends the bindings that a change of ``predicate`` may have made true.
 
     ``added`` is ``None`` for fluents and for facts below a quantifier: any change may have made bindings true.
+    ``matches(code)`` is False for codes for which ``find`` appends nothing in any state.
     """
 
     predicate: int
     added: bool | None
     find: Callable[..., None]
+    matches: Callable[[int], bool]
 
 
 class Extension(NamedTuple):
@@ -72,20 +90,28 @@ def compile_extension(
 ) -> Extension:
     """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
     search = _Search(emitter, condition, positive, parameters)
-    names = [search.define_trigger(*read) for read in search.list_reads()]
+    definitions = [search.define_trigger(*read) for read in search.list_reads()]
     find_all = emitter.compile_lines(_CONTEXT, search.emit_search() or ["pass"])
-    triggers = [Trigger(predicate, added, emitter.compile_function(name)) for predicate, added, name in names]
-    return Extension(parameters, find_all, tuple(triggers))
+    return Extension(parameters, find_all, tuple([search.compile_trigger(d) for d in definitions]))
 
 
 def compile_matches(
     emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...], predicate: int
-) -> list[Callable[..., None]]:
+) -> list[Trigger]:
     """Compile the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
     search = _Search(emitter, condition, True, parameters)
     reads = [(disjunct, read, added) for disjunct, read, added in search.list_reads() if added is not False]
-    names = [search.define_trigger(*read)[2] for read in reads if emitter.task.find_subject(read[1]) == predicate]
-    return [emitter.compile_function(name) for name in names]
+    definitions = [search.define_trigger(*read) for read in reads if emitter.task.find_subject(read[1]) == predicate]
+    return [search.compile_trigger(definition) for definition in definitions]
+
+
+class _TriggerDefinition(NamedTuple):
+    """A :class:`Trigger` whose functions are defined and not yet compiled."""
+
+    predicate: int
+    added: bool | None
+    find_name: str
+    match_name: str
 
 
 class _Search:
@@ -125,15 +151,20 @@ class _Search:
                         reads.add(key)
                         yield disjunct, read, added
 
-    def define_trigger(
-        self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None
-    ) -> tuple[int, bool | None, str]:
-        """Define the function of a :class:`Trigger`; return its predicate, ``added`` and the function's name."""
+    def define_trigger(self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None) -> _TriggerDefinition:
+        """Define the functions of a :class:`Trigger`."""
         predicate, domains = self.emitter.task.find_subject(read), self._find_domains(disjunct)
         match_lines, bound = emit_argument_match(self.emitter, predicate, read.arguments, domains)
         name = self.emitter.fresh_name()
         self.emitter.define(name, _CONTEXT, match_lines + self._emit(disjunct, domains, bound))
-        return predicate, added, name
+        match_name = _define_match(self.emitter, predicate, read.arguments, domains)
+        return _TriggerDefinition(predicate, added, name, match_name)
+
+    def compile_trigger(self, definition: _TriggerDefinition) -> Trigger:
+        """Compile a defined trigger."""
+        compile_function = self.emitter.compile_function
+        find, matches = compile_function(definition.find_name), compile_function(definition.match_name)
+        return Trigger(definition.predicate, definition.added, find, matches)
 
 
 class ReadPattern(NamedTuple):

@@ -135,9 +135,13 @@ class _RuleCondition(NamedTuple):
 
 
 class CausalLinker:
-    """Finds ``links``, ``open_preconditions`` and ``threats`` in one backward pass (:meth:`link_all`)."""
+    """Finds ``links``, ``open_preconditions`` and ``threats`` in one backward pass (:meth:`link_all`).
 
-    def __init__(self, checker: Checker, steps: ResolvedSteps, run: RecordedRun) -> None:
+    If there are more than ``max_links`` links, only the needed links and the links of violated rules remain, and
+    ``has_all_links`` is False.
+    """
+
+    def __init__(self, checker: Checker, steps: ResolvedSteps, run: RecordedRun, max_links: int | None = None) -> None:
         self.checker = checker
         self.task = checker.engine.task
         self.steps = steps
@@ -145,6 +149,10 @@ class CausalLinker:
         self.finder = SupportFinder(checker.engine, run.state)
         self.goal_step = len(steps) + 1
         self.links: dict[Link, None] = {}
+        self.has_all_links = True
+        self.producers: dict[int, set[int]] = {}
+        """By step or goal, the producers of its links; the links of violated rules do not count."""
+        self._max_links = max_links
         self.open_preconditions: dict[OpenPrecondition, None] = {}
         self.threats: dict[Threat, None] = {}
         self._initial_fluents = checker.engine.make_initial_state().fluents
@@ -213,10 +221,21 @@ class CausalLinker:
                         self.threats[Threat(step, text, consumer)] = None
 
     def _add_links(self, literal: SupportLiteral, consumer: int, kind: str, needed: bool) -> None:
-        text = literal.text(self.task)
-        for producer in {self.run.find_last_changer(variable, consumer) for variable in literal.variables}:
-            self.links[Link(producer, text, consumer, kind, needed)] = None
+        producers = {self.run.find_last_changer(variable, consumer) for variable in literal.variables}
+        self.producers.setdefault(consumer, set()).update(producers)
         self._needed_later.update(literal.variables)
+        if needed or self.has_all_links:
+            text = literal.text(self.task)
+            for producer in producers:
+                self._keep_link(Link(producer, text, consumer, kind, needed))
+
+    def _keep_link(self, link: Link) -> None:
+        """Keep a link; beyond the limit, only if it is needed or of a violated rule."""
+        if self.has_all_links or link.needed or link.rule is not None:
+            self.links[link] = None
+        if self.has_all_links and self._max_links is not None and len(self.links) > self._max_links:
+            self.has_all_links = False
+            self.links = {link: None for link in self.links if link.needed or link.rule is not None}
 
     # -- effects ------------------------------------------------------------------------------------------------------
 
@@ -234,8 +253,9 @@ class CausalLinker:
                 self._link_numbers(self._instantiate_effect(effect, full_binding), number)
         for variable in needed_variables:
             relevant = list(self._find_writers(effects.writers[variable[0]], binding, variable))
-            for literal in self._find_effect_literals(variable, relevant, variable in changed_variables):
-                self._add_links(literal, number, "effect", literal.necessary)
+            if relevant:
+                for literal in self._find_effect_literals(variable, relevant, variable in changed_variables):
+                    self._add_links(literal, number, "effect", literal.necessary)
 
     def _index_effects(self, action: Action) -> _ActionEffects:
         """The effects of an action by the facts and fluents that they change; none if they do not read the state."""
@@ -353,7 +373,8 @@ class CausalLinker:
             first = self.run.changers[fluent][0]
             function = self.task.functions[index]
             name = " ".join([function.name, *self.task.names(self.task.decode(code, len(function.types)))])
-            self.links[Link(first, f"({name}) has a value", consumer, "effect")] = None
+            self.producers.setdefault(consumer, set()).add(first)
+            self._keep_link(Link(first, f"({name}) has a value", consumer, "effect"))
 
     # -- violated rules -----------------------------------------------------------------------------------------------
 
@@ -382,8 +403,7 @@ class CausalLinker:
             for literal in literals:
                 text = literal.text(self.task)
                 for producer in {self.run.find_last_changer(variable, step + 1) for variable in literal.variables}:
-                    link = Link(producer, text, condition.consumer, "rule", literal.necessary, condition.rule)
-                    self.links[link] = None
+                    self._keep_link(Link(producer, text, condition.consumer, "rule", literal.necessary, condition.rule))
 
     def _is_state_formula(self, formula: Formula) -> bool:
         return not is_temporal(formula) and not mentions(formula, self._action_predicates)
@@ -410,7 +430,7 @@ class CausalLinker:
                 value = next(value for *fact, value in last_changes if fact == [index, code])
                 text = task.fact_text(index, code)
                 literal = text if value else f"(not {text})"
-                self.links[Link(changes[-1], literal, consumer, "rule", False, rule)] = None
+                self._keep_link(Link(changes[-1], literal, consumer, "rule", False, rule))
 
 
 class _ActionEffects(NamedTuple):

@@ -20,7 +20,8 @@ class CausalStructure(NamedTuple):
     """The causal links of a plan; ``steps`` are the steps' texts. All in order of steps.
 
     ``redundant``: steps that can be omitted together without making another step impossible, a part of the goal false,
-    or a further rule instance violated.
+    or a further rule instance violated. Unless ``has_all_links``, there were too many links: ``links`` has the needed
+    links and the links of violated rules.
     """
 
     steps: tuple[str, ...]
@@ -28,6 +29,7 @@ class CausalStructure(NamedTuple):
     open_preconditions: tuple[OpenPrecondition, ...]
     threats: tuple[Threat, ...]
     redundant: tuple[int, ...]
+    has_all_links: bool = True
 
     @property
     def goal(self) -> int:
@@ -35,15 +37,16 @@ class CausalStructure(NamedTuple):
         return len(self.steps) + 1
 
 
-def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStructure:
+def find_causal_structure(checker: Checker, steps: ResolvedSteps, max_links: int | None = None) -> CausalStructure:
     """Return the causal links, open preconditions, threats and redundant steps of a plan under *force*.
 
+    If there are more than ``max_links`` links, only the needed links and the links of violated rules are returned.
     Raises :class:`NotCovered` for durative actions, timed literals and numbers that grow too large. Linear in the
     length of the plan, except for redundancy under rules: about log(n) replays for each step that only a rule needs.
     """
     run = record_run(checker, steps)
     full_run = _ReducedRun(checker, steps, frozenset())
-    linker = CausalLinker(checker, steps, run)
+    linker = CausalLinker(checker, steps, run, max_links)
     criteria = checker.options.criteria
     deciding = [v for v in full_run.outcome.violations if checker.engine.is_decisive(v, criteria)]
     linker.link_all(deciding, full_run.step_of_letter)
@@ -56,7 +59,8 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStruc
         tuple(links),
         tuple(sorted(linker.open_preconditions, key=lambda missing: (missing.consumer, missing.literal))),
         tuple(sorted(linker.threats, key=lambda threat: (threat.consumer, threat.step, threat.literal))),
-        _find_redundant_steps(checker, steps, links, full_run),
+        _find_redundant_steps(checker, steps, linker.producers, full_run),
+        linker.has_all_links,
     )
 
 
@@ -95,16 +99,12 @@ class _ReducedRun:
 
 
 def _find_redundant_steps(
-    checker: Checker, steps: ResolvedSteps, links: list[Link], full_run: _ReducedRun
+    checker: Checker, steps: ResolvedSteps, producers: dict[int, set[int]], full_run: _ReducedRun
 ) -> tuple[int, ...]:
     """Return the steps without a chain of links to the goal, except those that a rule needs.
 
     Omits blocks of steps, last to first, and halves a block that a rule needs.
     """
-    producers: dict[int, set[int]] = {}
-    for link in links:
-        if link.kind != "rule":
-            producers.setdefault(link.consumer, set()).add(link.producer)
     useful_steps: set[int] = set()
     stack = [len(steps) + 1]
     while stack:

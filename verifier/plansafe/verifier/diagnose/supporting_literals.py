@@ -136,38 +136,50 @@ class SupportFinder:
 
     def find_direct_literals(
         self, formula: Formula, binding: Binding, value: bool, necessary: bool
-    ) -> Iterator[SupportLiteral]:
-        """The literals of the formula itself that its value rests on; derived predicates are not traced."""
+    ) -> list[SupportLiteral]:
+        """Return the literals of the formula itself that its value rests on; derived predicates are not traced."""
+        literals: list[SupportLiteral] = []
+        self._collect_direct_literals(formula, binding, value, necessary, literals)
+        return literals
+
+    def _collect_direct_literals(
+        self, formula: Formula, binding: Binding, value: bool, necessary: bool, literals: list[SupportLiteral]
+    ) -> None:
         match formula:
             case Atom():
-                yield SupportLiteral(formula, binding, value, (self.find_fact(formula, binding),), necessary)
+                literals.append(SupportLiteral(formula, binding, value, (self.find_fact(formula, binding),), necessary))
             case Compare():
                 fluents = self.list_fluents(formula, binding)
                 if fluents:
-                    yield SupportLiteral(formula, binding, value, fluents, necessary)
+                    literals.append(SupportLiteral(formula, binding, value, fluents, necessary))
             case Not():
-                yield from self.find_direct_literals(formula.body, binding, not value, necessary)
+                self._collect_direct_literals(formula.body, binding, not value, necessary, literals)
             case And() | Or():
                 parts = [(part, binding) for part in formula.parts]
-                yield from self._find_literals_of_parts(parts, isinstance(formula, Or), value, necessary)
+                self._collect_literals_of_parts(parts, isinstance(formula, Or), value, necessary, literals)
             case Quantified():
                 parts = [
                     (formula.body, full_binding) for full_binding in self.task.bindings(formula.variables, binding)
                 ]
-                yield from self._find_literals_of_parts(parts, not formula.universal, value, necessary)
+                self._collect_literals_of_parts(parts, not formula.universal, value, necessary, literals)
             case Truth() | Equal() | Temporal():
                 pass  # no step can change these
             case _:
                 assert_never(formula)
 
-    def _find_literals_of_parts(
-        self, parts: list[tuple[Formula, Binding]], deciding: bool, value: bool, necessary: bool
-    ) -> Iterator[SupportLiteral]:
+    def _collect_literals_of_parts(
+        self,
+        parts: list[tuple[Formula, Binding]],
+        deciding: bool,
+        value: bool,
+        necessary: bool,
+        literals: list[SupportLiteral],
+    ) -> None:
         if value is deciding:  # each part with this value suffices
             parts = [(part, binding) for part, binding in parts if self.holds(part, binding) is value]
             necessary = necessary and len(parts) == 1
         for part, binding in parts:
-            yield from self.find_direct_literals(part, binding, value, necessary)
+            self._collect_direct_literals(part, binding, value, necessary, literals)
 
     # -- missing literals ---------------------------------------------------------------------------------------------
 

@@ -146,7 +146,7 @@ def _monitor_text(engine: Engine, part: RulePart, monitor: InvariantMonitor | Au
 
 def _triggers_text(task: Task, monitor: InvariantMonitor | Automaton) -> str:
     """The changes that may change a binding's value: facts that become true (``+``) or false (``-``)."""
-    changes = [(predicate, added) for predicate, added, _ in monitor.list_triggers()]
+    changes = [(trigger.predicate, trigger.added) for trigger in monitor.list_triggers()]
     if isinstance(monitor, Automaton):  # changes of leaves without parameters wake it without a search
         searched = {predicate for predicate, _ in changes}
         changes += [(predicate, None) for predicate in monitor.all_readers.by_predicate if predicate not in searched]

@@ -106,9 +106,9 @@ class LiftedRelaxation:
                 self.step_rules.setdefault(names[find_action_predicate(part.step)], []).append(step_rule)
         for monitor in prototype.monitors:
             if isinstance(monitor, InvariantMonitor) and not monitor.final and monitor.part in deciding_parts:
-                for predicate, added, _ in monitor.list_triggers():
-                    for value in (True, False) if added is None else (added,):
-                        invariants = self.invariants.setdefault((predicate, value), [])
+                for trigger in monitor.list_triggers():
+                    for value in (True, False) if trigger.added is None else (trigger.added,):
+                        invariants = self.invariants.setdefault((trigger.predicate, value), [])
                         if monitor not in invariants:
                             invariants.append(monitor)
 

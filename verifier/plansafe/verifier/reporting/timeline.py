@@ -16,6 +16,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.happening import Event
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
+from plansafe.verifier.execution.monitors.monitor_summary import count_candidates
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.outcome import LetterCause
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
@@ -195,6 +196,10 @@ class _Recorder:
         self.initial: tuple[tuple[str, str], ...] = ()
         self._action_predicates = frozenset(engine.action_predicates.values())
         self._previous_runtime: Runtime | None = None
+        self._broken: dict[int, set[Instance]] = {}
+        """By the number of their monitor, the instances whose violation continues; no entry without one."""
+        self._at_risk: dict[int, set[Instance]] = {}
+        """By the number of their monitor, the instances that would be violated if the plan ended here."""
         self._instances_at_risk: dict[int, list[Instance]] = {}
         self._recorded_count = 0
         self._last_spans: dict[tuple[int, str], int] = {}
@@ -255,30 +260,55 @@ class _Recorder:
     # -- rules --------------------------------------------------------------------------------------------------------
 
     def _record_rules(self, run: Replay, runtime: Runtime) -> None:
-        """Record the statuses of the rules: compared with the letter before, and if the plan ended here."""
-        end = runtime.fork()
-        end.finish(run.state, run.letter_time())
-        now = runtime.fork()
-        before = self._previous_runtime
+        """Record the statuses of the rules: compared with the letter before, and if the plan ended here.
+
+        Only the monitors that have changed since the letter before, or read its actions, are examined.
+        """
+        before, now = self._previous_runtime, runtime.fork()
+        self._previous_runtime = now
+        changed = [
+            number
+            for number, monitor in enumerate(now.monitors)
+            if before is None or monitor is not before.monitors[number]
+        ]
         if before is None:
-            monitors = [*now.monitors, *[check for checks in now.checks.values() for check in checks]]
+            checks = [check for checks in now.checks.values() for check in checks]
+            monitors = [*now.monitors, *checks]
             begun = remove_preferences(now, [b for monitor in monitors for b in find_violations_since(None, monitor)])
         else:
             begun = find_new_violations(before, now)
         breaks = {(instance.part, instance.binding) for instance in begun if not instance.undecided}
-        invariants = [m for m in now.monitors if isinstance(m, InvariantMonitor) and not m.final]
-        broken = {(invariant.part, binding) for invariant in invariants for binding in invariant.episodes}
-        violated = {(v.part, v.binding) for v in now.collect_violations()} | broken
-        at_risk = {(v.part, v.binding) for v in end.collect_violations()} - violated - breaks
-        counts_before = now.count_triggers() if before is None else before.count_triggers()
-        counts = zip(counts_before, now.count_triggers(), strict=True)
-        triggered = [rule for rule, (old, new) in enumerate(counts) if old != new]
+        for number in changed:
+            monitor = now.monitors[number]
+            if isinstance(monitor, InvariantMonitor) and not monitor.final:
+                _replace_instances(self._broken, number, {(monitor.part, binding) for binding in monitor.episodes})
+        letter_time = run.letter_time()
+        for number in dict.fromkeys([*changed, *now.list_due_at_actions()]):
+            violated = {(v.part, v.binding) for v in now.monitors[number].violations}.union(
+                self._broken.get(number, ())
+            )
+            at_end = {(v.part, v.binding) for v in now.find_violations_at_end(number, run.state, letter_time)}
+            _replace_instances(self._at_risk, number, at_end - violated)
+        broken = {instance for instances in self._broken.values() for instance in instances}
+        at_risk = {instance for instances in self._at_risk.values() for instance in instances}
         self._record_status(run.letter, BREAKS, self._group_by_rule(breaks))
         self._record_status(run.letter, BROKEN, self._group_by_rule(broken - breaks))
         self._instances_at_risk = self._group_by_rule(at_risk)
         self._record_status(run.letter, AT_RISK, self._instances_at_risk)
+        triggered = [] if before is None else self._find_triggered_rules(before, now, changed)
         self._record_status(run.letter, WATCHES, {rule: [] for rule in triggered})
-        self._previous_runtime = now
+
+    def _find_triggered_rules(self, before: Runtime, now: Runtime, changed: Iterable[int]) -> list[int]:
+        """Return the rules that a change or a matching step concerns, in order; ``changed`` are the monitors."""
+        triggered = {
+            self._parts[now.monitors[number].part].rule
+            for number in changed
+            if count_candidates(now.monitors[number]) != count_candidates(before.monitors[number])
+        }
+        if now.match_counts != before.match_counts:
+            counts = zip(before.match_counts, now.match_counts, strict=True)
+            triggered.update([rule for rule, (old, new) in enumerate(counts) if old != new])
+        return sorted(triggered)
 
     def _group_by_rule(self, instances: Iterable[Instance]) -> dict[int, list[Instance]]:
         by_rule: dict[int, list[Instance]] = {}
@@ -305,6 +335,14 @@ class _Recorder:
             self._last_spans[rule, status] = len(spans)
             spans.append(RuleStatusSpan(letter, letter, status, bindings, len(instances)))
             self._recorded_count += 1 + len(bindings)
+
+
+def _replace_instances(by_monitor: dict[int, set[Instance]], number: int, instances: set[Instance]) -> None:
+    """Replace the instances of a monitor; remove its entry if there are none."""
+    if instances:
+        by_monitor[number] = instances
+    else:
+        by_monitor.pop(number, None)
 
 
 class _RecordedReplay(Replay):

@@ -296,7 +296,7 @@ def _graph(prepared: Prepared, read: ResolvedPlan, examination: Examined) -> dic
     if len(read.steps) > MOST_EXPLAINED:
         return {"graph_note": f"The plan has more than {MOST_EXPLAINED:,} steps, so its causal graph is not drawn."}
     try:
-        structure = find_causal_structure(prepared.checker, read.steps)
+        structure = find_causal_structure(prepared.checker, read.steps, MOST_LINKS)
     except NotCovered as reason:
         return {"graph_note": f"The causal graph cannot be computed: {reason}."}
     diagnosis = None
@@ -310,9 +310,11 @@ def _graph(prepared: Prepared, read: ResolvedPlan, examination: Examined) -> dic
         for node in graph.nodes
     ]
     edges, note = graph.edges, {}
-    if len(edges) > MOST_LINKS:
+    if len(edges) > MOST_LINKS or not structure.has_all_links:
         edges = tuple([edge for edge in edges if edge.needed])[:MOST_LINKS]
-        note = {"graph_note": f"The plan has {len(graph.edges):,} links. The page has {len(edges):,} necessary ones."}
+        note = {
+            "graph_note": f"The plan has more than {MOST_LINKS:,} links. The page has {len(edges):,} necessary ones."
+        }
     return {"graph": {"nodes": nodes, "edges": [edge._asdict() for edge in edges]}, **note}
 
 

@@ -7,11 +7,11 @@ its letter and its state stay the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from math import prod
 
 from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.triggers import Trigger
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.leaves import AutomatonLeaves
@@ -67,6 +67,8 @@ class Automaton:
         self.all_readers = InstanceIndex([*self.leaves.local_patterns, *self.leaves.global_patterns])
         """Finds the facts that any leaf reads; it has no instances."""
         self.instances: dict[Binding, Instance] = {}
+        self._unshared_instances: set[Binding] | None = None
+        """The bindings whose instances no fork shares; ``None``: no fork shares any."""
         self.retired: set[Binding] = set()
         """The bindings whose instances are decided for good, or cannot be decided."""
         self.default_instance = Instance(self.program.start, 0)
@@ -106,12 +108,9 @@ class Automaton:
         self._default_awake = False
         self._time_bits = self.program.compare_time(letter_time)
 
-    def list_triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
-        """Return the functions that find bindings, each with its predicate and whether it follows added facts.
-
-        ``None``: it follows added and deleted facts, or the changes of a fluent.
-        """
-        return [(t.predicate, t.added, t.find) for search in self.searches for t in search.triggers]
+    def list_triggers(self) -> list[Trigger]:
+        """Return the triggers that find bindings."""
+        return [trigger for search in self.searches for trigger in search.triggers]
 
     @property
     def candidates(self) -> list[Binding]:
@@ -152,9 +151,10 @@ class Automaton:
             return True
         if self.mode in ("always", "each"):
             return False
-        return (not self.default_retired and self._is_unsatisfied(self.default_instance)) or any(
-            map(self._is_unsatisfied, self.instances.values())
-        )
+        states = {instance.state for instance in self.instances.values()}
+        if not self.default_retired:
+            states.add(self.default_instance.state)
+        return any(map(self._is_unsatisfied_in, states))
 
     def record_change(self, predicate: int, code: int) -> bool:
         """Record a changed fact for the instances that read it; return :meth:`is_affected`."""
@@ -190,9 +190,7 @@ class Automaton:
             self._global_bits = bits
         due_bindings = set(self._awake) if not all_due else set(self.instances)
         if self._affected_bindings:
-            due_bindings |= self._affected_bindings
-            for binding in self._affected_bindings:
-                self._update_bits(state, binding)
+            due_bindings.update([b for b in self._affected_bindings if self._update_bits(state, b)])
             self._affected_bindings.clear()
         if self._candidates:
             self.candidate_count += len(self._candidates)
@@ -203,9 +201,8 @@ class Automaton:
                         due_bindings.add(binding)
             self._candidates.clear()
         for binding in due_bindings:
-            instance = self.instances.get(binding)
-            if instance is not None:
-                self._advance(binding, instance, time_bits, letter_time)
+            if binding in self.instances:
+                self._advance(binding, self._unshare_instance(binding), time_bits, letter_time)
         if not self.default_retired and (self._default_awake or all_due):
             self._advance_default(time_bits, letter_time)
         if self.violation_log.tracks_initial:
@@ -232,17 +229,27 @@ class Automaton:
         instance.bits = bits
         self.readers.add(binding)
 
-    def _update_bits(self, state: State, binding: Binding) -> None:
-        """Evaluate the leaves of an instance again; retire it as undecided if one is undefined."""
+    def _update_bits(self, state: State, binding: Binding) -> bool:
+        """Evaluate the leaves of an instance again and return whether they differ; retire it if one is undefined."""
         instance = self.instances.get(binding)
         if instance is None:
-            return
+            return False
         bits = self.leaves.evaluate_local(state, binding)
         if bits is None:
             self.undecided.add(binding)
             self._retire(binding)
-        else:
-            instance.bits = bits
+            return False
+        if bits == instance.bits:
+            return False
+        self._unshare_instance(binding).bits = bits
+        return True
+
+    def _unshare_instance(self, binding: Binding) -> Instance:
+        """The instance of a binding, which may be changed: it is copied first if a fork shares it."""
+        if self._unshared_instances is not None and binding not in self._unshared_instances:
+            self._unshared_instances.add(binding)
+            self.instances[binding] = self.instances[binding].copy()
+        return self.instances[binding]
 
     def _retire_all(self) -> None:
         """Retire all instances as undecided, because a leaf without parameters is undefined."""
@@ -369,23 +376,24 @@ class Automaton:
         """Report the unsatisfied instances at the end of the trace, whose last letter has just been read."""
         if self.mode not in ("always", "each"):
             for binding, instance in self.instances.items():
-                if self._is_unsatisfied(instance):
+                if self._is_unsatisfied_in(instance.state):
                     self.violation_log.report(binding, instance, letter, at_end=True)
-            if not self.default_retired and self._is_unsatisfied(self.default_instance):
+            if not self.default_retired and self._is_unsatisfied_in(self.default_instance.state):
                 for binding in self._list_shared_bindings():
                     self.violation_log.report(binding, self.default_instance.copy(), letter, at_end=True)
         self.violation_log.settle_all()
 
-    def _is_unsatisfied(self, instance: Instance) -> bool:
-        """Whether an instance is violated if the trace ends now."""
+    def _is_unsatisfied_in(self, state: int) -> bool:
+        """Whether an instance in a state of the program is violated if the trace ends now."""
         if self.program.past_mode:
-            return not self.program.read_output(instance.state)
-        return self.program.find_verdict(instance.state) < PRESENTLY_SATISFIED
+            return not self.program.read_output(state)
+        return self.program.find_verdict(state) < PRESENTLY_SATISFIED
 
     def fork(self) -> Automaton:
         """Return an independent copy, which shares the program and its tables."""
         copy = shallow_copy(self)
-        copy.instances = {b: i.copy() for b, i in self.instances.items()}
+        copy.instances = dict(self.instances)
+        copy._unshared_instances, self._unshared_instances = set(), set()  # noqa: SLF001 - of its own class
         copy.retired = set(self.retired)
         copy.default_instance = self.default_instance.copy()
         copy.readers = self.readers.fork()

@@ -116,6 +116,8 @@ class InstanceIndex:
         self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in self._shapes]
         self._changed_entries: list[dict[Binding, set[Binding]]] | None = None
         """The differences from the tables since a fork shares them; ``None``: no fork shares them."""
+        self._unshared_keys: list[set[Binding]] = []
+        """By table, the keys whose sets in the differences no fork shares."""
 
     def add(self, binding: Binding) -> None:
         """Register an instance."""
@@ -140,8 +142,10 @@ class InstanceIndex:
         if self._changed_entries is None:
             return self._tables[number].setdefault(key, set())
         bindings = self._changed_entries[number].get(key)
-        if bindings is None:
-            bindings = self._changed_entries[number][key] = set(self._tables[number].get(key, ()))
+        if bindings is None or key not in self._unshared_keys[number]:
+            shared = self._tables[number].get(key, ()) if bindings is None else bindings
+            bindings = self._changed_entries[number][key] = set(shared)
+            self._unshared_keys[number].add(key)
         return bindings
 
     def add_readers(self, predicate: int, code: int, readers: set[Binding]) -> bool:
@@ -175,9 +179,11 @@ class InstanceIndex:
         return False
 
     def fork(self) -> InstanceIndex:
-        """An independent copy; linear in the changes since the tables were first shared."""
+        """An independent copy; linear in the keys that have changed since the tables were first shared."""
         copy = shallow_copy(self)
         if self._changed_entries is None:
             self._changed_entries = [{} for _ in self._shapes]
-        copy._changed_entries = [{key: set(b) for key, b in changes.items()} for changes in self._changed_entries]  # noqa: SLF001 - of its own class
+        copy._changed_entries = [dict(changes) for changes in self._changed_entries]  # noqa: SLF001 - of its own class
+        self._unshared_keys = [set() for _ in self._shapes]
+        copy._unshared_keys = [set() for _ in self._shapes]  # noqa: SLF001 - of its own class
         return copy

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
+from plansafe.verifier.compile.triggers import Trigger, compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
@@ -71,12 +71,9 @@ class InvariantMonitor:
         self._affected_bindings: set[Binding] = set()
         """The violated bindings that read a change since the last letter."""
 
-    def list_triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
-        """Return the functions that find bindings, each with its predicate and whether it follows added facts.
-
-        ``None``: it follows added and deleted facts, or the changes of a fluent.
-        """
-        return [(t.predicate, t.added, t.find) for t in self.search.triggers]
+    def list_triggers(self) -> Sequence[Trigger]:
+        """Return the triggers that find bindings."""
+        return self.search.triggers
 
     def is_stable(self, _letter_time: LetterTime) -> bool:
         """Whether :meth:`step` would change nothing."""

@@ -64,6 +64,8 @@ class Latch(Automaton):
         self.unknown_bindings: set[Binding] = set()
         """The bindings whose truth cannot be decided; ``()`` if none can be."""
         self._idle_bindings: list[Binding] = []
+        self._true_bindings: set[Binding] = set()
+        """The bindings of instances under which the formula holds at the letter read last."""
 
     def step(self, state: State, letter_time: LetterTime) -> None:
         """Read a letter; undecided instances become unknown, and are reported only by the checks that read them."""
@@ -74,6 +76,7 @@ class Latch(Automaton):
                 del self.instances[binding]
                 self.readers.remove(binding)
                 self._awake.discard(binding)
+                self._true_bindings.discard(binding)
         self._idle_bindings.clear()
         if self.undecided:
             self.unknown_bindings |= self.undecided
@@ -85,11 +88,22 @@ class Latch(Automaton):
             instance.state, instance.bits | self._global_bits, time_bits, letter_time
         )
         (self._awake.discard if sleeps else self._awake.add)(binding)
+        (self._true_bindings.add if self.program.read_output(instance.state) else self._true_bindings.discard)(binding)
         if instance.bits == self.default_bits:
             self._idle_bindings.append(binding)
 
+    def _retire(self, binding: Binding) -> None:
+        """Remove an instance, whose truth is unknown from now on."""
+        super()._retire(binding)
+        self._true_bindings.discard(binding)
+
     def finish(self, _state: State, letter: int) -> None:
         """A latch reports nothing at the end of the trace."""
+
+    @property
+    def may_hold(self) -> bool:
+        """Whether the formula may hold under some binding at the letter read last."""
+        return bool(self._true_bindings) or self.program.read_output(self.default_instance.state)
 
     def truth(self, binding: Binding) -> bool | None:
         """The formula at the letter read last; ``None`` if it cannot be decided."""
@@ -103,6 +117,7 @@ class Latch(Automaton):
         assert isinstance(copy, Latch)
         copy.unknown_bindings = set(self.unknown_bindings)
         copy._idle_bindings = []  # noqa: SLF001 - of its own class
+        copy._true_bindings = set(self._true_bindings)  # noqa: SLF001 - of its own class
         return copy
 
 
@@ -184,6 +199,9 @@ class LatchedCheck(StepCheck):
         self._late_body = TRUE if after else body
         for formula in (*self._late_guards, self._late_body):
             self._prepare(latches, emitter, formula, {v.slot: v for v in parameters})
+        references = [self.latch_references.get(id(guard)) for guard in self._late_guards]
+        self._required_latches = tuple([reference.monitor for reference in references if reference is not None])
+        """The latches (numbers of monitors) of the guards about the past alone, which must hold under some binding."""
 
     def _prepare(self, latches: LatchTable, emitter: Emitter, formula: Formula, variables: dict[int, Variable]) -> None:
         """Find the latches of the maximal temporal subformulas; compile the maximal other subformulas."""
@@ -199,6 +217,15 @@ class LatchedCheck(StepCheck):
             slots = tuple([v.slot for v in free_variables])
             self._evaluators[id(formula)] = ConditionEvaluator(emitter, formula, free_variables), slots
 
+    def may_be_due(self, monitors: Sequence[object]) -> bool:
+        """Whether the guards about the past may hold under some binding, after the latches have read the letter."""
+        for number in self._required_latches:
+            latch = monitors[number]
+            assert isinstance(latch, Latch)
+            if not latch.may_hold:
+                return False
+        return True
+
     def check_with_latches(self, state: State, truth: LatchTruth, letter_time: LetterTime) -> None:
         """Evaluate the steps that matched, after the latches have read the letter."""
         due_bindings = [binding for binding in self._due_bindings if self._late_guards_hold(state, binding, truth)]
@@ -209,7 +236,7 @@ class LatchedCheck(StepCheck):
     def _late_guards_hold(self, state: State, binding: Binding, truth: LatchTruth) -> bool:
         """Whether the guards about the past and the actions of the letter hold; they read no numbers."""
         values = dict(zip(self.slots, binding, strict=True))
-        return all([self._evaluate_formula(state, truth, formula, values) for formula in self._late_guards])
+        return all(self._evaluate_formula(state, truth, formula, values) for formula in self._late_guards)
 
     def _evaluate(self, state: State, binding: Binding, truth: LatchTruth) -> bool | None:
         return self._evaluate_formula(state, truth, self._late_body, dict(zip(self.slots, binding, strict=True)))

@@ -7,15 +7,22 @@ its state is reached (:meth:`Runtime.enter_state`). The others read it when the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton
+from plansafe.verifier.execution.monitors.dispatch import ChangeDispatch
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
-from plansafe.verifier.execution.monitors.latch import LatchedCheck, LatchTable, can_use_latches, make_latch_reader
+from plansafe.verifier.execution.monitors.latch import (
+    Latch,
+    LatchedCheck,
+    LatchTable,
+    can_use_latches,
+    make_latch_reader,
+)
 from plansafe.verifier.execution.monitors.monitor_summary import (
     MonitorSummary,
     StateMonitor,
@@ -30,7 +37,6 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.operations import is_temporal, mentions
 from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
-TriggerFunction = Callable[..., None]
 _FIRST_LETTER = LetterTime(0, 0, False)
 
 
@@ -82,7 +88,11 @@ class Runtime:
                     self.too_large.append(number)
         self._match_counter = MatchCounter(rule_set, emitter)
         self.indexes = FactIndexes(emitter, emitter.requested_indexes)
-        self._fill_dispatch_tables()
+        size = len(rule_set.task.predicates) + len(rule_set.task.functions)
+        self.dispatch = ChangeDispatch(self.monitors, self.checks, size)
+        """The monitors and checks that a change concerns; forks share this."""
+        self._awake: dict[int, None] = {}
+        self._due_at_actions: dict[int, None] = {}
         self._due_after: list[StepCheck] = []
 
     def _add_monitor(self, number: int, part: RulePart, emitter: Emitter) -> None:
@@ -135,23 +145,6 @@ class Runtime:
             return LatchedCheck(number, emitter, part.parameters, step, guard, body, self._latches, after=after)
         return None
 
-    def _fill_dispatch_tables(self) -> None:
-        """Make the tables from a changed predicate (or fluent) to the monitors that read it; forks share them."""
-        size = len(self.rule_set.task.predicates) + len(self.rule_set.task.functions)
-        self._added: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
-        self._deleted: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
-        self._readers: list[list[int]] = [[] for _ in range(size)]
-        for number, monitor in enumerate(self.monitors):
-            for predicate, added, find in monitor.list_triggers():
-                if added is not False:
-                    self._added[predicate].append((number, find))
-                if added is not True:
-                    self._deleted[predicate].append((number, find))
-            for predicate in _collect_read_predicates(monitor):
-                self._readers[predicate].append(number)
-        self._awake: dict[int, None] = {}
-        self._due_at_actions: dict[int, None] = {}
-
     @property
     def watched(self) -> frozenset[int]:
         """The predicates (and ``-1 - function``) whose changes the monitors read."""
@@ -159,7 +152,7 @@ class Runtime:
         return frozenset(
             [
                 i if i < predicate_count else predicate_count - 1 - i
-                for i, readers in enumerate(self._readers)
+                for i, readers in enumerate(self.dispatch.readers)
                 if readers
             ]
         ) | {p for p, _ in self.indexes.specs}
@@ -226,10 +219,11 @@ class Runtime:
         """Record changes in the monitors that they affect; these join ``due_monitors``, which read the next letter."""
         self.indexes.update(log)
         facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
-        monitors, unshared = self.monitors, self._unshared_monitors
+        monitors, unshared, find_monitors = self.monitors, self._unshared_monitors, self.dispatch.find_monitors
         bindings: list[tuple[int, ...]] = []
         for predicate, code, value in log:
-            for number in self._readers[predicate]:
+            readers, triggers = find_monitors(predicate, code, bool(value))
+            for number in readers:
                 monitor = monitors[number]
                 if unshared is None or number in unshared:
                     if monitor.record_change(predicate, code):
@@ -237,7 +231,7 @@ class Runtime:
                 elif monitor.is_affected(predicate, code):
                     self._unshare_monitor(number).record_change(predicate, code)
                     due_monitors[number] = None
-            for number, find in self._added[predicate] if value else self._deleted[predicate]:
+            for number, find in triggers:
                 find(facts, fluents, tables, code, bindings)
                 if bindings:
                     self._unshare_monitor(number).candidates.extend(bindings)
@@ -254,27 +248,45 @@ class Runtime:
         try:
             self._record_changes(state, log, self._due_at_actions)
             self.count_matches(action_facts)
-            latched: dict[LatchedCheck, None] = {}
+            latched: dict[tuple[int, int], list[int]] = {}
             for predicate, code in action_facts:
-                for position, shared_check in enumerate(self.checks.get(predicate, ())):
-                    bindings = shared_check.find_matching_bindings(state, self.indexes, code)
-                    if not bindings:
-                        continue
-                    check = self._unshare_check(predicate, position)
-                    check.check_step(state, bindings, letter_time)
-                    if isinstance(check, LatchedCheck):
-                        latched[check] = None
-                    elif check.after:
-                        self._due_after.append(check)
+                for position in self.dispatch.find_checks(predicate, code):
+                    shared_check = self.checks[predicate][position]
+                    if isinstance(shared_check, LatchedCheck):
+                        latched.setdefault((predicate, position), []).append(code)
+                    elif bindings := shared_check.find_matching_bindings(state, self.indexes, code):
+                        check = self._unshare_check(predicate, position)
+                        check.check_step(state, bindings, letter_time)
+                        if check.after:
+                            self._due_after.append(check)
             self._read_actions(state, letter_time)
-            for check in latched:
-                check.check_with_latches(state, make_latch_reader(self.monitors), letter_time)
-                if check.after:
-                    self._due_after.append(check)
+            for (predicate, position), codes in latched.items():
+                self._check_with_latches(state, predicate, position, codes, letter_time)
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
                 state.facts[predicate].discard(code)
         self._record_changes(state, [(predicate, code, False) for predicate, code, _ in log], self._due_at_actions)
+
+    def _check_with_latches(
+        self, state: State, predicate: int, position: int, codes: Iterable[int], letter_time: LetterTime
+    ) -> None:
+        """Evaluate a check that reads latches for the action facts of a predicate, after the latches' letter."""
+        check = self.checks[predicate][position]
+        assert isinstance(check, LatchedCheck)
+        if not check.may_be_due(self.monitors):
+            return
+        is_matched = False
+        for code in codes:
+            bindings = check.find_matching_bindings(state, self.indexes, code)
+            if bindings:
+                is_matched = True
+                self._unshare_check(predicate, position).check_step(state, bindings, letter_time)
+        if is_matched:
+            check = self._unshare_check(predicate, position)
+            assert isinstance(check, LatchedCheck)
+            check.check_with_latches(state, make_latch_reader(self.monitors), letter_time)
+            if check.after:
+                self._due_after.append(check)
 
     def _unshare_check(self, predicate: int, position: int) -> StepCheck:
         """A check that may be changed: it is copied first if a fork shares it."""
@@ -335,6 +347,23 @@ class Runtime:
         for number in numbers:
             if self.monitors[number].affects_end:
                 self._finish_monitor(self._unshare_monitor(number), state, letter_time.letter)
+
+    def list_due_at_actions(self) -> list[int]:
+        """The monitors (by number) that read the present letter when its actions are known."""
+        return list(self._due_at_actions)
+
+    def find_violations_at_end(self, number: int, state: State, letter_time: LetterTime) -> list[Violation]:
+        """The violations of a monitor if the trace ended at the present letter; nothing is changed."""
+        monitor = self.monitors[number]
+        if isinstance(monitor, Latch):
+            return []  # it reports nothing
+        if number in self._due_at_actions:
+            monitor = monitor.fork()
+            monitor.step(state, letter_time)
+        if monitor.affects_end:
+            monitor = monitor.fork()
+            monitor.finish(state, letter_time.letter)
+        return monitor.violations
 
     def find_possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
         """The monitors that may have a violation, ended or not, and the predicates of checks that may have one."""
@@ -407,9 +436,3 @@ class Runtime:
                 copy._unshared_checks[predicate] = set(range(len(copy.checks[predicate])))  # noqa: SLF001 - of its own class
             copy._due_after = list(due_checks.values())  # noqa: SLF001 - of its own class
         return copy
-
-
-def _collect_read_predicates(monitor: StateMonitor) -> set[int]:
-    predicates = {predicate for predicate, _, _ in monitor.list_triggers()}
-    predicates |= set(monitor.readers.by_predicate)
-    return predicates | set(monitor.all_readers.by_predicate) if isinstance(monitor, Automaton) else predicates

@@ -44,18 +44,22 @@ class StepCheck:
         self.after = after
         guard = TRUE if guard is None else guard
         violation_condition = And((step, guard)) if after else And((step, guard, Not(body)))
-        self._finds = compile_matches(emitter, violation_condition, parameters, self.predicate)
+        self._triggers = compile_matches(emitter, violation_condition, parameters, self.predicate)
         self._guard = ConditionEvaluator(emitter, guard, parameters)
         self.holds = ConditionEvaluator(emitter, body, parameters)
         self._due_bindings: list[Binding] = []
         self.undecided: set[Binding] = set()
         self.violations: list[Violation] = []
 
+    def may_match(self, code: int) -> bool:
+        """Whether an action fact matches some binding in some state."""
+        return any([trigger.matches(code) for trigger in self._triggers])
+
     def find_matching_bindings(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
         """The bindings that may match the next step, whose action fact is in the state."""
         bindings: list[Binding] = []
-        for find in self._finds:
-            find(state.facts, state.fluents, indexes.tables, code, bindings)
+        for trigger in self._triggers:
+            trigger.find(state.facts, state.fluents, indexes.tables, code, bindings)
         return bindings
 
     def check_step(self, state: State, bindings: Iterable[Binding], letter_time: LetterTime) -> None:
