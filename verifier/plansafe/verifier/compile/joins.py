@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.code_builder import CodeBuilder
 from plansafe.verifier.compile.normal_forms import FormulaLiteral
 from plansafe.verifier.model.nodes import (
@@ -23,7 +24,7 @@ from plansafe.verifier.model.operations import has_comparison
 MAX_LOOPS = 12
 
 
-class Join:
+class Join(NamedTuple):
     """Emits the loops that find all values of variables for which literals hold.
 
     ``context`` are the names that every function needs (``S, F`` or ``S, F, I, out``). With ``indexed`` the loops use
@@ -32,22 +33,12 @@ class Join:
     values. Variables without an entry in ``domains`` may have all objects; atoms must bind them.
     """
 
-    def __init__(
-        self,
-        emitter: CodeBuilder,
-        domains: dict[int, int],
-        context: str,
-        *,
-        indexed: bool,
-        guarded: bool = False,
-        unindexed_predicates: frozenset[int] = frozenset(),
-    ) -> None:
-        self.emitter = emitter
-        self.domains = domains
-        self.context = context
-        self.indexed = indexed
-        self.guarded = guarded
-        self.unindexed_predicates = unindexed_predicates
+    emitter: CodeBuilder
+    domains: dict[int, int]
+    context: str
+    indexed: bool
+    guarded: bool = False
+    unindexed_predicates: frozenset[int] = frozenset()
 
     def emit(
         self,
