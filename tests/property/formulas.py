@@ -155,6 +155,8 @@ class Formulas:
         roll = self.random.random()
         if depth <= 0 or roll < 0.1:
             return self.leaf(scope, level != "state")
+        if roll > 0.95 and len(scope) < 4:
+            return self.alternation(self.random.randint(2, 4), scope, level)
         if roll < 0.28 and len(scope) < 3:
             quantifier, variables, inner = self.quantified(scope)
             return (quantifier, variables, self.formula(depth - 1, inner, level))
@@ -168,6 +170,19 @@ class Formulas:
         if self.random.random() < 0.25:
             return ("since", self.formula(depth - 1, scope, "past"), self.formula(depth - 1, scope, "past"))
         return (self.random.choice(PAST_UNARY), self.formula(depth - 1, scope, "past"))
+
+    def alternation(self, depth: int, scope: Scope, level: str) -> Sexp:
+        """Alternating quantifiers; literals restrict most of their variables."""
+        if depth == 0:
+            return self.leaf(scope, level != "state")
+        quantifier, variables, inner = self.quantified(scope)
+        guards = [self.leaf(inner, False) for _ in range(self.random.choice((0, 1, 1, 1, 2)))]
+        body = [*guards, self.alternation(depth - 1, inner, level)]
+        if self.random.random() < 0.2:
+            body.append(self.alternation(depth - 1, inner, level))
+        if quantifier == "forall" and guards:
+            return (quantifier, variables, ("imply", ("and", *guards), ("or", *body[len(guards) :])))
+        return (quantifier, variables, (self.random.choice(("and", "and", "or")), *body))
 
     def connective(self, depth: int, scope: Scope, level: str) -> Sexp:
         """A Boolean combination."""

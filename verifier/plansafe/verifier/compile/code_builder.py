@@ -15,6 +15,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, assert_never
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -37,6 +38,25 @@ _CACHED_TEXTS = 8192
 
 IndexKey = tuple[int, tuple[int, ...]]
 """A predicate, and the positions of the arguments by which its facts are indexed."""
+
+
+class QuantifierView(NamedTuple):
+    """A quantifier whose matches monitors store by the values of its free variables.
+
+    A match is a binding under which the body of ``exists`` is true, or the body of ``forall`` false.
+    ``has_match(S, F, I, code)`` looks for one, and stores the answer in ``I[table]`` by the code of the values of
+    ``slots``. ``change_index``: its number in a log of changes, after the functions. ``read_predicates`` are the
+    predicates of its atoms. ``triggers`` are pairs of an index in the log and ``find(S, F, I, code, out)``, which adds
+    the codes that a change may affect to ``out``. It evaluates positive atoms alone, so facts that were deleted in the
+    same step must be present meanwhile.
+    """
+
+    change_index: int
+    table: int
+    slots: tuple[int, ...]
+    has_match: str
+    read_predicates: frozenset[int]
+    triggers: tuple[tuple[int, str], ...]
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
@@ -71,12 +91,17 @@ class CodeBuilder(ABC):
         """The number ``k`` of each index ``I[k]``, which maps the code of the key arguments to a set of full codes."""
         self.requested_indexes: set[IndexKey] = set()
         """The indexes that joins use since the caller set this to an empty set; the caller maintains these."""
+        self.for_monitors = False
+        """Whether conditions read indexes ``I``, and the views of quantifiers among them."""
+        self.views: list[QuantifierView] = []
+        """The views, each after those that it reads."""
         self.sources: list[str] = []
-        self._index_keys: list[IndexKey] = []
+        self._index_keys: list[IndexKey | None] = []
+        """By number, the key of an index; ``None`` for the table of a view."""
         self._queued_definitions: list[str] = []
         self._free_slots_by_identity: dict[int, tuple[Formula, frozenset[int]]] = {}
-        self._pushed_quantifiers: dict[int, Quantified] = {}
-        """The quantifiers that are as far inside as possible, by identity."""
+        self._pushed_quantifiers: dict[int, tuple[Quantified, Formula]] = {}
+        """By identity, quantifiers, each moved as far inside as possible."""
         self._function_count = 0
         self._names_of_texts: dict[tuple[str, ...], str] = {}
 
@@ -228,6 +253,11 @@ class CodeBuilder(ABC):
         """The code for an argument: a variable's name, or a constant's number."""
         return str(argument) if argument >= 0 else f"x{-1 - argument}"
 
+    def view_of_index(self, index: int) -> QuantifierView | None:
+        """The view with an index in a log of changes; ``None`` for predicates and fluents."""
+        number = index - len(self.task.predicates) - len(self.task.functions)
+        return self.views[number] if number >= 0 else None
+
     # -- indexes ------------------------------------------------------------------------------------------------------
 
     def number_index(self, predicate: int, positions: tuple[int, ...]) -> int:
@@ -236,12 +266,16 @@ class CodeBuilder(ABC):
         self.requested_indexes.add(key)
         number = self.indexes.get(key)
         if number is None:
-            number = self.indexes[key] = len(self.indexes)
-            self._index_keys.append(key)
+            number = self.indexes[key] = self.number_table(key)
         return number
 
-    def index_key(self, number: int) -> IndexKey:
-        """The predicate and the key positions of an index."""
+    def number_table(self, key: IndexKey | None) -> int:
+        """The number of a new table among the indexes; ``None``: of a view."""
+        self._index_keys.append(key)
+        return len(self._index_keys) - 1
+
+    def index_key(self, number: int) -> IndexKey | None:
+        """The predicate and the key positions of an index; ``None`` for the table of a view."""
         return self._index_keys[number]
 
     @contextmanager
@@ -255,13 +289,31 @@ class CodeBuilder(ABC):
 
     def argument_of_code(self, predicate: int, place: int, code: str = "c") -> str:
         """The expression for the argument at position ``place`` of a code."""
-        arity = len(self.task.get_symbol(predicate).types)
+        view = self.view_of_index(predicate)
+        arity = len(self.task.get_symbol(predicate).types if view is None else view.slots)
+        return self.digit_text(arity, place, code)
+
+    def digit_text(self, arity: int, place: int, code: str) -> str:
+        """The expression for the digit at position ``place`` of a code with ``arity`` digits."""
         power = self.object_count ** (arity - 1 - place)
         if power == 1:
             return code if arity == 1 else f"{code}%{self.object_count}"
         return f"{code}//{power}" if place == 0 else f"{code}//{power}%{self.object_count}"
 
+    def state_parameters_text(self, slots: Iterable[int]) -> str:
+        """The parameters of a function of a state and of variables."""
+        return ", ".join([self.context, *[f"x{slot}" for slot in slots]])
 
-def state_parameters_text(slots: Iterable[int]) -> str:
-    """The parameters of a function of a state and of variables."""
-    return ", ".join(["S", "F", *[f"x{slot}" for slot in slots]])
+    @property
+    def context(self) -> str:
+        """The parameters that every condition needs."""
+        return "S, F, I" if self.for_monitors else "S, F"
+
+    @contextmanager
+    def monitor_conditions(self, for_monitors: bool = True) -> Iterator[None]:
+        """Set :attr:`for_monitors` in the block."""
+        before, self.for_monitors = self.for_monitors, for_monitors
+        try:
+            yield
+        finally:
+            self.for_monitors = before

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
-from plansafe.verifier.compile.code_builder import CodeBuilder, state_parameters_text
+from plansafe.grammar.named_tuple import NamedTuple
+from plansafe.verifier.compile.code_builder import CodeBuilder
 from plansafe.verifier.compile.normal_forms import FormulaLiteral
 from plansafe.verifier.model.nodes import (
     And,
@@ -23,31 +24,21 @@ from plansafe.verifier.model.operations import has_comparison
 MAX_LOOPS = 12
 
 
-class Join:
+class Join(NamedTuple):
     """Emits the loops that find all values of variables for which literals hold.
 
     ``context`` are the names that every function needs (``S, F`` or ``S, F, I, out``). With ``indexed`` the loops use
     indexes ``I``, except for the ``unindexed_predicates``. Otherwise they choose at run time between the facts of a
     predicate and the objects of a type, whichever are fewer. ``guarded``: literals about numbers are evaluated in three
-    values.
+    values. Variables without an entry in ``domains`` may have all objects; atoms must bind them.
     """
 
-    def __init__(
-        self,
-        emitter: CodeBuilder,
-        domains: dict[int, int],
-        context: str,
-        *,
-        indexed: bool,
-        guarded: bool = False,
-        unindexed_predicates: frozenset[int] = frozenset(),
-    ) -> None:
-        self.emitter = emitter
-        self.domains = domains
-        self.context = context
-        self.indexed = indexed
-        self.guarded = guarded
-        self.unindexed_predicates = unindexed_predicates
+    emitter: CodeBuilder
+    domains: dict[int, int]
+    context: str
+    indexed: bool
+    guarded: bool = False
+    unindexed_predicates: frozenset[int] = frozenset()
 
     def emit(
         self,
@@ -115,7 +106,7 @@ class Join:
         if self.guarded and has_comparison(literal.formula):
             formula = literal.formula if literal.positive else Not(literal.formula)
             name, slots = self.emitter.define_guarded(formula), sorted(self.emitter.free_slots(formula))
-            return f"{name}({state_parameters_text(slots)})"
+            return f"{name}({self.emitter.state_parameters_text(slots)})"
         text = self.emitter.condition_text(literal.formula)
         return text if literal.positive else f"not {text}"
 
@@ -141,7 +132,10 @@ class Join:
         atom = literal.formula
         assert isinstance(atom, Atom)
         unbound = [a for a in dict.fromkeys(atom.arguments) if a < 0 and -1 - a not in bound]
-        if len(unbound) == 1 and not self._is_indexed(atom.predicate):
+        is_indexed = self._is_indexed(atom.predicate) and (
+            len(atom.arguments) > len(unbound) or -1 - unbound[0] not in self.domains
+        )
+        if len(unbound) == 1 and not is_indexed:
             head, tests, assignments = self._scan_one_variable(atom, unbound[0])
         else:
             head, tests, assignments = self._scan_facts(atom, unbound, f"c{loops}")
@@ -195,8 +189,8 @@ class Join:
         return head, tests, assignments
 
     def _emit_domain_test(self, slot: int) -> list[str]:
-        domain = self.domains[slot]
-        if self.emitter.contains_all_objects(domain):
+        domain = self.domains.get(slot)
+        if domain is None or self.emitter.contains_all_objects(domain):
             return []
         return [f"x{slot} in {self.emitter.member_set_name(domain)}"]
 
@@ -208,6 +202,29 @@ class Join:
         function_lines = [*self._emit(literals, bound, outputs, body, 0), "return False"]
         call = f"{self.emitter.define_once(parameters, function_lines)}({parameters})"
         return [f"if {call}:", " return True"] if body == ["return True"] else [call]
+
+
+def emit_argument_match(
+    emitter: CodeBuilder, predicate: int, arguments: tuple[int, ...], domains: Mapping[int, int | None]
+) -> tuple[list[str], frozenset[int]]:
+    """Lines that match ``code`` against arguments (returning on a mismatch), and the slots that they bind.
+
+    Slots without an entry in ``domains`` belong to inner quantifiers and match anything; ``None``: all objects.
+    """
+    lines: list[str] = []
+    bound: set[int] = set()
+    for place, argument in enumerate(arguments):
+        value = emitter.argument_of_code(predicate, place, "code")
+        slot = -1 - argument
+        if argument >= 0 or slot in bound:
+            lines.append(f"if {value} != {emitter.argument_text(argument)}: return")
+        elif slot in domains:
+            bound.add(slot)
+            lines.append(f"x{slot} = {value}")
+            domain = domains[slot]
+            if domain is not None and not emitter.contains_all_objects(domain):
+                lines.append(f"if x{slot} not in {emitter.member_set_name(domain)}: return")
+    return lines, frozenset(bound)
 
 
 def _test_cost(literal: FormulaLiteral) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.joins import Join, emit_argument_match
 from plansafe.verifier.compile.normal_forms import (
     Disjunct,
     convert_to_dnf,
@@ -15,33 +15,11 @@ from plansafe.verifier.compile.normal_forms import (
     find_bound_slots,
     push_quantifiers_inwards,
 )
-from plansafe.verifier.model.nodes import Atom, Fluent, Formula, Variable
+from plansafe.verifier.model.nodes import Atom, Fluent, Formula, Quantified, Variable
 from plansafe.verifier.model.operations import atoms_and_fluents, bound_slot_domains, free_slots, has_comparison
 
 _CONTEXT = "S, F, I, code, out"
 """The parameters of the functions of a search."""
-
-
-def emit_argument_match(
-    emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]
-) -> tuple[list[str], frozenset[int]]:
-    """Lines that match ``code`` against arguments (returning on a mismatch), and the slots that they bind.
-
-    Slots without an entry in ``domains`` belong to inner quantifiers and match anything.
-    """
-    lines: list[str] = []
-    bound: set[int] = set()
-    for place, argument in enumerate(arguments):
-        value = emitter.argument_of_code(predicate, place, "code")
-        slot = -1 - argument
-        if argument >= 0 or slot in bound:
-            lines.append(f"if {value} != {emitter.argument_text(argument)}: return")
-        elif slot in domains:
-            bound.add(slot)
-            lines.append(f"x{slot} = {value}")
-            if not emitter.contains_all_objects(domains[slot]):
-                lines.append(f"if x{slot} not in {emitter.member_set_name(domains[slot])}: return")
-    return lines, frozenset(bound)
 
 
 def _define_match(emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]) -> str:
@@ -62,6 +40,8 @@ def _define_match(emitter: Emitter, predicate: int, arguments: tuple[int, ...], 
 
 class Trigger(NamedTuple):
     """``find(S, F, I, code, out)`` appends the bindings that a change of ``predicate`` may have made true.
+
+    ``predicate`` may also be the index of a fluent or of a view.
 
     ``added`` is ``None`` for fluents and for facts below a quantifier: any change may have made bindings true.
     ``matches(code)`` is False for codes for which ``find`` appends nothing in any state.
@@ -140,11 +120,21 @@ class _Search:
         return [line for disjunct_lines in lines for line in disjunct_lines]
 
     def list_reads(self) -> Iterator[tuple[Disjunct, Atom | Fluent, bool | None]]:
-        """The atoms and fluents that each disjunct reads, each once, with the ``added`` of their :class:`Trigger`."""
+        """The atoms and fluents that each disjunct reads, each once, with the ``added`` of their :class:`Trigger`.
+
+        A view is read like an atom with its index as predicate.
+        """
         for disjunct in self.disjuncts:
             reads: set[tuple[int, tuple[int, ...], bool | None]] = set()
             for literal in disjunct.literals:
-                added = literal.positive if isinstance(literal.formula, Atom) else None
+                formula = literal.formula
+                added = literal.positive if isinstance(formula, Atom) else None
+                view = self.emitter.find_view(formula)
+                if view is not None:
+                    assert isinstance(formula, Quantified)
+                    has_match = literal.positive is not formula.universal
+                    yield disjunct, Atom(view.change_index, tuple([-1 - slot for slot in view.slots])), has_match
+                    continue
                 for read in atoms_and_fluents(literal.formula):
                     key = (self.emitter.task.find_subject(read), read.arguments, added)
                     if key not in reads:
@@ -201,6 +191,19 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
         ReadPattern(predicate, tuple([positions[slot] for slot in slots]), emitter.compile_function(name))
         for predicate, slots, name in defined
     ]
+
+
+def list_changes(emitter: Emitter, triggers: Iterable[Trigger]) -> Iterator[tuple[int, bool | None]]:
+    """The changes of facts and fluents that triggers follow: the index, and whether facts are added.
+
+    ``None``: added and deleted facts. Views are replaced by the predicates that they read.
+    """
+    for trigger in triggers:
+        view = emitter.view_of_index(trigger.predicate)
+        if view is None:
+            yield trigger.predicate, trigger.added
+        else:
+            yield from [(predicate, None) for predicate in sorted(view.read_predicates)]
 
 
 def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> bool:

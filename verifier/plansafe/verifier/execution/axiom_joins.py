@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable
 
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.joins import Join
+from plansafe.verifier.compile.joins import Join, emit_argument_match
 from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, convert_to_dnf_or_literal
-from plansafe.verifier.compile.triggers import emit_argument_match
 from plansafe.verifier.model.nodes import Atom, Axiom, Number
 from plansafe.verifier.model.operations import symbols_read
 
@@ -39,7 +38,9 @@ class JoinIndexes(dict[int, Index]):
 
     def __missing__(self, number: int) -> Index:
         emitter = self.emitter
-        predicate, positions = emitter.index_key(number)
+        index_key = emitter.index_key(number)
+        assert index_key is not None
+        predicate, positions = index_key
         codes = self.facts[predicate]
         if self.shared_indexes is not None and self.shared_indexes.facts[predicate] is codes:
             self[number] = self.shared_indexes[number]

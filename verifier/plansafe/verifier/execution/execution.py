@@ -166,7 +166,7 @@ class Execution:
                 self.undo()
                 raise
         elif self._indexes is not None:
-            self._indexes.update(log)
+            self._indexes.follow(log)
         return True
 
     def follow(self, steps: Iterable[GroundAction]) -> bool:
@@ -188,7 +188,7 @@ class Execution:
             if runtime is not None:
                 runtime.enter_state(state, log, LetterTime(self.letter, self.letter, False))
             elif self._indexes is not None:
-                self._indexes.update(log)
+                self._indexes.follow(log)
         if runtime is not None:
             self._runtime_before, self.runtime, self._indexes = None, runtime, runtime.indexes
         return True
@@ -232,7 +232,7 @@ class Execution:
         self.history.clear()
         self._discard_key_parts(log)
         if self._indexes is not None and self.runtime is None:
-            self._indexes.update(log)
+            self._indexes.follow(log)
 
     def undo(self) -> None:
         """Undo the last step. Raises ``IndexError`` at the start."""
@@ -247,7 +247,7 @@ class Execution:
                 undone.runtime.indexes,
             )
         elif self._indexes is not None:
-            self._indexes.update([(index, code, not value) for index, code, value in reversed(undone.log)])
+            self._indexes.follow([(index, code, not value) for index, code, value in reversed(undone.log)])
         self.state.undo(list(undone.log))
 
     def mark(self) -> int:
@@ -272,7 +272,7 @@ class Execution:
         if self._indexes is None:
             self._indexes = FactIndexes(self.engine.emitter, requested)
             self._indexes.build(self.state.facts)
-        self._indexes.cover(self.engine.emitter, requested, self.state.facts)
+        self._indexes.cover(requested, self.state.facts)
         return self._indexes
 
     def options(self, *names: str) -> list[StepOption]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plansafe.verifier.compile.normal_forms import Disjunct, convert_to_dnf, drop_impossible_equations
+from plansafe.verifier.compile.triggers import list_changes
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
@@ -123,7 +124,7 @@ def _monitor_texts(engine: Engine, number: int) -> Iterator[str]:
     for monitor in runtime.monitors:
         if monitor.part == number:
             is_watched = True
-            yield f"watched by {_monitor_text(engine, part, monitor)}, on {_triggers_text(engine.task, monitor)}"
+            yield f"watched by {_monitor_text(engine, part, monitor)}, on {_triggers_text(engine, monitor)}"
     for checks in runtime.checks.values():
         for check in checks:
             if check.part == number:
@@ -144,12 +145,12 @@ def _monitor_text(engine: Engine, part: RulePart, monitor: InvariantMonitor | Au
     return f"{kind} that reads {', '.join(printer.print_formulas(monitor.program.leaves)) or 'nothing'}"
 
 
-def _triggers_text(task: Task, monitor: InvariantMonitor | Automaton) -> str:
+def _triggers_text(engine: Engine, monitor: InvariantMonitor | Automaton) -> str:
     """The changes that may change a binding's value: facts that become true (``+``) or false (``-``)."""
-    changes = [(trigger.predicate, trigger.added) for trigger in monitor.list_triggers()]
+    changes = list(list_changes(engine.emitter, monitor.list_triggers()))
     if isinstance(monitor, Automaton):  # changes of leaves without parameters wake it without a search
         searched = {predicate for predicate, _ in changes}
         changes += [(predicate, None) for predicate in monitor.all_readers.by_predicate if predicate not in searched]
     return " ".join(
-        [f"{_SIGNS[added]}`{task.get_symbol(predicate).name}`" for predicate, added in dict.fromkeys(changes)]
+        [f"{_SIGNS[added]}`{engine.task.get_symbol(predicate).name}`" for predicate, added in dict.fromkeys(changes)]
     )

@@ -48,10 +48,10 @@ class LegalActions:
         self, state: State, indexes: FactIndexes, searches: list[tuple[Action, Extension]]
     ) -> Iterator[GroundAction]:
         """The legal steps of a state, each once; its ``indexes`` must cover the searches. Linear in partial matches."""
-        facts, fluents, tables = state.facts, state.fluents, indexes.tables
+        facts, fluents = state.facts, state.fluents
         for action, search in searches:
             bindings: list[tuple[int, ...]] = []
-            search.find_all(facts, fluents, tables, 0, bindings)
+            search.find_all(facts, fluents, indexes, 0, bindings)
             if not self._numeric:
                 for objects in dict.fromkeys(bindings):
                     yield GroundAction(action, objects)

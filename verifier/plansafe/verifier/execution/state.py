@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.model.nodes import Number, Task
@@ -48,12 +48,20 @@ StateChange = tuple[int, int, bool | Number | None]
 class State:
     """A state of a task. ``facts[p]``: the codes of predicate ``p``; ``fluents[f]``: the defined values of ``f``."""
 
-    __slots__ = ("facts", "fluents", "task")
+    __slots__ = ("facts", "fluents", "indexes", "task")
 
-    def __init__(self, task: Task, facts: list[set[int]], fluents: list[dict[int, Number]]) -> None:
+    def __init__(
+        self,
+        task: Task,
+        facts: list[set[int]],
+        fluents: list[dict[int, Number]],
+        indexes: dict[int, dict[int, Any]] | None = None,
+    ) -> None:
         self.task = task
         self.facts = facts
         self.fluents = fluents
+        self.indexes = indexes
+        """Indexes of the facts for conditions of monitors, if they are kept."""
 
     @classmethod
     def initial(cls, task: Task) -> State:

@@ -11,11 +11,16 @@ from .formulas import (
     FUTURE_OPERATORS,
     PDDL3_OPERATORS,
     WHOLE_TRACE_OPERATORS,
+    Atom,
     Binding,
     Domains,
+    Fact,
+    Fluent,
     Node,
+    Quantified,
     Temporal,
     collect_operators,
+    ground,
     ground_reads,
     iterate_bindings,
     unify,
@@ -195,7 +200,11 @@ class _FindingBuilder(NamedTuple):
 
     def _has_changed(self, end: int) -> bool:
         """Whether a fact or fluent that the formula reads changed up to a letter."""
-        for fact, _ in ground_reads(self.formula, self.binding):
+        if self.trace.literal:
+            reads = iter([fact for fact, _ in ground_reads(self.formula, self.binding)])
+        else:
+            reads = _iterate_known_reads(self.formula, self.binding, {}, self.trace)
+        for fact in reads:
             signal = self.trace.read_number(fact) if fact[0] == "#" else self.trace.signal(fact)
             # The first change after letter 0 is one of the first two entries.
             if any(0 < letter <= end for letter, _ in signal[:2]):
@@ -240,3 +249,28 @@ class _FindingBuilder(NamedTuple):
         if formula.operator == "always-within":
             return triggered and answer_value(signals[1], 0, formula.bounds[0], self.trace.starts) < 2
         return fallback
+
+
+def _iterate_known_reads(
+    formula: Node, binding: Binding, domains: Mapping[str, frozenset[str]], trace: Trace
+) -> Iterator[Fact]:
+    """Yield the facts and fluents that a formula reads and that the trace has at some letter.
+
+    ``domains`` has the objects of the variables of inner quantifiers.
+    """
+    match formula:
+        case Atom(terms) | Fluent(terms):
+            pattern = ground(terms, binding)
+            for fact in trace.possible_facts.find_matching(pattern, {}):
+                trace.work.spend()
+                values = unify(pattern, fact, {})
+                if values is not None and all([object_ in domains[name] for name, object_ in values.items()]):
+                    yield fact
+        case Quantified():
+            if formula.objects:
+                outer = {name: value for name, value in binding.items() if name != formula.variable}
+                inner_domains = {**domains, formula.variable: frozenset(formula.objects)}
+                yield from _iterate_known_reads(formula.part, outer, inner_domains, trace)
+        case _:
+            for part in formula.parts():
+                yield from _iterate_known_reads(part, binding, domains, trace)

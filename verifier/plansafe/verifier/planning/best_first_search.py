@@ -54,7 +54,7 @@ class _Node:
         self.execution: Execution | None = execution
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.distance = 0
-        self.key: object = None
+        self.key = execution.key()
         self.tried_steps: set[tuple[str, tuple[int, ...]]] = set()
 
 
@@ -181,9 +181,7 @@ class BestFirstSearch:
         if execution.undecided:
             self._is_complete = False
             return None
-        node = _Node(parent, step, execution)
-        node.key = execution.key()
-        return node
+        return _Node(parent, step, execution)
 
     def _store(self, node: _Node) -> None:
         """Keep the execution of a node; if there are too many, drop the one that was not used for the longest time."""
@@ -249,8 +247,6 @@ class BestFirstSearch:
         """Lazy greedy search: a step is queued with its parent's estimate, and its own node is estimated later."""
         queues: list[list[_QueuedStep]] = [[], []]  # all steps; steps of relaxed plans
         turn_counts = [0, 0 if self._relaxation is not None else -BOOST]
-        assert root.execution is not None
-        root.key = root.execution.key()
         visited_keys: set[object] = {root.key}
         least_estimate = self._queue_steps(root, queues)
         if least_estimate is None:
@@ -311,8 +307,6 @@ class BestFirstSearch:
         A state that is reached again by fewer steps is searched again.
         """
         assert self.max_length is not None
-        assert root.execution is not None
-        root.key = root.execution.key()
         best_depth: dict[object, int] = {root.key: 0}
         queue: list[tuple[float, int, int, _Node, GroundAction]] = []
         self._queue_within_length(root, queue)
@@ -354,8 +348,6 @@ class BestFirstSearch:
         """A*: a node is estimated when its parent's bound is due, and expanded when its own bound is due."""
         queue: list[tuple[int, int, int, _Node, GroundAction | None]] = [(0, 0, 0, root, None)]
         steps_of: dict[_Node, list[GroundAction]] = {}
-        assert root.execution is not None
-        root.key = root.execution.key()
         symmetry = ObjectSymmetry(self.start.engine) if self.start.runtime is None else None
         orbits: dict[_Node, object] = {}
 

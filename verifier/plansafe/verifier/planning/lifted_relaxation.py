@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.compile.triggers import Extension, compile_extension
+from plansafe.verifier.compile.triggers import Extension, compile_extension, list_changes
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -106,9 +106,9 @@ class LiftedRelaxation:
                 self.step_rules.setdefault(names[find_action_predicate(part.step)], []).append(step_rule)
         for monitor in prototype.monitors:
             if isinstance(monitor, InvariantMonitor) and not monitor.final and monitor.part in deciding_parts:
-                for trigger in monitor.list_triggers():
-                    for value in (True, False) if trigger.added is None else (trigger.added,):
-                        invariants = self.invariants.setdefault((trigger.predicate, value), [])
+                for predicate, added in list_changes(self.engine.emitter, monitor.list_triggers()):
+                    for value in (True, False) if added is None else (added,):
+                        invariants = self.invariants.setdefault((predicate, value), [])
                         if monitor not in invariants:
                             invariants.append(monitor)
 
@@ -174,7 +174,7 @@ class LiftedRelaxation:
             has_changed = False
             for number, schema in enumerate(self.schemas):
                 bindings: list[tuple[int, ...]] = []
-                schema.search.find_all(facts, state.fluents, indexes.tables, 0, bindings)
+                schema.search.find_all(facts, state.fluents, indexes, 0, bindings)
                 for objects in bindings:
                     if objects in yielded[number]:
                         continue
@@ -185,7 +185,7 @@ class LiftedRelaxation:
                         code = task.code_of(atom.arguments, binding)
                         if code not in facts[atom.predicate]:
                             facts[atom.predicate].add(code)
-                            indexes.update([(atom.predicate, code, True)])
+                            indexes.follow([(atom.predicate, code, True)])
                             has_changed = True
 
 

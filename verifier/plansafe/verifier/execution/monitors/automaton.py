@@ -7,6 +7,7 @@ its letter and its state stay the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 from math import prod
 
@@ -120,7 +121,21 @@ class Automaton:
     def start(self, state: State, indexes: FactIndexes) -> None:
         """Find the bindings whose leaves differ from the default in S0; :meth:`step` reads the first letter."""
         for search in self.searches:
-            search.find_all(state.facts, state.fluents, indexes.tables, 0, self._candidates)
+            search.find_all(state.facts, state.fluents, indexes, 0, self._candidates)
+
+    def select_new(self, state: State, bindings: Iterable[Binding]) -> list[Binding]:
+        """Return the bindings, each once, whose leaves newly differ from the default, and no candidates yet."""
+        if self.default_retired:
+            return []
+        known = set(self._candidates)
+        return [
+            binding
+            for binding in dict.fromkeys(bindings)
+            if binding not in known
+            and binding not in self.instances
+            and binding not in self.retired
+            and self.leaves.evaluate_local(state, binding) != self.default_bits
+        ]
 
     def create_instances(self, state: State) -> None:
         """Create the instances of the bindings found by :meth:`start` before the first letter is complete.

@@ -2,61 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.code_builder import IndexKey
+from plansafe.verifier.compile.emitter import Emitter, ViewTrigger
 from plansafe.verifier.compile.triggers import ReadPattern
 from plansafe.verifier.execution.state import StateChange, shallow_copy
-from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.model.nodes import Number, Task
 
 Binding = tuple[int, ...]
+MAX_STORED_MATCHES = 100_000
+"""The most values of variables whose matches a view stores."""
 
 
-class FactIndexes:
-    """The indexes ``I`` of generated joins, updated with each log of changes."""
+class FactIndexes(dict[int, dict[int, Any]]):
+    """The indexes ``I`` of generated joins, by number, updated with each log of changes.
 
-    def __init__(self, emitter: Emitter, requested: set[tuple[int, tuple[int, ...]]]) -> None:
+    Besides the requested ones, conditions of monitors use indexes that are made at their first use, and the tables of
+    views (:class:`QuantifierView`), which forks do not share.
+    """
+
+    def __init__(self, emitter: Emitter, requested: set[IndexKey]) -> None:
+        super().__init__()
+        self.emitter = emitter
         self.task: Task = emitter.task
         self.size = emitter.object_count
-        self.tables: list[dict[int, set[int]]] = []
         self.specs = {spec: emitter.indexes[spec] for spec in requested}
+        self._facts: list[set[int]] = []
+        """The facts of the present state, for indexes that are made later."""
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
         self._unshared_keys: dict[int, set[int]] | None = None
         """By table that no fork shares, the keys whose sets no fork shares; ``None``: no fork shares anything."""
 
+    def __missing__(self, number: int) -> dict[int, Any]:
+        key = self.emitter.index_key(number)
+        if key is None:
+            self[number] = {}
+        else:
+            self._by_predicate = {predicate: list(entries) for predicate, entries in self._by_predicate.items()}
+            self._fill(*key, number)
+        return self[number]
+
     def build(self, facts: list[set[int]]) -> None:
         """Build the indexes that the constructor was given."""
-        self.tables = [{} for _ in range(max(self.specs.values(), default=-1) + 1)]
+        self.clear()
+        self._facts = facts
         self._by_predicate = {}
         self._unshared_keys = None
         for (predicate, positions), number in self.specs.items():
-            self._fill(predicate, positions, number, facts)
+            self._fill(predicate, positions, number)
 
-    def cover(self, emitter: Emitter, requested: set[tuple[int, tuple[int, ...]]], facts: list[set[int]]) -> None:
+    def cover(self, requested: set[IndexKey], facts: list[set[int]]) -> None:
         """Add the requested indexes that are missing; ``facts`` belong to the state that the indexes describe."""
-        if len(requested) <= len(self.specs) and requested <= self.specs.keys():
-            return
-        missing_specs = {spec: emitter.indexes[spec] for spec in requested if spec not in self.specs}
-        self.specs = {**self.specs, **missing_specs}
-        self._by_predicate = {predicate: list(entries) for predicate, entries in self._by_predicate.items()}
-        self.tables += [{} for _ in range(max(missing_specs.values()) + 1 - len(self.tables))]
-        for (predicate, positions), number in missing_specs.items():
-            self.tables[number] = {}
-            self._fill(predicate, positions, number, facts)
-            if self._unshared_keys is not None:
-                self._unshared_keys[number] = set(self.tables[number])
+        self._facts = facts
+        if len(requested) > len(self.specs) or not requested <= self.specs.keys():
+            self.specs = {**self.specs, **{spec: self.emitter.indexes[spec] for spec in requested}}
+            for number in self.specs.values():
+                self[number]
 
-    def _fill(self, predicate: int, positions: tuple[int, ...], number: int, facts: list[set[int]]) -> None:
+    def _fill(self, predicate: int, positions: tuple[int, ...], number: int) -> None:
         powers = self._compute_powers(predicate, positions)
         self._by_predicate.setdefault(predicate, []).append((number, powers))
-        table = self.tables[number]
-        for code in facts[predicate]:
+        table: dict[int, set[int]] = {}
+        for code in self._facts[predicate]:
             table.setdefault(self._compute_key(code, powers), set()).add(code)
+        self[number] = table
+        if self._unshared_keys is not None:
+            self._unshared_keys[number] = set(table)
 
     def fork(self) -> FactIndexes:
         """An independent copy for an equal state, in constant time: unchanged tables are shared."""
-        copy = shallow_copy(self)
-        copy.tables = list(self.tables)
+        copy = FactIndexes.__new__(FactIndexes)
+        copy.__dict__ = self.__dict__.copy()
+        dict.update(copy, self)
+        for view in self.emitter.views:
+            copy.pop(view.table, None)
         copy._unshared_keys, self._unshared_keys = {}, {}  # noqa: SLF001 - of its own class
         return copy
 
@@ -70,8 +91,56 @@ class FactIndexes:
             key = key * self.size + code // power % self.size
         return key
 
-    def update(self, log: Iterable[StateChange]) -> None:
-        """Follow the changes of a step."""
+    def follow_with_views(
+        self, facts: list[set[int]], fluents: list[dict[int, Number]], log: Sequence[StateChange]
+    ) -> list[StateChange]:
+        """Follow the changes that led to a state; return the changes of views.
+
+        The value of such a change is ``None`` if the view may have changed in any way.
+        """
+        self._facts = facts
+        self.follow(log)
+        readers = self.emitter.view_readers
+        if not readers:
+            return []
+        due: dict[int, list[tuple[ViewTrigger, int]]] = {}
+        for index, code, _ in log:
+            for number, find in readers.get(index, ()):
+                due.setdefault(number, []).append((find, code))
+        if not due:
+            return []
+        deleted = [(index, code, True) for index, code, value in log if value is False and code not in facts[index]]
+        changes: list[StateChange] = []
+        while due:
+            number = min(due)  # a view is numbered after those that it reads
+            view, has_match = self.emitter.views[number], self.emitter.view_searches[number]
+            table = self[view.table]
+            affected_codes: set[int] = set()
+            self._set_facts(facts, deleted)
+            try:
+                for find, code in due.pop(number):
+                    find(facts, fluents, self, code, affected_codes)
+            finally:
+                self._set_facts(facts, [(index, code, False) for index, code, _ in deleted])
+            if len(table) > MAX_STORED_MATCHES:
+                table.clear()
+            for code in affected_codes:
+                before = table.pop(code, None)
+                after = None if before is None else has_match(facts, fluents, self, code)
+                if before is None or before is not after:
+                    changes.append((view.change_index, code, after))
+                    for reader, find in readers.get(view.change_index, ()):
+                        due.setdefault(reader, []).append((find, code))
+        return changes
+
+    def _set_facts(self, facts: list[set[int]], changes: list[tuple[int, int, bool]]) -> None:
+        """Add or delete facts, in the state and in the indexes."""
+        for predicate, code, value in changes:
+            (facts[predicate].add if value else facts[predicate].discard)(code)
+        self.follow(changes)
+
+    def follow(self, log: Iterable[StateChange]) -> None:
+        """Follow the changes of a step; the views do not follow."""
         by_predicate = self._by_predicate
         if not by_predicate:
             return
@@ -81,9 +150,9 @@ class FactIndexes:
                 if self._unshared_keys is not None:
                     self._unshare(number, key)
                 if value:
-                    self.tables[number].setdefault(key, set()).add(code)
+                    self[number].setdefault(key, set()).add(code)
                 else:
-                    self.tables[number][key].discard(code)
+                    self[number][key].discard(code)
 
     def _unshare(self, number: int, key: int) -> None:
         """Copy a table and a set that a fork shares, before they are changed."""
@@ -91,12 +160,12 @@ class FactIndexes:
         keys = self._unshared_keys.get(number)
         if keys is None:
             keys = self._unshared_keys[number] = set()
-            self.tables[number] = dict(self.tables[number])
+            self[number] = dict(self[number])
         if key not in keys:
             keys.add(key)
-            shared = self.tables[number].get(key)
+            shared = self[number].get(key)
             if shared is not None:
-                self.tables[number][key] = set(shared)
+                self[number][key] = set(shared)
 
 
 class InstanceIndex:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import Trigger, compile_extension, compile_patterns
@@ -81,7 +81,18 @@ class InvariantMonitor:
 
     def start(self, state: State, indexes: FactIndexes) -> None:
         """Find every violation of S0."""
-        self.search.find_all(state.facts, state.fluents, indexes.tables, 0, self.candidates)
+        self.search.find_all(state.facts, state.fluents, indexes, 0, self.candidates)
+
+    def select_new(self, state: State, bindings: Iterable[Binding]) -> list[Binding]:
+        """Return the bindings, each once, that are newly violated or undecided, and no candidates yet."""
+        known = set(self.candidates)
+        new_bindings = [b for b in dict.fromkeys(bindings) if b not in known and b not in self.episodes]
+        values = [self.holds(state, binding) for binding in new_bindings]
+        return [
+            binding
+            for binding, value in zip(new_bindings, values, strict=True)
+            if value is False or (value is None and binding not in self.undecided)
+        ]
 
     def is_affected(self, predicate: int, code: int) -> bool:
         """Whether a change must be recorded: a violated instance reads it."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import binds_all_parameters, compile_extension, compile_patterns
-from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
+from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator, StateFunction
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import And, Formula, Variable
@@ -32,11 +32,15 @@ class AutomatonLeaves:
             ConditionEvaluator(emitter, leaf, parameters if i in self._local_numbers else ())
             for i, leaf in enumerate(leaves)
         ]
-        self._compute_local_bits = emitter.compile_bits(
-            [(number, leaves[number]) for number in self._local_numbers], [v.slot for v in parameters]
+        local_formulas = [(number, leaves[number]) for number in self._local_numbers]
+        global_formulas = [(number, leaves[number]) for number in self._global_numbers]
+        self._compute_local_bits = StateFunction(
+            emitter,
+            [leaf for _, leaf in local_formulas],
+            lambda: emitter.compile_bits(local_formulas, [v.slot for v in parameters]),
         )
-        self._compute_global_bits = emitter.compile_bits(
-            [(number, leaves[number]) for number in self._global_numbers], []
+        self._compute_global_bits = StateFunction(
+            emitter, [leaf for _, leaf in global_formulas], lambda: emitter.compile_bits(global_formulas, [])
         )
         self.default_bits = 0
         self.searches = []
@@ -59,14 +63,14 @@ class AutomatonLeaves:
     def evaluate_global(self, state: State) -> int | None:
         """Return the bits of the leaves without parameters; ``None`` if one is undefined."""
         try:
-            return self._compute_global_bits(state.facts, state.fluents)
+            return self._compute_global_bits(state, ())
         except (KeyError, ZeroDivisionError):
             return self._interpret(state, self._global_numbers, ())
 
     def evaluate_local(self, state: State, binding: Binding) -> int | None:
         """Return the bits of the leaves with parameters, for a binding; ``None`` if one is undefined."""
         try:
-            return self._compute_local_bits(state.facts, state.fluents, *binding)
+            return self._compute_local_bits(state, binding)
         except (KeyError, ZeroDivisionError):
             return self._interpret(state, self._local_numbers, binding)
 

@@ -7,12 +7,12 @@ its state is reached (:meth:`Runtime.enter_state`). The others read it when the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.dispatch import ChangeDispatch
+from plansafe.verifier.execution.monitors.dispatch import ChangeDispatch, TriggerFunction
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
@@ -34,7 +34,8 @@ from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange, shallow_copy
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.operations import is_temporal, mentions
+from plansafe.verifier.model.nodes import TRUE, And, Quantified
+from plansafe.verifier.model.operations import atoms_in, is_temporal, mentions, subformulas
 from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
 _FIRST_LETTER = LetterTime(0, 0, False)
@@ -79,16 +80,19 @@ class Runtime:
         self.too_large: list[int] = []
         """The parts with too many instances to expand their temporal quantifiers."""
         self.match_counts = [0] * len(rule_set.rules)
+        self._indexed_by_checks: set[int] = set()
+        """The predicates that checks read inside quantifiers."""
         self._latches = LatchTable(emitter, rule_set.momentary, self.monitors)
-        for number, part in enumerate(rule_set.parts):
-            if all([rule_set.task.domains[v.domain] for v in part.parameters]):  # otherwise it has no instance
-                try:
-                    self._add_monitor(number, part, emitter)
-                except LimitReached:
-                    self.too_large.append(number)
+        with emitter.monitor_conditions():
+            for number, part in enumerate(rule_set.parts):
+                if all([rule_set.task.domains[v.domain] for v in part.parameters]):  # otherwise it has no instance
+                    try:
+                        self._add_monitor(number, part, emitter)
+                    except LimitReached:
+                        self.too_large.append(number)
         self._match_counter = MatchCounter(rule_set, emitter)
         self.indexes = FactIndexes(emitter, emitter.requested_indexes)
-        size = len(rule_set.task.predicates) + len(rule_set.task.functions)
+        size = len(rule_set.task.predicates) + len(rule_set.task.functions) + len(emitter.views)
         self.dispatch = ChangeDispatch(self.monitors, self.checks, size)
         """The monitors and checks that a change concerns; forks share this."""
         self._awake: dict[int, None] = {}
@@ -102,6 +106,9 @@ class Runtime:
             assert part.step is not None
             check = self._make_step_check(number, part, emitter)
             if check is not None:
+                for part_formula in subformulas(And((part.guard or TRUE, formula))):
+                    if isinstance(part_formula, Quantified):
+                        self._indexed_by_checks.update([atom.predicate for atom in atoms_in(part_formula)])
                 self.checks.setdefault(find_action_predicate(part.step), []).append(check)
                 return
             formula = part.as_invariant().body
@@ -153,9 +160,9 @@ class Runtime:
             [
                 i if i < predicate_count else predicate_count - 1 - i
                 for i, readers in enumerate(self.dispatch.readers)
-                if readers
+                if readers and self.indexes.emitter.view_of_index(i) is None
             ]
-        ) | {p for p, _ in self.indexes.specs}
+        ) | {p for p, _ in self.indexes.specs}.union(self._indexed_by_checks)
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
@@ -163,6 +170,7 @@ class Runtime:
         """Read S0, the state before the first step."""
         self._summary = None
         self.indexes.build(state.facts)
+        state = self._add_indexes(state)
         for number in range(len(self.monitors)):
             monitor = self._unshare_monitor(number)
             monitor.start(state, self.indexes)
@@ -183,9 +191,9 @@ class Runtime:
             self.monitors[number] = self.monitors[number].fork()
         return self.monitors[number]
 
-    def enter_state(self, state: State, log: Iterable[StateChange], letter_time: LetterTime) -> None:
+    def enter_state(self, state: State, log: Sequence[StateChange], letter_time: LetterTime) -> None:
         """Read the state that is reached; ``log`` has the changes since the state before."""
-        due_monitors = dict(self._awake)
+        state, due_monitors = self._add_indexes(state), dict(self._awake)
         self._record_changes(state, log, due_monitors)
         for number in due_monitors:
             if self.monitors[number].reads_actions:
@@ -201,6 +209,10 @@ class Runtime:
                 self._check_after_step(check, state, letter_time)
             self._due_after.clear()
 
+    def _add_indexes(self, state: State) -> State:
+        """The same state, with the indexes of its facts."""
+        return State(state.task, state.facts, state.fluents, self.indexes)
+
     # Runs that record where a rule part decides override the next three methods.
 
     def _step_monitor(self, monitor: StateMonitor, state: State, letter_time: LetterTime) -> bool:
@@ -215,12 +227,10 @@ class Runtime:
         """Let a monitor report that the trace has ended."""
         monitor.finish(state, letter)
 
-    def _record_changes(self, state: State, log: Iterable[StateChange], due_monitors: dict[int, None]) -> None:
+    def _record_changes(self, state: State, log: Sequence[StateChange], due_monitors: dict[int, None]) -> None:
         """Record changes in the monitors that they affect; these join ``due_monitors``, which read the next letter."""
-        self.indexes.update(log)
-        facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
         monitors, unshared, find_monitors = self.monitors, self._unshared_monitors, self.dispatch.find_monitors
-        bindings: list[tuple[int, ...]] = []
+        view_changes = self.indexes.follow_with_views(state.facts, state.fluents, log)
         for predicate, code, value in log:
             readers, triggers = find_monitors(predicate, code, bool(value))
             for number in readers:
@@ -231,16 +241,37 @@ class Runtime:
                 elif monitor.is_affected(predicate, code):
                     self._unshare_monitor(number).record_change(predicate, code)
                     due_monitors[number] = None
-            for number, find in triggers:
-                find(facts, fluents, tables, code, bindings)
-                if bindings:
-                    self._unshare_monitor(number).candidates.extend(bindings)
-                    due_monitors[number] = None
-                    bindings = []
+            for number, bindings in self._find_bindings(state, triggers, code):
+                self._unshare_monitor(number).candidates.extend(bindings)
+                due_monitors[number] = None
+        found: dict[int, list[tuple[int, ...]]] = {}
+        for index, code, has_match in view_changes:
+            if index < len(self.dispatch.readers):  # no trigger reads views that were made later
+                for added in (True, False) if has_match is None else (bool(has_match),):
+                    triggers = find_monitors(index, code, added).triggers
+                    for number, bindings in self._find_bindings(state, triggers, code):
+                        found.setdefault(number, []).extend(bindings)
+        for number, bindings in found.items():
+            # The other bindings depend on which values the views had stored.
+            new_bindings = monitors[number].select_new(state, bindings)
+            if new_bindings:
+                self._unshare_monitor(number).candidates.extend(new_bindings)
+                due_monitors[number] = None
+
+    def _find_bindings(
+        self, state: State, triggers: Iterable[tuple[int, TriggerFunction]], code: int
+    ) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
+        """Yield the bindings that the triggers of a change find, with the numbers of their monitors."""
+        for number, find in triggers:
+            bindings: list[tuple[int, ...]] = []
+            find(state.facts, state.fluents, self.indexes, code, bindings)
+            if bindings:
+                yield number, bindings
 
     def take_actions(self, state: State, action_facts: Sequence[ActionFact], letter_time: LetterTime) -> None:
         """Read the present letter with its actions; their action facts hold meanwhile."""
         log: list[StateChange] = []
+        state = self._add_indexes(state)
         for predicate, code in action_facts:
             if code not in state.facts[predicate]:
                 state.facts[predicate].add(code)
@@ -340,6 +371,7 @@ class Runtime:
 
     def finish(self, state: State, letter_time: LetterTime) -> None:
         """Read the last letter, which has no actions, and report the end of the trace."""
+        state = self._add_indexes(state)
         self._read_actions(state, letter_time)
         numbers: Iterable[int] = range(len(self.monitors))
         if self._summary is not None:

@@ -59,7 +59,7 @@ class StepCheck:
         """The bindings that may match the next step, whose action fact is in the state."""
         bindings: list[Binding] = []
         for trigger in self._triggers:
-            trigger.find(state.facts, state.fluents, indexes.tables, code, bindings)
+            trigger.find(state.facts, state.fluents, indexes, code, bindings)
         return bindings
 
     def check_step(self, state: State, bindings: Iterable[Binding], letter_time: LetterTime) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
@@ -45,7 +45,7 @@ class DurationMonitors(Runtime):
         self.event_times: tuple[Number, ...] = ()
         self.batch = 0
 
-    def enter_state(self, state: State, log: Iterable[StateChange], letter_time: LetterTime) -> None:
+    def enter_state(self, state: State, log: Sequence[StateChange], letter_time: LetterTime) -> None:
         """Read a new state; ``log`` are the changes since the last one."""
         self.trail.set_topic(())
         super().enter_state(state, log, letter_time)

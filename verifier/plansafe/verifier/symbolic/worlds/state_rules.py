@@ -222,7 +222,7 @@ class ChangeDispatch:
         """Find the instances that S0 may violate."""
         self.indexes.build(state.facts)
         for rule in self.rules:
-            rule.search.find_all(state.facts, (), self.indexes.tables, 0, rule.candidates)
+            rule.search.find_all(state.facts, (), self.indexes, 0, rule.candidates)
 
     def list_index_changes(self, state: SymbolicState, changes: StateChanges) -> list[tuple[int, int, bool]]:
         """The possible and the certain facts that change (predicate, code, new value), before the state is changed."""
@@ -237,8 +237,8 @@ class ChangeDispatch:
         self, state: SymbolicState, changes: StateChanges, index_changes: list[tuple[int, int, bool]]
     ) -> None:
         """Find the instances that the changes may affect, after the state was changed."""
-        self.indexes.update(index_changes)
-        facts, tables, size = state.facts, self.indexes.tables, self.size
+        self.indexes.follow(index_changes)
+        facts, tables, size = state.facts, self.indexes, self.size
         for predicate, code, _ in changes.facts:
             for index in (predicate, predicate + size):
                 for candidates, find in self._triggers.get(index, ()):

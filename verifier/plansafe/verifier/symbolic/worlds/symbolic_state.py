@@ -44,26 +44,17 @@ class Quantity(NamedTuple):
 UNDEFINED = Quantity(FALSE, Sum(0))
 
 
-class SymbolicState:
+class SymbolicState(NamedTuple):
     """``facts[p]`` are the possible, ``facts[size + p]`` the certain facts of predicate ``p``, by code.
 
     ``literals[p]`` has a literal for each fact that is possible and not certain. ``quantities[f]`` leaves out fluents
     that are undefined in every world.
     """
 
-    __slots__ = ("facts", "literals", "quantities", "size")
-
-    def __init__(
-        self,
-        size: int,
-        facts: list[set[int]],
-        literals: list[dict[int, Literal]],
-        quantities: list[dict[int, Quantity]],
-    ) -> None:
-        self.size = size
-        self.facts = facts
-        self.literals = literals
-        self.quantities = quantities
+    size: int
+    facts: list[set[int]]
+    literals: list[dict[int, Literal]]
+    quantities: list[dict[int, Quantity]]
 
     @classmethod
     def make_empty(cls, task: Task) -> SymbolicState:
