@@ -173,7 +173,8 @@ class Checker:
     def _confirm(self, plan: Source, report: Report, confirm: bool) -> Report:
         """Return a report of one world whose findings the kernel confirmed; with several worlds, the audit did it."""
         has_findings = report.findings or report.verdict_basis.exempted
-        if not confirm or self.compiled.is_open or not (has_findings or self.options.replay == "always"):
+        mode = self.options.replay
+        if not confirm or mode == "never" or self.compiled.is_open or not (has_findings or mode == "always"):
             return report
         return self.confirmer.confirm(plan, report)
 

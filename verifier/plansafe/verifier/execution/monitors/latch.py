@@ -255,22 +255,25 @@ class LatchedCheck(StepCheck):
                 value = self._evaluate_formula(state, truth, formula.body, binding)
                 return None if value is None else not value
             case And() | Or():
-                values = [self._evaluate_formula(state, truth, part, binding) for part in formula.parts]
+                values = (self._evaluate_formula(state, truth, part, binding) for part in formula.parts)
                 deciding = isinstance(formula, Or)
             case Quantified():
                 domains = [self.task.domains[v.domain] for v in formula.variables]
-                values = [
+                values = (
                     self._evaluate_formula(state, truth, formula.body, binding | bind(formula.variables, objects))
                     for objects in product(*domains)
-                ]
+                )
                 deciding = not formula.universal
             case model.Truth() | Atom() | Equal() | Compare() | Temporal():
                 raise AssertionError("has a latch or compiled code")
             case _:
                 assert_never(formula)
-        if deciding in values:
-            return deciding
-        return None if None in values else not deciding
+        is_unknown = False
+        for value in values:
+            if value is deciding:
+                return deciding
+            is_unknown = is_unknown or value is None
+        return None if is_unknown else not deciding
 
 
 def can_use_latches(task: Task, part: RulePart, momentary: frozenset[int]) -> bool:
