@@ -7,7 +7,10 @@ from worlds_case import WorldsCase
 from worlds_compare import create_checker, find_report_differences
 
 from plansafe.grammar.source import Source
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.reporting.report import Report
+from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 DOMAIN = """(define (domain ovens)
@@ -82,3 +85,22 @@ def test_timed_plans_agree_with_the_replay_of_every_world(init: str, plan: str, 
     case = create_case(f"{init} {levels}", plan.replace("] ", "]\n").replace(") ", ")\n").replace(")\n[", ") ["))
     case = case._replace(criteria=VerdictCriteria(judge, "low", ()))
     assert find_report_differences(case) == []
+
+
+def test_all_worlds_share_the_compiled_monitors(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled_parts: list[int] = []
+    add_monitor = Runtime._add_monitor
+
+    def count(runtime: Runtime, number: int, part: RulePart, emitter: Emitter) -> None:
+        compiled_parts.append(number)
+        add_monitor(runtime, number, part, emitter)
+
+    monkeypatch.setattr(Runtime, "_add_monitor", count)
+    counts = []
+    for dishes in (1, 3):
+        compiled_parts.clear()
+        init = "(on) " + " ".join([f"(= (level {d}) 1) (unknown (wet {d}))" for d in DISHES[:dishes]])
+        plan = "".join([f"{3 * number}: (bake {dish}) [2 +- 1]\n" for number, dish in enumerate(DISHES[:dishes])])
+        assert values(check(create_case(init, plan, dishes=dishes)))[0] == "UNSAFE"
+        counts.append(len(compiled_parts))
+    assert counts[0] == counts[1]

@@ -106,14 +106,15 @@ class Engine:
 
     def with_initial_state(self, task: Task) -> Engine:
         """Return the engine of a task with one world that differs in the initial state alone. It shares all code."""
-        monitors = self._new_monitors.fork() if self.prototype is not None or self.limit is not None else None
+        monitors = self.new_monitors.fork() if self.prototype is not None or self.limit is not None else None
         engine = copy(self)
         engine.task, engine.refusal = task, None
         engine._start(monitors)  # noqa: SLF001 - of its own class
         return engine
 
     @cached_property
-    def _new_monitors(self) -> Runtime:
+    def new_monitors(self) -> Runtime:
+        """Monitors that have not read the initial state, to be forked."""
         return self._make_runtime()
 
     def _apply_literal(self, literal: model.TimedLiteral) -> None:
@@ -200,7 +201,7 @@ class Engine:
             return None
         if not timed:
             return self.prototype.fork()
-        runtime = self._new_monitors.fork()
+        runtime = self.new_monitors.fork()
         runtime.start(state, LetterTime(0, 0, True))
         return runtime
 

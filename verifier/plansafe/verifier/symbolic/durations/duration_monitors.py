@@ -39,7 +39,7 @@ class DurationMonitors(Runtime):
     """
 
     def __init__(self, engine: Engine, parts_reading_all: frozenset[int], trail: ConstraintTrail) -> None:
-        super().__init__(engine.rule_set, engine.emitter)
+        self.__dict__.update(engine.new_monitors.fork().__dict__)  # all worlds of a task share what is compiled
         self.parts_reading_all = parts_reading_all
         self.trail = trail
         self.event_times: tuple[Number, ...] = ()
