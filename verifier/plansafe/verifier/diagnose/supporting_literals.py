@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, assert_never
 
+from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifiers
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.evaluation import NO_LIMIT, Evaluator
@@ -35,7 +36,6 @@ from plansafe.verifier.model.printing import formula_text
 
 MAX_NEGATED_LITERALS = 100
 """Literals of a condition beyond which its shape alone decides whether each is needed."""
-_Compiled = dict[int, tuple[Formula, list[int], Callable[..., bool]]]
 
 
 class SupportLiteral(NamedTuple):
@@ -62,17 +62,17 @@ class SupportLiteral(NamedTuple):
 class SupportFinder:
     """Finds supporting literals in one state. Call :meth:`forget_state` when the state has changed."""
 
-    def __init__(self, engine: Engine, state: State, compiled: _Compiled | None = None) -> None:
+    def __init__(self, engine: Engine, state: State, compiled: CompiledQuantifiers | None = None) -> None:
         self.engine = engine
         self.task = engine.task
         self.state = state
-        self.evaluator = Evaluator(engine.task, state.facts, state.fluents)
+        self._compiled: CompiledQuantifiers = {} if compiled is None else compiled
+        self.evaluator = CompiledEvaluator(engine, state, self._compiled)
         self._axioms: dict[int, list[Axiom]] = {}
         for stratum in engine.task.axioms:
             for axiom in stratum:
                 self._axioms.setdefault(axiom.predicate, []).append(axiom)
         self._fact_stages: list[list[set[int]]] | None = None
-        self._compiled: _Compiled = {} if compiled is None else compiled
         self._shape_decides_cache: dict[int, tuple[Formula, bool]] = {}
 
     def forget_state(self) -> None:
@@ -81,16 +81,6 @@ class SupportFinder:
 
     def holds(self, formula: Formula, binding: Binding) -> bool | None:
         """Return the value of a condition."""
-        if isinstance(formula, Quantified):
-            compiled = self._compiled.get(id(formula))
-            if compiled is None:
-                slots = sorted(self.engine.emitter.free_slots(formula))
-                compiled = formula, slots, self.engine.emitter.compile_condition(formula, slots)
-                self._compiled[id(formula)] = compiled
-            try:
-                return compiled[2](self.state.facts, self.state.fluents, *[binding[slot] for slot in compiled[1]])
-            except (KeyError, ZeroDivisionError):
-                pass
         return self.evaluator.holds(formula, binding)
 
     def is_derived(self, predicate: int) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.action_effects import Conflict, SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifiers
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.readings import make_timed_replay
@@ -17,7 +18,7 @@ from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Repl
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import TimedReplay
-from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
+from plansafe.verifier.model.evaluation import UnmetLiteral
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Binding, Formula
 from plansafe.verifier.model.operations import atoms_and_fluents
@@ -98,6 +99,7 @@ class FactHistory:
     ) -> None:
         self.compiled = compiled
         self.engine = compiled.engine
+        self._compiled_quantifiers: CompiledQuantifiers = {}
         self.task = compiled.task
         self.resolved = resolved
         self.outcome = outcome
@@ -238,7 +240,7 @@ class FactHistory:
         if query.is_temporal:
             facts = tuple(self._ground_facts(query.formula, query.binding))[:MAX_COLUMNS]
             return FailureReasons((), facts, self.state_text(state))
-        evaluator = Evaluator(self.task, state.facts, state.fluents)
+        evaluator = CompiledEvaluator(self.engine, state, self._compiled_quantifiers)
         reasons = self.add_facts(tuple(evaluator.find_unmet_literals(query.formula, query.binding, True)))
         return reasons._replace(state=self.state_text(state))
 
