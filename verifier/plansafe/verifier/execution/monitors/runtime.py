@@ -262,11 +262,12 @@ class Runtime:
         self, state: State, triggers: Iterable[tuple[int, TriggerFunction]], code: int
     ) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
         """Yield the bindings that the triggers of a change find, with the numbers of their monitors."""
+        bindings: list[tuple[int, ...]] = []
         for number, find in triggers:
-            bindings: list[tuple[int, ...]] = []
             find(state.facts, state.fluents, self.indexes, code, bindings)
             if bindings:
                 yield number, bindings
+                bindings = []
 
     def take_actions(self, state: State, action_facts: Sequence[ActionFact], letter_time: LetterTime) -> None:
         """Read the present letter with its actions; their action facts hold meanwhile."""
