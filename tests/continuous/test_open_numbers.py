@@ -14,7 +14,7 @@ from open_number_compare import compare_ranges, open_number
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.continuous.open_number import OpenNumber, RationalFunction, SampleIsBoundary
-from plansafe.verifier.execution.continuous.roots import find_rational_between
+from plansafe.verifier.execution.continuous.roots import find_rational_between, find_roots
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number, divide
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
@@ -208,6 +208,13 @@ def test_a_comparison_at_its_boundary_is_reported() -> None:
     number = OpenNumber(Fraction(2), 0, None).number
     with pytest.raises(SampleIsBoundary):
         _ = number * number == 4
+
+
+def test_a_comparison_with_an_irrational_number_uses_a_rational_one() -> None:
+    (root,) = find_roots((-2, 0, 1), 10)
+    variable = OpenNumber(Fraction(1), 0, None)
+    assert variable.number < root and variable.number + 2 > root and variable.number != root
+    assert (variable.low, variable.high) > (0, 1) and variable.high is not None and variable.high < root
 
 
 def test_bounds_are_refused() -> None:

@@ -145,7 +145,8 @@ class RationalFunction(RealNumber):
     def _compare(self, other: object) -> int:
         """Return the sign of the difference; from an irrational number, with a rational number between them."""
         if not isinstance(other, int | Fraction | RationalFunction):
-            other = find_rational_between(self.value, cast(Number, other))
+            low, high = sorted([self.value, cast(Number, other)])
+            other = find_rational_between(low, high)
         difference = self - other
         if isinstance(difference, RationalFunction):
             return self.variable.find_sign(difference.over) * self.variable.find_sign(difference.under)

@@ -18,7 +18,7 @@ from plansafe.verifier.execution.continuous.polynomials import (
     scale,
     square_free_part,
 )
-from plansafe.verifier.execution.continuous.real_numbers import Algebraic, RealRoot
+from plansafe.verifier.execution.continuous.real_numbers import MAX_REFINEMENTS, Algebraic, RealRoot
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number, divide, normal_number
 
@@ -141,13 +141,14 @@ def find_rational_between(low: Number, high: Number) -> Number:
     """Return a rational number between two numbers that differ, or a function of the open number."""
     if depends_on_open_number(low) or depends_on_open_number(high):
         return divide(low + high, 2)
-    while True:
+    for _ in range(MAX_REFINEMENTS):
         above_low = low.enclose()[1] if isinstance(low, Algebraic | Enclosure) else low
         below_high = high.enclose()[0] if isinstance(high, Algebraic | Enclosure) else high
         if above_low < below_high:
             return normal_number(Fraction(above_low + below_high) / 2)
         if not isinstance(low, Algebraic) and not isinstance(high, Algebraic):
-            raise Undecided("two moments are equal or too close to be compared")
+            break
         for bound in (low, high):
             if isinstance(bound, Algebraic):
                 bound.root.refine()
+    raise Undecided("two moments are equal or too close to be compared")
