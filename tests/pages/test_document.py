@@ -111,7 +111,7 @@ def test_a_large_graph_has_necessary_links_only(monkeypatch: pytest.MonkeyPatch)
     (view,) = audit_page.audit_plans([plan], Settings())
     edges = view.detail["graph"]["edges"]
     assert len(edges) == 5 and all(edge["needed"] for edge in edges)
-    assert view.detail["graph_note"].startswith(f"The plan has {len(unlimited_view.detail['graph']['edges'])} links.")
+    assert view.detail["graph_note"].startswith("The plan has more than 5 links.")
 
 
 def test_a_long_plan_has_no_repair(monkeypatch: pytest.MonkeyPatch) -> None:
