@@ -134,7 +134,11 @@ def bound_roots(polynomial: Polynomial) -> Fraction:
 
 def _bound_above(value: Number, polynomial: Polynomial) -> Fraction:
     """Return a number that is greater than an irrational value, or than the roots of a polynomial."""
-    return value.enclose()[1] if isinstance(value, Algebraic | Enclosure) else bound_roots(polynomial)
+    if isinstance(value, Algebraic | Enclosure):
+        return value.enclose()[1]
+    if not all([isinstance(coefficient, int | Fraction) for coefficient in polynomial]):
+        raise Undecided("numbers change after an irrational moment until one that depends on the open number")
+    return bound_roots(polynomial)
 
 
 def find_rational_between(low: Number, high: Number) -> Number:
