@@ -34,7 +34,7 @@ from plansafe.verifier.symbolic.worlds.verdict import (
 )
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
-MAX_RUNS = 1_000
+MAX_RUNS = 200
 MIN_WIDTH = Fraction(1, 10**9)
 """Of values that are examined: an irrational value at which a comparison changes is approached, and not reached."""
 ASPECTS = ("executable", "goal", "safe")
