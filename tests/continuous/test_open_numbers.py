@@ -114,6 +114,24 @@ def test_an_open_fact_and_an_open_number() -> None:
     assert report.worlds.ranges == ()
 
 
+def test_a_limit_that_is_irrational_is_approached() -> None:
+    """The moment of the limit is irrational: the duration is compared with rational numbers near it."""
+    domain = """(define (domain d) (:predicates (done)) (:functions (x) (clock))
+      (:process run :precondition () :effect (and (increase (clock) (* #t 1)) (increase (x) (* #t (clock)))))
+      (:durative-action wait :parameters () :duration (>= ?duration 0) :effect (at end (done))))"""
+    problem = "(define (problem p) (:domain d) (:init (= (x) 0) (= (clock) 0)) (:goal (done)))"
+    rule = "(define (safety s) (:process r :forbid (and (> (x) 1) (not (done)))))"
+    sources = Source("d", domain), Source("p", problem), [Source("r", rule)]
+    report = Checker(*sources, Options(replay="always")).check(Source("plan", "0: (wait) [1.5 +- 1]\n"))
+    assert report.headline is Headline.UNSAFE
+    assert report.worlds is not None
+    ranges = report.worlds.ranges
+    assert [part.headline for part in ranges[:2]] == ["SAFE", "UNKNOWN"]
+    assert {part.headline for part in ranges[1:]} == {"UNKNOWN", "UNSAFE"}
+    assert abs(Fraction(ranges[0].high or 0) ** 2 - 2) < Fraction(1, 10**6)
+    assert len(ranges) < 60
+
+
 def test_a_duration_with_a_tolerance() -> None:
     plan = (ROOT / "examples/bathtub/short-bath.plan").read_text("utf-8").replace("[15]", "[15 +- 6]")
     folder = ROOT / "examples/bathtub"

@@ -28,6 +28,7 @@ from plansafe.verifier.execution.continuous.roots import (
     bound_roots,
     find_rational_between,
     find_roots,
+    find_simplest_between,
 )
 from plansafe.verifier.execution.state import MAX_BITS, NumberTooLarge
 from plansafe.verifier.model.limits import Undecided
@@ -146,7 +147,8 @@ class RationalFunction(RealNumber):
         """Return the sign of the difference; from an irrational number, with a rational number between them."""
         if not isinstance(other, int | Fraction | RationalFunction):
             low, high = sorted([self.value, cast(Number, other)])
-            other = find_rational_between(low, high)
+            bounds = sorted([Fraction(self.value), Fraction(find_rational_between(low, high))])
+            other = find_simplest_between(*bounds)
         difference = self - other
         if isinstance(difference, RationalFunction):
             return self.variable.find_sign(difference.over) * self.variable.find_sign(difference.under)

@@ -156,3 +156,17 @@ def find_rational_between(low: Number, high: Number) -> Number:
             if isinstance(bound, Algebraic):
                 bound.root.refine()
     raise Undecided("two moments are equal or too close to be compared")
+
+
+def find_simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """Return the fraction with the least denominator between two others."""
+    if low < 0 < high:
+        return Fraction(0)
+    if high <= 0:
+        return -find_simplest_between(-high, -low)
+    integer = floor(low)
+    if integer + 1 < high:
+        return Fraction(integer + 1)
+    if low == integer:
+        return integer + 1 / Fraction(floor(1 / (high - integer)) + 1)
+    return integer + 1 / find_simplest_between(1 / (high - integer), 1 / (low - integer))

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cmp_to_key
-from math import floor
 from typing import NamedTuple
 
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.continuous.open_number import OpenNumber, SampleIsBoundary
-from plansafe.verifier.execution.continuous.roots import find_rational_between
+from plansafe.verifier.execution.continuous.roots import find_rational_between, find_simplest_between
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.readings import replay_reading
 from plansafe.verifier.execution.replay import HALT
@@ -35,7 +34,9 @@ from plansafe.verifier.symbolic.worlds.verdict import (
 )
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
-MAX_RUNS = 1_000
+MAX_RUNS = 200
+MIN_WIDTH = Fraction(1, 10**9)
+"""Of values that are examined: an irrational value at which a comparison changes is approached, and not reached."""
 ASPECTS = ("executable", "goal", "safe")
 
 
@@ -148,6 +149,9 @@ class OpenNumberAudit:
             if self._runs >= MAX_RUNS:
                 self.limits[f"the verdict changes at more than {MAX_RUNS:,} values of the open number"] = None
                 return
+            if high is not None and high - low < MIN_WIDTH:
+                self._leave_undecided(direction, low, high)
+                continue
             sample = choose_simple_number(low, high, direction)
             variable = OpenNumber(Fraction(sample), low, high)
             try:
@@ -163,6 +167,14 @@ class OpenNumberAudit:
             if variable.high is not None and (high is None or variable.high < high):
                 gaps.append((variable.high, high))
                 self._examine_value(direction.value_at(variable.high))
+
+    def _leave_undecided(self, direction: _Direction, low: Number, high: Number) -> None:
+        """Leave the values between two distances undecided."""
+        ends = [direction.value_at(end) for end in (low, high)][:: direction.sign]
+        self.limits[f"not decided for values near {float(ends[0]):.9f}"] = None
+        undecided = WorldVerdict(None, None, None)
+        sample = direction.value_at(find_rational_between(low, high))
+        self.ranges.append(ValueRange(ends[0], ends[1], True, True, sample, undecided, Headline.UNKNOWN))
 
     def _add_range(self, direction: _Direction, variable: OpenNumber, decision: _Decision) -> None:
         ends = [None if end is None else direction.value_at(end) for end in (variable.low, variable.high)]
@@ -307,18 +319,4 @@ def choose_simple_number(low: Number, high: Number | None, direction: _Direction
         high if isinstance(high, int | Fraction) else find_rational_between(middle, high),
     ]
     values = sorted([Fraction(direction.value_at(end)) for end in ends])
-    return normal_number(direction.sign * (_find_simplest_between(*values) - direction.origin))
-
-
-def _find_simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """Return the fraction with the least denominator between two others."""
-    if low < 0 < high:
-        return Fraction(0)
-    if high <= 0:
-        return -_find_simplest_between(-high, -low)
-    integer = floor(low)
-    if integer + 1 < high:
-        return Fraction(integer + 1)
-    if low == integer:
-        return integer + 1 / Fraction(floor(1 / (high - integer)) + 1)
-    return integer + 1 / _find_simplest_between(1 / (high - integer), 1 / (low - integer))
+    return normal_number(direction.sign * (find_simplest_between(*values) - direction.origin))
