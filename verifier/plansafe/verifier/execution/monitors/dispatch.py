@@ -46,20 +46,21 @@ class ChangeDispatch:
         for number, monitor in enumerate(monitors):
             for predicate in _collect_read_predicates(monitor):
                 self.readers[predicate].append(number)
-        self._by_change: dict[tuple[int, int, bool], ConcernedMonitors] = {}
+        self.by_change: dict[tuple[int, int, bool], ConcernedMonitors] = {}
+        """The cache of :meth:`find_monitors`."""
         self._checks_by_action: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def find_monitors(self, predicate: int, code: int, added: bool) -> ConcernedMonitors:
         """The monitors that read a changed fact or fluent, and the triggers that it matches."""
         key = (predicate, code, added)
-        concerned = self._by_change.get(key)
+        concerned = self.by_change.get(key)
         if concerned is None:
-            if len(self._by_change) >= MAX_CACHED_CHANGES:
-                self._by_change.clear()
+            if len(self.by_change) >= MAX_CACHED_CHANGES:
+                self.by_change.clear()
             readers = [n for n in self.readers[predicate] if _reads(self._monitors[n], predicate, code)]
             triggers = [self._triggers[position] for position in self._positions.get((predicate, added), ())]
             matching = [(number, trigger.find) for number, trigger in triggers if trigger.matches(code)]
-            concerned = self._by_change[key] = ConcernedMonitors(tuple(readers), tuple(matching))
+            concerned = self.by_change[key] = ConcernedMonitors(tuple(readers), tuple(matching))
         return concerned
 
     def find_checks(self, predicate: int, code: int) -> tuple[int, ...]:

@@ -100,9 +100,9 @@ class FactIndexes(dict[int, dict[int, Any]]):
         """
         self._facts = facts
         self.follow(log)
-        readers = self.emitter.view_readers
-        if not readers:
+        if not self.emitter.views:
             return []
+        readers = self.emitter.view_readers
         due: dict[int, list[tuple[ViewTrigger, int]]] = {}
         for index, code, _ in log:
             for number, find in readers.get(index, ()):

@@ -7,12 +7,12 @@ its state is reached (:meth:`Runtime.enter_state`). The others read it when the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.dispatch import ChangeDispatch, TriggerFunction
+from plansafe.verifier.execution.monitors.dispatch import ChangeDispatch
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
@@ -230,9 +230,12 @@ class Runtime:
     def _record_changes(self, state: State, log: Sequence[StateChange], due_monitors: dict[int, None]) -> None:
         """Record changes in the monitors that they affect; these join ``due_monitors``, which read the next letter."""
         monitors, unshared, find_monitors = self.monitors, self._unshared_monitors, self.dispatch.find_monitors
-        view_changes = self.indexes.follow_with_views(state.facts, state.fluents, log)
+        facts, fluents, indexes, by_change = state.facts, state.fluents, self.indexes, self.dispatch.by_change
+        view_changes = indexes.follow_with_views(facts, fluents, log)
+        bindings: list[tuple[int, ...]] = []
         for predicate, code, value in log:
-            readers, triggers = find_monitors(predicate, code, bool(value))
+            concerned = by_change.get((predicate, code, bool(value)))
+            readers, triggers = find_monitors(predicate, code, bool(value)) if concerned is None else concerned
             for number in readers:
                 monitor = monitors[number]
                 if unshared is None or number in unshared:
@@ -241,33 +244,27 @@ class Runtime:
                 elif monitor.is_affected(predicate, code):
                     self._unshare_monitor(number).record_change(predicate, code)
                     due_monitors[number] = None
-            for number, bindings in self._find_bindings(state, triggers, code):
-                self._unshare_monitor(number).candidates.extend(bindings)
-                due_monitors[number] = None
-        found: dict[int, list[tuple[int, ...]]] = {}
+            for number, find in triggers:
+                find(facts, fluents, indexes, code, bindings)
+                if bindings:
+                    self._unshare_monitor(number).candidates.extend(bindings)
+                    due_monitors[number] = None
+                    bindings = []
+        if not view_changes:
+            return
+        bindings_by_monitor: dict[int, list[tuple[int, ...]]] = {}
         for index, code, has_match in view_changes:
             if index < len(self.dispatch.readers):  # no trigger reads views that were made later
                 for added in (True, False) if has_match is None else (bool(has_match),):
                     triggers = find_monitors(index, code, added).triggers
-                    for number, bindings in self._find_bindings(state, triggers, code):
-                        found.setdefault(number, []).extend(bindings)
-        for number, bindings in found.items():
+                    for number, find in triggers:
+                        find(facts, fluents, indexes, code, bindings_by_monitor.setdefault(number, []))
+        for number, bindings in bindings_by_monitor.items():
             # The other bindings depend on which values the views had stored.
             new_bindings = monitors[number].select_new(state, bindings)
             if new_bindings:
                 self._unshare_monitor(number).candidates.extend(new_bindings)
                 due_monitors[number] = None
-
-    def _find_bindings(
-        self, state: State, triggers: Iterable[tuple[int, TriggerFunction]], code: int
-    ) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
-        """Yield the bindings that the triggers of a change find, with the numbers of their monitors."""
-        bindings: list[tuple[int, ...]] = []
-        for number, find in triggers:
-            find(state.facts, state.fluents, self.indexes, code, bindings)
-            if bindings:
-                yield number, bindings
-                bindings = []
 
     def take_actions(self, state: State, action_facts: Sequence[ActionFact], letter_time: LetterTime) -> None:
         """Read the present letter with its actions; their action facts hold meanwhile."""
