@@ -23,19 +23,8 @@ _CONTEXT = "S, F, I, code, out"
 
 
 def _define_match(emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]) -> str:
-    """The name of ``f(code) -> bool``, whether a code matches arguments as by :func:`emit_argument_match`."""
-    tests: list[str] = []
-    values: dict[int, str] = {}
-    for place, argument in enumerate(arguments):
-        value = emitter.argument_of_code(predicate, place, "code")
-        slot = -1 - argument
-        if argument >= 0 or slot in values:
-            tests.append(f"{value} == {argument if argument >= 0 else values[slot]}")
-        elif slot in domains:
-            values[slot] = value
-            if not emitter.contains_all_objects(domains[slot]):
-                tests.append(f"{value} in {emitter.member_set_name(domains[slot])}")
-    return emitter.define_once("code", [f"return {' and '.join(tests) or True}"])
+    """The name of ``f(code)``, which returns ``True`` if a code matches arguments, else ``None``."""
+    return emitter.define_once("code", [*emit_argument_match(emitter, predicate, arguments, domains)[0], "return True"])
 
 
 class Trigger(NamedTuple):
@@ -44,13 +33,13 @@ class Trigger(NamedTuple):
     ``predicate`` may also be the index of a fluent or of a view.
 
     ``added`` is ``None`` for fluents and for facts below a quantifier: any change may have made bindings true.
-    ``matches(code)`` is False for codes for which ``find`` appends nothing in any state.
+    ``matches(code)`` is ``None`` for codes for which ``find`` appends nothing in any state.
     """
 
     predicate: int
     added: bool | None
     find: Callable[..., None]
-    matches: Callable[[int], bool]
+    matches: Callable[[int], bool | None]
 
 
 class Extension(NamedTuple):

@@ -64,7 +64,7 @@ _UNREACHABLE = _Estimate(UNREACHABLE_COST)
 
 
 class BackwardEstimate(NamedTuple):
-    """The cost of subgoals, the steps of a relaxed plan that achieve them, and those of the steps that are applicable.
+    """The cost of subgoals, the steps of a relaxed plan that achieve them, and which of these steps are applicable.
 
     The steps are in no order. A subgoal that seems unreachable contributes no step.
     """

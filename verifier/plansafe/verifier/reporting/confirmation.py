@@ -135,7 +135,8 @@ class Confirmer:
             name = number if isinstance(number, int) else _name_ground(task, task.functions[number[0]], number[1])
             return kernel.find_headlines(plan.text, kernel_world, name, bounds, limit)
 
-        return self._ask_kernel(steps, ask)
+        headlines = self._ask_kernel(steps, ask)
+        return None if isinstance(headlines, str) else headlines
 
     def is_safe(self, plan: Source, steps: int) -> bool | None:
         """Whether the verdict of the kernel is SAFE or VALID; ``None`` without a verdict of the kernel."""
@@ -148,30 +149,28 @@ class Confirmer:
         self, plan: Source, steps: int, world: Completion | None = None, readings: Sequence[str] = ("skip", "force")
     ) -> KernelVerdict | str | None:
         """Audit a plan; the message if the kernel rejects it, ``None`` if it is not asked or beyond its limits."""
-        from plansafe.verifier.kernel import KernelRejects  # noqa: PLC0415 - loads the kernel
 
         def ask(kernel: Kernel, limit: int | None) -> KernelVerdict:
             kernel_completion = None if world is None else make_kernel_world(self.compiled, world)
             return kernel.audit(plan.text, kernel_completion, readings, limit)
 
-        try:
-            return self._ask_kernel(steps, ask)
-        except KernelRejects as rejection:
-            return str(rejection)
+        return self._ask_kernel(steps, ask)
 
-    def _ask_kernel(self, steps: int, ask: Callable[[Kernel, int | None], Answer]) -> Answer | None:
-        """The kernel's answer; ``None`` if it is not asked or beyond its limits."""
+    def _ask_kernel(self, steps: int, ask: Callable[[Kernel, int | None], Answer]) -> Answer | str | None:
+        """The kernel's answer; the message if it rejects the plan, ``None`` if it is not asked or beyond its limits."""
         size = len(self.compiled.domain.text) + len(self.compiled.problem.text)
         is_limited = self.mode == "auto"
         if self.mode == "never" or (is_limited and (size > MAX_TEXT or steps > MAX_WORK)) or self.kernel is None:
             return None
-        from plansafe.verifier.kernel import KernelLimit  # noqa: PLC0415 - loads the kernel
+        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415 - loads the kernel
 
         try:
             with _recursion_limit():
                 return ask(self.kernel, MAX_WORK if is_limited else None)
         except KernelLimit:
             return None
+        except KernelRejects as rejection:
+            return str(rejection)
 
     def _find_disagreement(self, plan: Source, report: Report, claim: str, span: Span | None) -> Report:
         message = f"the replay kernel does not confirm: {claim}"

@@ -72,7 +72,7 @@ class OpenNumber:
         return sign
 
     def _restrict(self, polynomial: Polynomial) -> None:
-        """Exclude the roots of a polynomial, and what they separate from the sample."""
+        """Exclude the roots of a polynomial, and the values beyond them."""
         high = bound_roots(polynomial) if self.high is None else self.high
         for root in find_roots(polynomial, high):
             if root < self.sample:

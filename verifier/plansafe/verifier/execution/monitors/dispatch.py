@@ -24,13 +24,15 @@ class ConcernedMonitors(NamedTuple):
     triggers: tuple[tuple[int, TriggerFunction], ...]
 
 
-class ChangeDispatch:
-    """Finds the monitors and checks that changes and actions concern. Copies of a monitor share its entries.
+class ChangeDispatch(dict[tuple[int, int, bool], ConcernedMonitors]):
+    """The monitors that a change concerns, by predicate, code, and whether it was added; found when they are asked for.
 
-    A predicate is a number; the functions are numbered after the predicates. ``size`` counts both.
+    Copies of a monitor share its entries. A predicate is a number; the functions are numbered after the predicates, and
+    the views after the functions. ``size`` counts all.
     """
 
     def __init__(self, monitors: Sequence[StateMonitor], checks: Mapping[int, Sequence[StepCheck]], size: int) -> None:
+        super().__init__()
         self._monitors = tuple(monitors)
         self._checks = {predicate: tuple(entries) for predicate, entries in checks.items()}
         self.readers: list[list[int]] = [[] for _ in range(size)]
@@ -46,21 +48,16 @@ class ChangeDispatch:
         for number, monitor in enumerate(monitors):
             for predicate in _collect_read_predicates(monitor):
                 self.readers[predicate].append(number)
-        self.by_change: dict[tuple[int, int, bool], ConcernedMonitors] = {}
-        """The cache of :meth:`find_monitors`."""
         self._checks_by_action: dict[tuple[int, int], tuple[int, ...]] = {}
 
-    def find_monitors(self, predicate: int, code: int, added: bool) -> ConcernedMonitors:
-        """The monitors that read a changed fact or fluent, and the triggers that it matches."""
-        key = (predicate, code, added)
-        concerned = self.by_change.get(key)
-        if concerned is None:
-            if len(self.by_change) >= MAX_CACHED_CHANGES:
-                self.by_change.clear()
-            readers = [n for n in self.readers[predicate] if _reads(self._monitors[n], predicate, code)]
-            triggers = [self._triggers[position] for position in self._positions.get((predicate, added), ())]
-            matching = [(number, trigger.find) for number, trigger in triggers if trigger.matches(code)]
-            concerned = self.by_change[key] = ConcernedMonitors(tuple(readers), tuple(matching))
+    def __missing__(self, change: tuple[int, int, bool]) -> ConcernedMonitors:
+        predicate, code, added = change
+        if len(self) >= MAX_CACHED_CHANGES:
+            self.clear()
+        readers = [n for n in self.readers[predicate] if _reads(self._monitors[n], predicate, code)]
+        triggers = [self._triggers[position] for position in self._positions.get((predicate, added), ())]
+        matching = [(number, trigger.find) for number, trigger in triggers if trigger.matches(code)]
+        concerned = self[change] = ConcernedMonitors(tuple(readers), tuple(matching))
         return concerned
 
     def find_checks(self, predicate: int, code: int) -> tuple[int, ...]:

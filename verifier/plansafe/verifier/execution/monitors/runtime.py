@@ -229,13 +229,12 @@ class Runtime:
 
     def _record_changes(self, state: State, log: Sequence[StateChange], due_monitors: dict[int, None]) -> None:
         """Record changes in the monitors that they affect; these join ``due_monitors``, which read the next letter."""
-        monitors, unshared, find_monitors = self.monitors, self._unshared_monitors, self.dispatch.find_monitors
-        facts, fluents, indexes, by_change = state.facts, state.fluents, self.indexes, self.dispatch.by_change
+        monitors, unshared, dispatch = self.monitors, self._unshared_monitors, self.dispatch
+        facts, fluents, indexes = state.facts, state.fluents, self.indexes
         view_changes = indexes.follow_with_views(facts, fluents, log)
         bindings: list[tuple[int, ...]] = []
         for predicate, code, value in log:
-            concerned = by_change.get((predicate, code, bool(value)))
-            readers, triggers = find_monitors(predicate, code, bool(value)) if concerned is None else concerned
+            readers, triggers = dispatch[predicate, code, bool(value)]
             for number in readers:
                 monitor = monitors[number]
                 if unshared is None or number in unshared:
@@ -254,10 +253,9 @@ class Runtime:
             return
         bindings_by_monitor: dict[int, list[tuple[int, ...]]] = {}
         for index, code, has_match in view_changes:
-            if index < len(self.dispatch.readers):  # no trigger reads views that were made later
+            if index < len(dispatch.readers):  # no trigger reads views that were made later
                 for added in (True, False) if has_match is None else (bool(has_match),):
-                    triggers = find_monitors(index, code, added).triggers
-                    for number, find in triggers:
+                    for number, find in dispatch[index, code, added].triggers:
                         find(facts, fluents, indexes, code, bindings_by_monitor.setdefault(number, []))
         for number, bindings in bindings_by_monitor.items():
             # The other bindings depend on which values the views had stored.

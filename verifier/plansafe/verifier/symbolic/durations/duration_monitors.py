@@ -39,7 +39,7 @@ class DurationMonitors(Runtime):
     """
 
     def __init__(self, engine: Engine, parts_reading_all: frozenset[int], trail: ConstraintTrail) -> None:
-        self.__dict__.update(engine.new_monitors.fork().__dict__)  # all worlds of a task share what is compiled
+        self.__dict__.update(engine.new_monitors.fork().__dict__)  # all worlds of a task share the compiled code
         self.parts_reading_all = parts_reading_all
         self.trail = trail
         self.event_times: tuple[Number, ...] = ()

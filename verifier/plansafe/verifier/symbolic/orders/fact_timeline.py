@@ -60,15 +60,18 @@ class FactTimeline(Timeline):
     @memoized
     def find_writes(self, fact: Fact) -> dict[int, Write]:
         """The steps that may write a fact, and when they do."""
-        held = self.template.current_inputs[fact]
-        all_writes = {step: self._make_write(held, after) for step, after in self._after.get(fact, {}).items()}
+        before = self.template.current_inputs[fact]
+        all_writes = {step: self._make_write(before, after) for step, after in self._after.get(fact, {}).items()}
         return {step: write for step, write in all_writes.items() if write != (FALSE, FALSE)}
 
-    def _make_write(self, held: Literal, after: Literal) -> Write:
+    def _make_write(self, before: Literal, after: Literal) -> Write:
         circuit = self.circuit
         if after <= TRUE:
             return Write(after, after ^ 1)
-        if_true, if_false = circuit.substitute(after, {held >> 1: TRUE}), circuit.substitute(after, {held >> 1: FALSE})
+        if_true, if_false = (
+            circuit.substitute(after, {before >> 1: TRUE}),
+            circuit.substitute(after, {before >> 1: FALSE}),
+        )
         # The fact is added on condition ``if_false``, and not deleted on condition ``if_true``. Where conditions read
         # the fact itself, a write of its value may be left out, and a write of the opposite value depends on it.
         children = circuit.gates[if_true >> 1]
@@ -76,8 +79,8 @@ class FactTimeline(Timeline):
         if if_false == FALSE or if_true == TRUE or exclude_each_other:
             return Write(if_false, if_true ^ 1)
         return Write(
-            circuit.both(if_false, circuit.either(if_true, held ^ 1)),
-            circuit.both(if_true ^ 1, circuit.either(if_false ^ 1, held)),
+            circuit.both(if_false, circuit.either(if_true, before ^ 1)),
+            circuit.both(if_true ^ 1, circuit.either(if_false ^ 1, before)),
         )
 
     @memoized

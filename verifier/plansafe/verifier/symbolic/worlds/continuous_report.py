@@ -51,29 +51,30 @@ class ContinuousReporter(TimedReporter):
 
     _ranges: Sequence[ValueRange] = ()
     """The values of the open number, if nothing else is open."""
-    _kernel_audits = 0
 
     def decide(self) -> WorldsVerdict:
         """Decide the verdict over all values of the number, in one world after the other if more is open."""
+        self.method = "all values of the number" if self._is_only_number_open else "one world after the other"
+        return audit_each_world(self.open_parts, self._audit_world, self.deadline)
+
+    @property
+    def _is_only_number_open(self) -> bool:
         parts = self.open_parts
-        self.method = "one world after the other"
-        if (parts.open_numbers or self.durations) and not (parts.open_fact_count or parts.choices):
-            self.method = "all values of the number"
-        return audit_each_world(parts, self._audit_world, self.deadline)
+        return bool(parts.open_numbers or self.durations) and not (parts.open_fact_count or parts.choices)
 
     def _audit_world(self, world: Completion) -> WorldsVerdict:
         """The verdict on one completion of the facts with its outcomes, over all values of the number."""
         audit = OpenNumberAudit(self.compiled, self.resolved, world, self.deadline)
         audit.run()
-        if self.method == "all values of the number":
-            self._ranges = list(merge_ranges([self._confirm_range(part, audit) for part in audit.ranges]))
+        if self._is_only_number_open:
+            confirmed = [self._confirm_range(part, audit) for part in audit.ranges[:MAX_KERNEL_AUDITS]]
+            self._ranges = list(merge_ranges([*confirmed, *audit.ranges[MAX_KERNEL_AUDITS:]]))
         return audit.make_verdict()
 
     def _confirm_range(self, part: ValueRange, audit: OpenNumberAudit) -> ValueRange:
         """Ask the kernel about all values of a range. Raises :class:`EngineContradiction`."""
         ends = [None if end is None else Fraction(end) for end in (part.low, part.high) if _is_rational(end)]
-        self._kernel_audits += 1
-        if len(ends) < 2 or None in part.verdict[:3] or self._kernel_audits > MAX_KERNEL_AUDITS:
+        if len(ends) < 2 or None in part.verdict[:3]:
             return part
         steps, bounds = len(self.resolved.steps), (ends[0], ends[1])
         number = next(iter(self.durations), None) or self.open_parts.open_numbers[0]

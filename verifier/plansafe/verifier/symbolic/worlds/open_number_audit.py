@@ -20,24 +20,26 @@ from plansafe.verifier.execution.readings import replay_reading
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.model.limits import Undecided, check_deadline
 from plansafe.verifier.model.nodes import Interval, Number, Task, normal_number
-from plansafe.verifier.reporting.report import Headline, Worlds
+from plansafe.verifier.reporting.report import Headline
 from plansafe.verifier.reporting.summary import count_rules
 from plansafe.verifier.reporting.worlds import Completion
+from plansafe.verifier.symbolic.worlds.open_parts import find_open_durations
 from plansafe.verifier.symbolic.worlds.verdict import (
     RuleCounts,
     WorldsVerdict,
     WorldVerdict,
-    choose_headline_in_world,
+    choose_headline,
     decide_in_world,
     mark_undecided,
     merge_rule_counts,
+    merge_verdicts,
+    summarise_world,
 )
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
 MAX_RUNS = 200
 MIN_WIDTH = Fraction(1, 10**9)
 """Of values that are examined: an irrational value at which a comparison changes is approached, and not reached."""
-ASPECTS = ("executable", "goal", "safe")
 
 
 class OpenFluent(NamedTuple):
@@ -61,11 +63,8 @@ def list_open_numbers(task: Task, resolved: ResolvedPlan) -> list[OpenFluent | O
     numbers: list[OpenFluent | OpenDuration] = [
         OpenFluent(f, code, interval) for f, codes in enumerate(intervals) for code, interval in codes.items()
     ]
-    for step in resolved.timed or ():
-        if step.tolerance and step.duration is not None:
-            low, high = max(step.duration - step.tolerance, 0), step.duration + step.tolerance
-            numbers.append(OpenDuration(step.number, Interval(low, high)))
-    return numbers
+    durations = find_open_durations(resolved)
+    return [*numbers, *[OpenDuration(step, Interval(low, high)) for step, (low, high) in durations.items()]]
 
 
 class ValueRange(NamedTuple):
@@ -218,51 +217,15 @@ class OpenNumberAudit:
             counts = mark_undecided(counts)
         self.counts = merge_rule_counts([self.counts, counts])
         has_instances = any([count.instances for count in counts if count.name in self._deciding_rules])
-        return _Decision(verdict, choose_headline_in_world(verdict, has_instances))
-
-    # -- the result ---------------------------------------------------------------------------------------------------
+        over_worlds = summarise_world(verdict, self.world, self.compiled.rules)
+        return _Decision(verdict, choose_headline(over_worlds, has_instances))
 
     def make_verdict(self) -> WorldsVerdict:
         """The verdict over all values that were examined."""
-        witnesses: dict[str, Completion] = {}
-        for part in filter(self._is_replayable, self.ranges):
-            for rule in sorted(part.verdict.violated):
-                witnesses.setdefault(self.compiled.rules[rule].name, self.complete_world(part.sample))
-        executable, goal, safe = [
-            self._summarise_aspect([(part, getattr(part.verdict, aspect)) for part in self.ranges])
-            for aspect in ASPECTS
+        verdicts = [
+            summarise_world(part.verdict, self.complete_world(part.sample), self.compiled.rules) for part in self.ranges
         ]
-        return WorldsVerdict(
-            executable.value,
-            goal.value,
-            safe.value,
-            executable.failing,
-            goal.failing,
-            safe.failing,
-            tuple(self.limits),
-            self.counts,
-            tuple(witnesses.items()),
-        )
-
-    def _summarise_aspect(self, verdicts: list[tuple[ValueRange, bool | None]]) -> _Aspect:
-        values = {value for _, value in verdicts}
-        failing = [part for part, value in verdicts if value is False and self._is_replayable(part)]
-        world = self.complete_world(failing[0].sample) if failing else None
-        if {True, False} <= values:
-            return _Aspect(Worlds.SOME, world)
-        if None in values or self.limits:
-            return _Aspect(Worlds.UNKNOWN, world)
-        return _Aspect(Worlds.ALL if True in values else Worlds.NONE, world)
-
-    def _is_replayable(self, part: ValueRange) -> bool:
-        return part.sample is not None or self.number is None
-
-
-class _Aspect(NamedTuple):
-    """A value over all worlds, and a world in which it fails."""
-
-    value: Worlds
-    failing: Completion | None
+        return merge_verdicts(verdicts, self.limits, self.counts)
 
 
 class _Decision(NamedTuple):

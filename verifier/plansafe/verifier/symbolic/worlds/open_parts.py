@@ -110,6 +110,15 @@ class OpenParts:
             yield complete_outcomes(self.statements, dict(zip(keys, alternatives, strict=True)))
 
 
+def find_open_durations(resolved: ResolvedPlan) -> dict[int, tuple[Number, Number]]:
+    """For each step whose duration has a tolerance, its least and greatest duration."""
+    return {
+        step.number: (max(step.duration - step.tolerance, 0), step.duration + step.tolerance)
+        for step in resolved.timed or ()
+        if step.tolerance and step.duration is not None
+    }
+
+
 class OpenPartsReporter(WorldsReporter, ABC):
     """The base of the reporters on one plan with open parts that no circuit encodes.
 
@@ -125,10 +134,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
         super().__init__(case)
         self.restrictions = restrictions
         self.open_parts = OpenParts(self.compiled, self.resolved, restrictions.groups)
-        self.durations: dict[int, tuple[Number, Number]] = {}
-        for step in self.resolved.timed or ():
-            if step.tolerance and step.duration is not None:
-                self.durations[step.number] = max(step.duration - step.tolerance, 0), step.duration + step.tolerance
+        self.durations = find_open_durations(self.resolved)
 
     @abstractmethod
     def decide(self) -> WorldsVerdict:

@@ -7,7 +7,7 @@ read; the other open facts take any allowed value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.limits import check_deadline
@@ -19,6 +19,7 @@ from plansafe.verifier.symbolic.worlds.verdict import (
     WorldsVerdict,
     mark_undecided,
     merge_rule_counts,
+    merge_verdicts,
 )
 from plansafe.verifier.symbolic.worlds.world_replay import close_task, make_certain_world, resolve_outcomes
 
@@ -104,31 +105,4 @@ def audit_each_world(
             verdicts.append(verdict._replace(rules=()))
         if limits:
             break
-    rule_witnesses: dict[str, Completion] = {}
-    for verdict in verdicts:
-        for rule, world in verdict.rule_witnesses:
-            rule_witnesses.setdefault(rule, world)
-    return WorldsVerdict(
-        _merge_values({verdict.executable for verdict in verdicts}, bool(limits)),
-        _merge_values({verdict.goal for verdict in verdicts}, bool(limits)),
-        _merge_values({verdict.safe for verdict in verdicts}, bool(limits)),
-        _find_first_world([verdict.inexecutable_world for verdict in verdicts]),
-        _find_first_world([verdict.unmet_goal_world for verdict in verdicts]),
-        _find_first_world([verdict.unsafe_world for verdict in verdicts]),
-        tuple(limits),
-        mark_undecided(rules) if limits else rules,
-        tuple(rule_witnesses.items()),
-    )
-
-
-def _find_first_world(worlds: Sequence[Completion | None]) -> Completion | None:
-    return next((world for world in worlds if world is not None), None)
-
-
-def _merge_values(values: set[Worlds], is_incomplete: bool) -> Worlds:
-    """The value over several worlds from the values in each of them."""
-    if Worlds.SOME in values or {Worlds.ALL, Worlds.NONE} <= values:
-        return Worlds.SOME
-    if is_incomplete or Worlds.UNKNOWN in values or not values:
-        return Worlds.UNKNOWN
-    return next(iter(values))
+    return merge_verdicts(verdicts, limits, rules)

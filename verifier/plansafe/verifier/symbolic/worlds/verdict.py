@@ -7,7 +7,7 @@ a rule without a violation is undecided.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.execution.compiled import CompiledTask
@@ -15,6 +15,7 @@ from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.reporting.report import Headline, RuleCount, Worlds
 from plansafe.verifier.reporting.summary import merge_violations
 from plansafe.verifier.reporting.worlds import Completion
+from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 
 RuleCounts = tuple[RuleCount, ...]
@@ -96,15 +97,51 @@ def choose_headline(verdict: WorldsVerdict, has_instances: bool) -> Headline:
     return Headline.SAFE if has_instances else Headline.VALID
 
 
-def choose_headline_in_world(verdict: WorldVerdict, has_instances: bool) -> Headline:
-    """Choose the headline in one world, as :func:`choose_headline`."""
-    if verdict.executable is False or verdict.goal is False:
-        return Headline.INVALID
-    if verdict.safe is False:
-        return Headline.UNSAFE
-    if None in verdict[:3]:
-        return Headline.UNKNOWN
-    return Headline.SAFE if has_instances else Headline.VALID
+def summarise_world(verdict: WorldVerdict, world: Completion, rules: Sequence[Rule]) -> WorldsVerdict:
+    """The verdict on a world as a verdict over worlds; it is the witness of everything that fails in it."""
+    values = {True: Worlds.ALL, False: Worlds.NONE, None: Worlds.UNKNOWN}
+    return WorldsVerdict(
+        values[verdict.executable],
+        values[verdict.goal],
+        values[verdict.safe],
+        world if verdict.executable is False else None,
+        world if verdict.goal is False else None,
+        world if verdict.safe is False else None,
+        rule_witnesses=tuple([(rules[rule].name, world) for rule in sorted(verdict.violated)]),
+    )
+
+
+def merge_verdicts(verdicts: Sequence[WorldsVerdict], limits: Iterable[str], rules: RuleCounts) -> WorldsVerdict:
+    """Merge the verdicts on parts of the worlds; ``limits`` say why others were not examined."""
+    limits = tuple(limits)
+    rule_witnesses: dict[str, Completion] = {}
+    for verdict in verdicts:
+        for rule, world in verdict.rule_witnesses:
+            rule_witnesses.setdefault(rule, world)
+    return WorldsVerdict(
+        _merge_values({verdict.executable for verdict in verdicts}, bool(limits)),
+        _merge_values({verdict.goal for verdict in verdicts}, bool(limits)),
+        _merge_values({verdict.safe for verdict in verdicts}, bool(limits)),
+        _find_first_world([verdict.inexecutable_world for verdict in verdicts]),
+        _find_first_world([verdict.unmet_goal_world for verdict in verdicts]),
+        _find_first_world([verdict.unsafe_world for verdict in verdicts]),
+        limits,
+        mark_undecided(rules) if limits else rules,
+        tuple(rule_witnesses.items()),
+    )
+
+
+def _find_first_world(worlds: Sequence[Completion | None]) -> Completion | None:
+    return next((world for world in worlds if world is not None), None)
+
+
+def _merge_values(values: set[Worlds], is_incomplete: bool) -> Worlds:
+    """The value over several worlds from the values in each of them."""
+    if Worlds.SOME in values or {Worlds.ALL, Worlds.NONE} <= values:
+        return Worlds.SOME
+    if is_incomplete or Worlds.UNKNOWN in values or not values:
+        return Worlds.UNKNOWN
+    return next(iter(values))
 
 
 def merge_rule_counts(counts_by_world: Iterable[RuleCounts]) -> RuleCounts:
