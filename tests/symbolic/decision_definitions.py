@@ -41,13 +41,6 @@ def determines_quality(completions: Sequence[Completion], variables: Collection[
     )
 
 
-def count_necessary_facts(completions: Sequence[Completion]) -> int:
-    """The number of facts that every question contains: completions that differ in nothing else are good and bad."""
-    variables = {variable: None for completion, _ in completions for variable in completion}
-    facts = [variable for variable in variables if isinstance(variable, int)]
-    return sum([not determines_quality(completions, [v for v in variables if v != fact]) for fact in facts])
-
-
 def is_question(completions: Sequence[Completion], variables: Collection[Hashable]) -> bool:
     """Whether the items determine which completions are good, and no proper subset of them does."""
     if not determines_quality(completions, variables):

@@ -82,7 +82,7 @@ class Confirmer:
 
     def confirm(self, plan: Source, report: Report) -> Report:
         """Set ``replayed`` of the findings; with SC901 and no headline if the kernel disagrees."""
-        if not self._is_asked_about(report):
+        if report.headline is None or not self._is_asked_about(report):
             return report
         verdict = self._audit(plan, report.steps)
         if verdict is None or isinstance(verdict, str):
@@ -103,7 +103,7 @@ class Confirmer:
 
     def confirm_world(self, plan: Source, report: Report, world: Completion) -> tuple[Report, str]:
         """Set ``replayed`` of the findings in one possible world; also return the kernel's disagreement, or ""."""
-        if not self._is_asked_about(report):
+        if report.headline is None or not self._is_asked_about(report):
             return report, ""
         verdict = self._audit(plan, report.steps, world, ("skip", "force") if report.readings else ())
         if verdict is None:
@@ -121,8 +121,7 @@ class Confirmer:
         return report._replace(findings=findings), ""
 
     def _is_asked_about(self, report: Report) -> bool:
-        has_findings = bool(report.findings or report.verdict_basis.exempted)
-        return report.headline is not None and (has_findings or self.mode == "always")
+        return bool(report.findings or report.verdict_basis.exempted or self.mode == "always")
 
     def find_headlines(
         self, plan: Source, steps: int, world: Completion, number: tuple[int, int] | int, bounds: Bounds

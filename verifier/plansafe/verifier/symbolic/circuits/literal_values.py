@@ -15,7 +15,6 @@ from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.substitution import (
-    Dependencies,
     OpenNumber,
     collect_references,
     evaluate_sums,
@@ -142,7 +141,7 @@ def find_reason(circuit: Circuit, literal: Literal, world: Completion) -> Litera
     return literal
 
 
-def find_sufficient_inputs(circuit: Circuit, literal: Literal, world: Completion) -> Dependencies | None:
+def find_sufficient_inputs(circuit: Circuit, literal: Literal, world: Completion) -> set[int | OpenNumber] | None:
     """Inputs and numbers whose values in a world make a literal true, whatever the others are; ``None`` if it is false.
 
     A conjunction that is false has one false child with few such inputs; one that is true needs all its children.
@@ -160,7 +159,7 @@ def find_sufficient_inputs(circuit: Circuit, literal: Literal, world: Completion
             costs[node] = sum([costs[child >> 1] for child in children])
         else:
             costs[node] = min([costs[child >> 1] for child in children if values[child >> 1] == child & 1])
-    sufficient, numbers, visited, stack = list[int](), set[OpenNumber](), set[int](), [literal >> 1]
+    sufficient, visited, stack = set[int | OpenNumber](), set[int](), [literal >> 1]
     while stack:
         node = stack.pop()
         if node in visited:
@@ -171,9 +170,9 @@ def find_sufficient_inputs(circuit: Circuit, literal: Literal, world: Completion
             false_children = [child for child in children if values[child >> 1] == child & 1]
             children = (min(false_children, key=lambda child: costs[child >> 1]),)
         elif children is None:
-            sufficient.append(node)
+            sufficient.add(node)
             if isinstance(key := circuit.keys.get(node), Comparison):
-                children, sum_numbers = collect_references(key.sum)
-                numbers |= sum_numbers
+                children, numbers = collect_references(key.sum)
+                sufficient |= numbers
         stack += [child >> 1 for child in children or ()]
-    return Dependencies(sorted(sufficient), numbers)
+    return sufficient

@@ -126,7 +126,7 @@ class CompletionSearch:
         if self.depends_on_outcomes:
             return None
         reason = find_sufficient_inputs(self.circuit, self.good ^ 1, world)
-        return None if reason is None else {*reason.nodes, *reason.numbers}.intersection(self.near_variables)
+        return None if reason is None else reason.intersection(self.near_variables)
 
     def find_good_values(self, values: OpenValues) -> OpenValues | None:
         """A good completion that has these values and otherwise those of a known good one; ``None`` if it is bad."""
@@ -139,9 +139,9 @@ class CompletionSearch:
 
     def make_world(self, values: OpenValues) -> Completion:
         """The world with these values, in which all other facts are false."""
-        keys = [self.circuit.keys[variable] for variable, value in values.items() if value is True]
+        keys = [self.circuit.keys[v] for v, value in values.items() if isinstance(v, int) and value]
         facts = frozenset([(key.predicate, key.code) for key in keys if isinstance(key, FactInput)])
-        return Completion(facts, {variable: value for variable, value in values.items() if isinstance(variable, tuple)}, {})
+        return Completion(facts, {v: value for v, value in values.items() if isinstance(v, tuple)}, {})
 
     def find_good_model(self, assumptions: Sequence[Literal]) -> Model | set[Literal]:
         """A model of the assumptions whose completion is good.
