@@ -84,8 +84,8 @@ def compare_decision(seed: int, number: int, engine: str = "auto") -> DecisionCo
     if short_question.note.startswith(TOO_MANY_FACTS_NOTE):
         if question.variables is None or len(question.variables) <= max_facts:
             problems.append(f"{short_question.note!r}, but there is {question}")
-    elif question.variables and short_question != question:
-        problems.append(f"with at most {max_facts} facts: {short_question}")
+    else:
+        problems += list_question_errors(case, short_question)
     if cause.values is None:
         if bad_completions or cause.note != "no completion is bad":
             problems.append(f"no cause: {cause.note}")
