@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from case_files import read_cases
-from plansafe.app.interfaces.cli.commandline import app
+from in_process import run_app
 from plansafe.llm.scenarios.reading import SHIPPED
 from quick import quick_every
 
@@ -30,10 +30,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     CORRECTIONS["names"].write(tmp_path / "names")
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app(["bench", "scenario", *arguments], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(str(stop.value.code)), out, err
+        exit_code = run_app("bench", "scenario", *arguments)
+        return exit_code, *capsys.readouterr()
 
     return call
 
