@@ -51,6 +51,8 @@ from plansafe.verifier.rules.model import RulePart
 
 MAX_OPEN_LITERALS = 16
 """Literals listed for one failed condition."""
+MAX_VISITED_LINKS = 500_000
+"""The most links that are visited if only the needed ones are wanted of many."""
 
 
 class Link(NamedTuple):
@@ -140,7 +142,8 @@ class CausalLinker:
     """Finds ``links``, ``open_preconditions`` and ``threats`` in one backward pass (:meth:`link_all`).
 
     If there are more than ``max_links`` links, only the needed links and the links of violated rules remain, and
-    ``has_all_links`` is False.
+    ``has_all_links`` is False. With ``max_links``, :meth:`link_all` raises :class:`NotCovered` beyond
+    :data:`MAX_VISITED_LINKS`.
     """
 
     def __init__(self, checker: Checker, steps: ResolvedSteps, run: RecordedRun, max_links: int | None = None) -> None:
@@ -155,6 +158,7 @@ class CausalLinker:
         self.producers: dict[int, set[int]] = {}
         """By step or goal, the producers of its links; the links of violated rules do not count."""
         self._max_links = max_links
+        self._visited_links = 0
         self.open_preconditions: dict[OpenPrecondition, None] = {}
         self.threats: dict[Threat, None] = {}
         self._initial_fluents = checker.engine.make_initial_state().fluents
@@ -230,6 +234,9 @@ class CausalLinker:
         producers = {self.run.find_last_changer(variable, consumer) for variable in literal.variables}
         self.producers.setdefault(consumer, set()).update(producers)
         self._needed_later.update(literal.variables)
+        self._visited_links += len(producers)
+        if self._max_links is not None and self._visited_links > MAX_VISITED_LINKS:
+            raise NotCovered(f"the plan has more than {MAX_VISITED_LINKS:,} causal links")
         if needed or self.has_all_links:
             text = literal.text(self.task)
             for producer in producers:

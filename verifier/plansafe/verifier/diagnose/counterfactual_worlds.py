@@ -22,7 +22,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable, make_empty_footprint
 from plansafe.verifier.model.memoized import memoized
-from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, bind
+from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, Task, bind
 from plansafe.verifier.model.operations import atoms_in, has_comparison, is_temporal, mentions
 from plansafe.verifier.rules.model import Rule, RulePart
 
@@ -111,7 +111,7 @@ class CounterfactualWorlds:
         engine: Engine,
         steps: ResolvedSteps,
         tests: Sequence[FindingTest],
-        effects: dict[_ActionKey, list[_EffectInstance]] | None = None,
+        effects: EffectTable | None = None,
     ) -> None:
         self.engine = engine
         self.task = engine.task
@@ -128,8 +128,8 @@ class CounterfactualWorlds:
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
         self.initial = engine.make_initial_state()
         self._footprints = FootprintFinder(self.task, 0)
-        self._effects: dict[_ActionKey, list[_EffectInstance]] = {} if effects is None else effects
-        """The effects of each ground action; worlds of the same plan share them."""
+        self._effects: EffectTable = {} if effects is None else effects
+        """Worlds of the same plan share it."""
         parts = [test.part for test in tests if isinstance(test, InstanceTest)]
         formulas = [formula for part in parts for formula in (part.body, part.guard, part.step) if formula is not None]
         self._predicates_in_rules = frozenset([atom.predicate for formula in formulas for atom in atoms_in(formula)])
@@ -163,12 +163,8 @@ class CounterfactualWorlds:
             element = (STEP_INDEX, number)
             if self._is_tested_step(number, step):
                 relevant.add(element)
-            effects = self._load_effect_instances(step)
-            relevant_effects = [
-                effect
-                for effect in effects
-                if not (effect.writes.isdisjoint(live_variables) and effect.written_indexes.isdisjoint(live_indexes))
-            ]
+            effects = self._load_effects(step)
+            relevant_effects = effects.find_writers(live_variables, live_indexes)
             if not relevant_effects:
                 continue
             relevant.add(element)
@@ -177,7 +173,7 @@ class CounterfactualWorlds:
             )
             if element in kept_elements and not reads_numbers:
                 live_variables -= _find_unconditional_facts(relevant_effects)
-            for effect in effects if reads_numbers else relevant_effects:
+            for effect in effects.instances if reads_numbers else relevant_effects:
                 add_reads(effect.reads)
         derived = self.engine.axioms.derived if self.engine.axioms is not None else frozenset()
         for index, codes in enumerate(self.initial.facts):
@@ -206,16 +202,12 @@ class CounterfactualWorlds:
                 self._footprints.add_reads((test.part.body, test.part.guard or TRUE), binding, footprint)
         return _collect_reads(footprint)
 
-    def _load_effect_instances(self, step: GroundAction) -> list[_EffectInstance]:
+    def _load_effects(self, step: GroundAction) -> _GroundEffects:
         key = id(step.action), step.objects
-        instances = self._effects.get(key)
-        if instances is None:
-            instances = self._effects[key] = [
-                _EffectInstance(self._footprints, effect, binding)
-                for effect in step.action.start.effects
-                for binding in self.task.bindings(effect.variables, step.binding)
-            ]
-        return instances
+        effects = self._effects.get(key)
+        if effects is None:
+            effects = self._effects[key] = _GroundEffects(self.task, self._footprints, step)
+        return effects
 
     def split_conjunction(self) -> list[CounterfactualWorlds]:
         """Return the worlds of single conjuncts, if the test is that a conjunction fails.
@@ -331,14 +323,9 @@ class CounterfactualWorlds:
         return any([test.step is None or v.step == test.step for v in violations])
 
 
-_ActionKey = tuple[int, tuple[int, ...]]
-"""The identity of an action, and its objects."""
-
-
 class _EffectInstance:
     """An effect under one binding of its variables.
 
-    ``writes``: the facts and fluents that it may change; ``written_indexes``: their predicates and functions.
     ``footprint`` has the writes alone until the reads are asked for.
     """
 
@@ -348,14 +335,42 @@ class _EffectInstance:
         self.effect = effect
         self.footprint = make_empty_footprint()
         footprints.add_writes(effect, binding, self.footprint)
-        self.writes = self.footprint.changes
-        self.written_indexes = {index for index, _ in self.writes}
 
     @cached_property
     def reads(self) -> set[StateVariable]:
         """The facts and fluents that it reads, and the fluents that it writes."""
         self._footprints.add_effect_reads(self.effect, self._binding, self.footprint)
         return _collect_reads(self.footprint) | self.footprint.writes.keys()
+
+
+class _GroundEffects:
+    """The effects of a ground action, which are found by the facts and fluents that they may change."""
+
+    def __init__(self, task: Task, footprints: FootprintFinder, step: GroundAction) -> None:
+        self.instances = [
+            _EffectInstance(footprints, effect, binding)
+            for effect in step.action.start.effects
+            for binding in task.bindings(effect.variables, step.binding)
+        ]
+        self._by_variable: dict[StateVariable, list[_EffectInstance]] = {}
+        for instance in self.instances:
+            for variable in instance.footprint.changes:
+                self._by_variable.setdefault(variable, []).append(instance)
+        self._variables_by_index: dict[int, list[StateVariable]] = {}
+        for variable in self._by_variable:
+            self._variables_by_index.setdefault(variable[0], []).append(variable)
+
+    def find_writers(self, variables: set[StateVariable], indexes: Iterable[int]) -> list[_EffectInstance]:
+        """The effects that may change one of the variables, or some fact of one of the predicates (or fluents)."""
+        changed_variables = self._by_variable.keys() & variables
+        for index in indexes:
+            changed_variables.update(self._variables_by_index.get(index, ()))
+        effects = [effect for variable in changed_variables for effect in self._by_variable[variable]]
+        return list({id(effect): effect for effect in effects}.values())
+
+
+EffectTable = dict[tuple[int, tuple[int, ...]], _GroundEffects]
+"""The effects of each ground action, by the identity of the action and its objects."""
 
 
 def _collect_reads(footprint: Footprint) -> set[StateVariable]:
