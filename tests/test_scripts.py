@@ -64,7 +64,9 @@ SCRIPTS = {
         "{out}/a.jsonl", before="-c open('{out}/a.jsonl','w')", module="virtualhome_eval"
     ),
     "bench/eai/transitions.py": Run(f"--python {sys.executable} --count 1 --each 1", codes=(0, 2)),  # 2: no eai-eval
-    "bench/eai/theirs.py": Run("{out}/a.jsonl", before="-c open('{out}/a.jsonl','w')", module="virtualhome_eval"),
+    "bench/eai/their_sequencing.py": Run(
+        "{out}/a.jsonl", before="-c open('{out}/a.jsonl','w')", module="virtualhome_eval"
+    ),
     "bench/cluster.py": Run("{out}/c --count 3 --only one,two", data=("eai-virtualhome",)),
     "bench/editor.py": Run("household --steps 30 --keys 4", module="pygls", codes=(0, 1)),
     "bench/faults/corpus.py": Run(f"{CORPUS} --only survey --output {{out}}/corpus.json"),

@@ -2,9 +2,10 @@
 
 usage: python -m bench.eai.ask PROMPTS.json --model PROVIDER/NAME --output ANSWERS.jsonl [--limit N] [--max-tokens N]
 
-``PROMPTS.json`` is what ``eai-eval`` writes (``--mode generate_prompts``): of action sequencing, goal interpretation,
-transition modeling, for VirtualHome and for BEHAVIOR. The answers are lines ``{"task", "text", "finish"}``, and beside
-them, as ``ANSWERS.jsonl.eai.json``, the file that ``eai-eval`` judges. An answer that is kept is not asked for again.
+``eai-eval`` writes ``PROMPTS.json`` (``--mode generate_prompts``) for action sequencing, goal interpretation and
+transition modeling, in VirtualHome and in BEHAVIOR. The output has lines ``{"task", "text", "finish"}``. The file
+``ANSWERS.jsonl.eai.json`` has the same answers in the format that ``eai-eval`` reads. Cached answers are not requested
+again.
 """
 
 from __future__ import annotations
@@ -28,28 +29,33 @@ def main() -> int:
     parser.add_argument("--model", required=True)
     parser.add_argument("--base-url")
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--limit", type=int, help="the first so many prompts")
+    parser.add_argument("--limit", type=int, help="use only the first prompts, up to this number")
     parser.add_argument("--max-tokens", type=int, default=512)
-    parser.add_argument("--context", type=int, default=8192, help="of weights in this process")
+    parser.add_argument(
+        "--context", type=int, default=8192, help="context length of a model in this process, in tokens"
+    )
     options = parser.parse_args()
     try:
-        asked = read_prompts(options.prompts)[: options.limit]
+        prompts = read_prompts(options.prompts)[: options.limit]
         settings = Settings(base_url=options.base_url, context=options.context)
         with opened(options.model, settings) as (model, cache):
-            answers = ask_all(model, [one.request(options.max_tokens) for one in asked], cache)
+            answers = ask_all(model, [prompt.request(options.max_tokens) for prompt in prompts], cache)
     except (ValueError, OSError) as error:
         print(error)
         return 2
     except ModelError as error:
         print(error.diagnostic.message)
         return 2
-    done = [(one, answer) for one, answer in zip(asked, answers, strict=True) if isinstance(answer, Answer)]
-    rows = [{"task": one.identifier, "text": answer.text, "finish": answer.finish.value} for one, answer in done]
+    answered = [(prompt, answer) for prompt, answer in zip(prompts, answers, strict=True) if isinstance(answer, Answer)]
+    rows = [
+        {"task": prompt.identifier, "text": answer.text, "finish": answer.finish.value} for prompt, answer in answered
+    ]
     options.output.write_text("".join([json.dumps(row) + "\n" for row in rows]), encoding="utf-8")
-    theirs = [{"identifier": one.identifier, "llm_output": answer.text} for one, answer in done]
+    theirs = [{"identifier": prompt.identifier, "llm_output": answer.text} for prompt, answer in answered]
     options.output.with_name(f"{options.output.name}.eai.json").write_text(json.dumps(theirs), encoding="utf-8")
-    print(f"{len(done)} of {len(asked)} answers, {sum([len(answer.text) for _, answer in done]):,} characters")
-    return 0 if len(done) == len(asked) else 1
+    characters = sum([len(answer.text) for _, answer in answered])
+    print(f"{len(answered)} of {len(prompts)} answers, {characters:,} characters")
+    return 0 if len(answered) == len(prompts) else 1
 
 
 if __name__ == "__main__":

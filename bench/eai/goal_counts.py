@@ -1,8 +1,8 @@
-"""Answers of goal interpretation in VirtualHome, counted as we do and, one difference after the other, as ``eai-eval``.
+"""Count the goals in answers of goal interpretation in VirtualHome: as safecheck does, and as ``eai-eval`` does.
 
-An answer names states, relations and actions. We read the first object that has one of the three lists, in JSON or as
-Python writes it, compare goals by the names of things, and count each goal once; what is not read has none. Each of
-:data:`HABITS` is something that the evaluator does otherwise; with all of them the counts are the evaluator's.
+An answer names states, relations and actions. Safecheck reads the first object that has one of the three lists, in JSON
+or in Python's notation, compares goals by the names of objects, and counts each goal once; an unreadable answer has no
+goals. Each of :data:`HABITS` is a difference of the evaluator; with all of them the counts are the evaluator's.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from plansafe.grammar.data_literals import DataValue, TruncatedValue, parse_valu
 
 LISTS = ("node goals", "edge goals", "action goals")
 HABITS = {
-    "reading": "one text of JSON alone, every apostrophe a quotation mark; what is not that is left out of all counts",
-    "not listed": "a goal about a thing that the reference does not change is no false one: it is not counted",
-    "malformed": "a goal that lacks a field is no false one: it is not counted",
-    "by number": "a name means one of the things of that name, which one is chance; a goal about another is missed",
-    "letters": "states and relations in small letters are other ones",
-    "twice": "a goal that is said twice in other words counts twice, and an action of the reference for both",
+    "reading": "reads only pure JSON, after replacing apostrophes by quotation marks; other answers are not counted",
+    "not listed": "a goal about an object that the reference does not change is not false: it is not counted",
+    "malformed": "a goal that lacks a field is not false: it is not counted",
+    "by number": "a name means one object of that name, chosen at random; a goal about another object is missed",
+    "letters": "states and relations in lower case differ from those in upper case",
+    "twice": "a goal that is repeated in other words counts twice, and an action counts for each goal that it matches",
 }
 _Counts = tuple[int, int, int]
 
 
-class Annotated(NamedTuple):
+class TaskGoals(NamedTuple):
     """The goals of a task: states (number, state), relations (number, relation, number), actions (alternatives)."""
 
     names: Mapping[int, str]
@@ -35,150 +35,162 @@ class Annotated(NamedTuple):
     actions: tuple[frozenset[str], ...]
 
 
-def annotated(goal: Mapping[str, Any], nodes: Iterable[Mapping[str, Any]]) -> Annotated:
-    """A task's annotation (`vh_goal`), with the nodes of its graph."""
-    wanted = goal["goal"]
-    return Annotated(
+def read_goals(annotation: Mapping[str, Any], nodes: Iterable[Mapping[str, Any]]) -> TaskGoals:
+    """Read a task's annotation (`vh_goal`); ``nodes`` are the nodes of its graph."""
+    goals = annotation["goal"]
+    return TaskGoals(
         {int(node["id"]): str(node["class_name"]) for node in nodes},
-        frozenset([(one["id"], one["state"]) for one in wanted if "state" in one]),
-        frozenset([(one["from_id"], one["relation_type"], one["to_id"]) for one in wanted if "relation_type" in one]),
-        tuple([frozenset(one.upper().split("|")) for one in sorted(set(goal["actions"]))]),
+        frozenset([(goal["id"], goal["state"]) for goal in goals if "state" in goal]),
+        frozenset(
+            [(goal["from_id"], goal["relation_type"], goal["to_id"]) for goal in goals if "relation_type" in goal]
+        ),
+        tuple([frozenset(alternatives.upper().split("|")) for alternatives in sorted(set(annotation["actions"]))]),
     )
 
 
-def counts(
-    text: str, wanted: Annotated, listed: Mapping[str, int], habits: frozenset[str] = frozenset()
+def count_goals(
+    text: str, reference: TaskGoals, listed: Mapping[str, int], habits: frozenset[str] = frozenset()
 ) -> dict[str, _Counts]:
-    """Right, false and missed goals of each list. ``listed``: the number that the evaluator takes a name for."""
-    said = _as_theirs(text) if "reading" in habits else _as_ours(text)
-    if said is None:
-        missed = (len(_named(wanted)), len(_relations(wanted)), len(wanted.actions))
+    """Count right, false and missed goals of each list. ``listed``: the object that the evaluator takes a name for."""
+    lists = _parse_as_evaluator(text) if "reading" in habits else _parse_answer(text)
+    if lists is None:
+        missed = (len(_named_states(reference)), len(_named_relations(reference)), len(reference.actions))
         return {name: (0, 0, 0 if "reading" in habits else number) for name, number in zip(LISTS, missed, strict=True)}
-    states, relations, actions = [said.get(name) or [] for name in LISTS]
+    states, relations, actions = [lists.get(name) or [] for name in LISTS]
     return {
-        "node goals": _things(states, ("name",), "state", wanted, listed, habits),
-        "edge goals": _things(relations, ("from_name", "to_name"), "relation", wanted, listed, habits),
-        "action goals": _acts(actions, wanted.actions, habits),
+        "node goals": _count_facts(states, ("name",), "state", reference, listed, habits),
+        "edge goals": _count_facts(relations, ("from_name", "to_name"), "relation", reference, listed, habits),
+        "action goals": _count_actions(actions, reference.actions, habits),
     }
 
 
-def why(
-    text: str, wanted: Annotated, listed: Mapping[str, int], theirs: Mapping[str, _Counts]
+def find_habits(
+    text: str, reference: TaskGoals, listed: Mapping[str, int], theirs: Mapping[str, _Counts]
 ) -> tuple[str, ...] | None:
-    """The fewest habits with which we count as the evaluator did; ``None`` if none do."""
+    """Return the fewest habits with which the counts are the evaluator's; ``None`` if there are none."""
     for number in range(len(HABITS) + 1):
-        for chosen in combinations(HABITS, number):
-            if counts(text, wanted, listed, frozenset(chosen)) == theirs:
-                return chosen
+        for habits in combinations(HABITS, number):
+            if count_goals(text, reference, listed, frozenset(habits)) == theirs:
+                return habits
     return None
 
 
-def _named(wanted: Annotated) -> frozenset[tuple[str, ...]]:
-    return frozenset([(wanted.names.get(number, "").lower(), state.upper()) for number, state in wanted.states])
+def _named_states(goals: TaskGoals) -> frozenset[tuple[str, ...]]:
+    return frozenset([(goals.names.get(number, "").lower(), state.upper()) for number, state in goals.states])
 
 
-def _relations(wanted: Annotated) -> frozenset[tuple[str, ...]]:
-    name = wanted.names
-    return frozenset([(name.get(a, "").lower(), name.get(b, "").lower(), r.upper()) for a, r, b in wanted.relations])
+def _named_relations(goals: TaskGoals) -> frozenset[tuple[str, ...]]:
+    names = goals.names
+    return frozenset(
+        [
+            (names.get(first, "").lower(), names.get(second, "").lower(), relation.upper())
+            for first, relation, second in goals.relations
+        ]
+    )
 
 
-def _things(
-    items: list[Any],
-    names: tuple[str, ...],
-    last: str,
-    wanted: Annotated,
+def _count_facts(
+    entries: list[Any],
+    name_keys: tuple[str, ...],
+    fact_key: str,
+    reference: TaskGoals,
     listed: Mapping[str, int],
     habits: frozenset[str],
 ) -> _Counts:
-    fields = (*names, last)
-    good = [one for one in items if isinstance(one, dict) and all([isinstance(one.get(key), str) for key in fields])]
-    false = 0 if "malformed" in habits else len([one for one in items if one and one not in good])
+    keys = (*name_keys, fact_key)
+    complete = [
+        entry for entry in entries if isinstance(entry, dict) and all([isinstance(entry.get(key), str) for key in keys])
+    ]
+    malformed = 0 if "malformed" in habits else len([entry for entry in entries if entry and entry not in complete])
     if "not listed" in habits:
-        good = [one for one in good if all([one[key] in listed for key in names])]
-    found: list[tuple[Any, ...]] = []
-    for one in good:
-        things = [listed.get(one[key], -1) if "by number" in habits else one[key].lower() for key in names]
-        found.append((*things, one[last] if "letters" in habits else one[last].upper()))
+        complete = [entry for entry in complete if all([entry[key] in listed for key in name_keys])]
+    facts: list[tuple[Any, ...]] = []
+    for entry in complete:
+        objects = [listed.get(entry[key], -1) if "by number" in habits else entry[key].lower() for key in name_keys]
+        facts.append((*objects, entry[fact_key] if "letters" in habits else entry[fact_key].upper()))
     if "twice" not in habits:
-        found = list(dict.fromkeys(found))
+        facts = list(dict.fromkeys(facts))
     goals: frozenset[tuple[Any, ...]]
     if "by number" in habits:
-        goals = wanted.states if len(names) == 1 else frozenset([(a, b, r) for a, r, b in wanted.relations])
+        by_number = frozenset([(first, second, relation) for first, relation, second in reference.relations])
+        goals = reference.states if len(name_keys) == 1 else by_number
     else:
-        goals = _named(wanted) if len(names) == 1 else _relations(wanted)
-    right = sum([one in goals for one in found])
-    return right, false + len(found) - right, len(goals) - right
+        goals = _named_states(reference) if len(name_keys) == 1 else _named_relations(reference)
+    right = sum([fact in goals for fact in facts])
+    return right, malformed + len(facts) - right, len(goals) - right
 
 
-def _acts(items: list[Any], goals: tuple[frozenset[str], ...], habits: frozenset[str]) -> _Counts:
-    good = [one["action"].upper() for one in items if isinstance(one, dict) and isinstance(one.get("action"), str)]
-    malformed = len(
-        [one for one in items if one and not (isinstance(one, dict) and isinstance(one.get("action"), str))]
-    )
-    false = 0 if "malformed" in habits else malformed
+def _count_actions(entries: list[Any], goals: tuple[frozenset[str], ...], habits: frozenset[str]) -> _Counts:
+    is_complete = [isinstance(entry, dict) and isinstance(entry.get("action"), str) for entry in entries]
+    actions = [entry["action"].upper() for entry, complete in zip(entries, is_complete, strict=True) if complete]
+    malformed = len([entry for entry, complete in zip(entries, is_complete, strict=True) if entry and not complete])
+    if "malformed" in habits:
+        malformed = 0
     if "twice" in habits:
-        right = sum([any([action in goal for goal in goals]) for action in good])
-        return right, false + len(good) - right, len(goals) - right
-    said = list(dict.fromkeys(good))
-    right = _matched(said, goals)
-    return right, false + len(said) - right, len(goals) - right
+        right = sum([any([action in goal for goal in goals]) for action in actions])
+    else:
+        actions = list(dict.fromkeys(actions))
+        right = _count_matches(actions, goals)
+    return right, malformed + len(actions) - right, len(goals) - right
 
 
-def _matched(said: list[str], goals: tuple[frozenset[str], ...]) -> int:
-    """How many actions can each have a goal of its own."""
+def _count_matches(actions: list[str], goals: tuple[frozenset[str], ...]) -> int:
+    """Return the size of a largest matching of actions to goals."""
     owner: dict[int, str] = {}
 
-    def placed(action: str, tried: set[int]) -> bool:
+    def assign(action: str, tried: set[int]) -> bool:
         for number, goal in enumerate(goals):
             if action in goal and number not in tried:
                 tried.add(number)
-                if number not in owner or placed(owner[number], tried):
+                if number not in owner or assign(owner[number], tried):
                     owner[number] = action
                     return True
         return False
 
-    return sum([placed(action, set()) for action in said])
+    return sum([assign(action, set()) for action in actions])
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _as_theirs(text: str) -> dict[str, list[Any]] | None:
-    """As `evaluate_results` reads it; the same goal twice, word for word, is one."""
+def _parse_as_evaluator(text: str) -> dict[str, list[Any]] | None:
+    """Parse an answer as `evaluate_results` does, which drops literal repetitions of a goal."""
     text = text.replace("<|eot_id|>", "")
     if text.startswith("```json"):
         text = text[7:].strip("`")
     try:
-        said = json.loads(text.strip().replace("\n", "").replace("'", '"'))
+        answer = json.loads(text.strip().replace("\n", "").replace("'", '"'))
     except ValueError:
         return None
-    lists = said if isinstance(said, dict) else {}
-    return {name: _once(lists.get(name, [])) for name in LISTS}
+    lists = answer if isinstance(answer, dict) else {}
+    return {name: _drop_repetitions(lists.get(name, [])) for name in LISTS}
 
 
-def _as_ours(text: str) -> dict[str, list[Any]] | None:
+def _parse_answer(text: str) -> dict[str, list[Any]] | None:
     at = text.find("{")
     while at >= 0:
         try:
-            value, end = parse_value(text, at, len(text))
+            literal, end = parse_value(text, at, len(text))
         except TruncatedValue:
             return None
-        said = _plain(value)
-        if isinstance(said, dict) and any([isinstance(said.get(name), list) for name in LISTS]):
-            return {name: _once(said[name]) if isinstance(said.get(name), list) else [] for name in LISTS}
+        answer = _to_python(literal)
+        if isinstance(answer, dict) and any([isinstance(answer.get(name), list) for name in LISTS]):
+            return {
+                name: _drop_repetitions(answer[name]) if isinstance(answer.get(name), list) else [] for name in LISTS
+            }
         at = text.find("{", end)
     return None
 
 
-def _once(items: list[Any]) -> list[Any]:
-    return list({json.dumps(one, sort_keys=True): one for one in items}.values())
+def _drop_repetitions(entries: list[Any]) -> list[Any]:
+    return list({json.dumps(entry, sort_keys=True): entry for entry in entries}.values())
 
 
-def _plain(value: DataValue) -> Any:
-    match value.kind:
+def _to_python(literal: DataValue) -> Any:
+    match literal.kind:
         case "object":
-            return {key.text: _plain(inner) for key, inner in value.pairs}
+            return {key.text: _to_python(inner) for key, inner in literal.pairs}
         case "list":
-            return [_plain(inner) for inner in value.items]
+            return [_to_python(inner) for inner in literal.items]
         case _:
-            return value.text
+            return literal.text

@@ -1,8 +1,7 @@
-"""The Embodied Agent Interface: its prompts as requests, and answers of action sequencing in VirtualHome judged here.
+"""The Embodied Agent Interface: prompts as requests; verdicts on answers of action sequencing in VirtualHome.
 
-Prompts are those that the package ``eai-eval`` writes (``helm_prompt.json``); nothing of them is ours. An answer is
-judged as it is written: other text than a plan is not read. Source: Li et al., Embodied Agent Interface,
-arXiv:2410.07166, and ``eai-eval`` 1.0.5 (MIT).
+The package ``eai-eval`` writes the prompts (``helm_prompt.json``). Answers are evaluated as written: the reader accepts
+a plan only. Source: Li et al., Embodied Agent Interface, arXiv:2410.07166, and ``eai-eval`` 1.0.5 (MIT).
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import NamedTuple
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.virtualhome import WORLD
 from plansafe.domains.world import GOAL, SCENE
-from plansafe.domains.world import Request as Wanted
-from plansafe.domains.world import Scene as Read
+from plansafe.domains.world import Request as SceneRequest
+from plansafe.domains.world import Scene as WorldScene
 from plansafe.grammar.source import Source
 from plansafe.llm.models.request import Request, Situation, user_messages
 from plansafe.verifier.api import Checker, Options
@@ -23,36 +22,36 @@ from plansafe.verifier.reporting.report import FindingClass, Worlds
 
 
 class EaiPrompt(NamedTuple):
-    """A prompt, and the name of the task that it is about."""
+    """A prompt and the name of its task."""
 
     identifier: str
     prompt: str
 
     def request(self, max_tokens: int, seed: int | None = None) -> Request:
-        """The prompt as it is sent."""
+        """Return the request that sends the prompt."""
         return Request(user_messages(self.prompt), max_tokens, seed=seed, situation=Situation(self.identifier))
 
 
 def read_prompts(path: Path) -> list[EaiPrompt]:
-    """The prompts of a file of ``eai-eval``. Raises ``ValueError`` for another file, ``OSError`` for none."""
+    """Read a prompt file of ``eai-eval``. Raises ``ValueError`` for another format, ``OSError`` for a missing file."""
     try:
         entries = read_json(path.read_text(encoding="utf-8"))
     except (BadJson, UnicodeDecodeError) as error:
         raise ValueError(f"{path} has no prompts: {error}") from None
     if not isinstance(entries, list):
         raise ValueError(f"{path} has no prompts: it is not a list")
-    out = []
+    prompts = []
     for number, entry in enumerate(entries, 1):
         fields = entry if isinstance(entry, dict) else {}
         name, prompt = fields.get("identifier"), fields.get("llm_prompt")
         if not isinstance(name, str) or not isinstance(prompt, str):
             raise ValueError(f"{path} has no prompts: entry {number} lacks `identifier` and `llm_prompt`")
-        out.append(EaiPrompt(name, prompt))
-    return out
+        prompts.append(EaiPrompt(name, prompt))
+    return prompts
 
 
 class Stage(StrEnum):
-    """How far the checks of an answer came: no plan, an ill-formed step, a step that fails, or executed to its end."""
+    """The last stage of the evaluation: no plan, an ill-formed step, a step that fails, or executed to the end."""
 
     UNREAD = "no plan"
     ILL_FORMED = "ill-formed step"
@@ -61,7 +60,11 @@ class Stage(StrEnum):
 
 
 class EaiVerdict(NamedTuple):
-    """``steps`` were read; ``stopped`` is the first that cannot be taken, from 1. ``why``: of the first finding."""
+    """The verdict on an answer.
+
+    ``steps``: the number of steps in the plan; ``stopped``: the first step that fails, from 1; ``why``: the message of
+    the first finding.
+    """
 
     stage: Stage
     goal: bool
@@ -71,7 +74,7 @@ class EaiVerdict(NamedTuple):
 
     @property
     def success(self) -> bool:
-        """Executed to its end, and the goal reached."""
+        """True if the plan is executed to the end and reaches the goal."""
         return self.stage is Stage.EXECUTED and self.goal
 
 
@@ -79,11 +82,11 @@ class Scene(NamedTuple):
     """A task of VirtualHome, compiled once."""
 
     checker: Checker
-    data: Read
+    world_scene: WorldScene
 
     def judge(self, answer: str) -> EaiVerdict:
-        """The verdict on an answer as it came from the model."""
-        plan = WORLD.read_plan(Source("answer.txt", answer), self.data)
+        """Return the verdict on an answer of a model."""
+        plan = WORLD.read_plan(Source("answer.txt", answer), self.world_scene)
         if plan.plan is None:
             return EaiVerdict(
                 Stage.UNREAD, False, why=plan.diagnostics[0].message if plan.diagnostics else "it is empty"
@@ -100,8 +103,8 @@ class Scene(NamedTuple):
 
 
 def open_scene(graph: Source, goals: Source, task: str) -> Scene:
-    """The task of a script: its graph, and its annotation with all that it asks for. Raises ``ValueError``."""
-    scene = WORLD.read_scene(Wanted({SCENE: graph, GOAL: goals}, task))
+    """Compile the task of a script from its graph and its annotation. Raises ``ValueError``."""
+    scene = WORLD.read_scene(SceneRequest({SCENE: graph, GOAL: goals}, task))
     if not scene.ok:
         raise ValueError(f"{task}: {scene.notes[0].message if scene.notes else 'no scene'}")
     return Scene(Checker(scene.domain, scene.problem, (), Options(replay="never")), scene)

@@ -1,10 +1,10 @@
-"""The evaluator of ``eai-eval`` on answers of goal interpretation in VirtualHome, answer by answer.
+"""Run the evaluator of ``eai-eval`` on single answers of goal interpretation in VirtualHome.
 
 usage: PYTHON-WITH-EAI-EVAL bench/eai/their_goals.py ANSWERS.jsonl > COUNTED.jsonl
 
 Reads lines ``{"id": .., "task": "27_2", "text": ..}`` and writes, for each, ``{"id", "counts", "listed"}``: right,
-false and missed goals of each list, and the number that a name was taken for; or ``{"id", "crashed"}``. Its functions
-run unchanged: what it sums and what it looks up is noted on the way. It needs no package of ours.
+false and missed goals of each list, and the object that each name was taken for; or ``{"id", "crashed"}``. The
+evaluator's functions run unchanged; this script records their sums and look-ups. It needs no package of this project.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ def main(path: str) -> None:
         from virtualhome_eval.simulation.evolving_graph.motion_planner import MotionPlanner
     sums: list[tuple[int, int, int]] = []
     listed: dict[str, int] = {}
-    share, nodes = module.precision_recall_f1, MotionPlanner.get_relevant_nodes
+    compute_scores, find_nodes = module.precision_recall_f1, MotionPlanner.get_relevant_nodes
 
-    def noted(right: int, false: int, missed: int) -> Any:
+    def record_sums(right: int, false: int, missed: int) -> Any:
         sums.append((right, false, missed))
-        return share(right, false, missed)
+        return compute_scores(right, false, missed)
 
-    def looked_up(self: Any, *arguments: Any, **named: Any) -> Any:
-        found = nodes(self, *arguments, **named)
-        listed.update({one[0]: one[1] for one in found})  # in the order in which the evaluator will go through them
-        return found
+    def record_nodes(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        nodes = find_nodes(self, *arguments, **keywords)
+        listed.update({node[0]: node[1] for node in nodes})  # in the order in which the evaluator reads them
+        return nodes
 
-    module.precision_recall_f1 = noted
-    MotionPlanner.get_relevant_nodes = looked_up
+    module.precision_recall_f1 = record_sums
+    MotionPlanner.get_relevant_nodes = record_nodes
     for number, answer in enumerate(answers):
         folder = f"answers-{number}"
         os.makedirs(f"{folder}/virtualhome/goal_interpretation")
         with open(f"{folder}/virtualhome/goal_interpretation/m_outputs.json", "w", encoding="utf-8") as file:
             json.dump([{"identifier": answer["task"], "llm_output": answer["text"]}], file)
-        wishes = SimpleNamespace(
+        arguments = SimpleNamespace(
             dataset="virtualhome",
             scene_id=1,
             llm_response_path=folder,
@@ -63,7 +63,7 @@ def main(path: str) -> None:
         listed.clear()
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                module.evaluate_results(wishes)
+                module.evaluate_results(arguments)
             counts = dict(zip(LISTS, sums[:3], strict=True))
             print(json.dumps({"id": answer["id"], "counts": counts, "listed": listed}), flush=True)
         except Exception as error:

@@ -1,11 +1,11 @@
-"""The evaluator of ``eai-eval`` on answers of transition modeling in VirtualHome, answer by answer.
+"""Run the evaluator of ``eai-eval`` on single answers of transition modeling in VirtualHome.
 
 usage: PYTHON-WITH-EAI-EVAL bench/eai/their_transitions.py ANSWERS.jsonl > COUNTED.jsonl
 
-Reads lines ``{"id": .., "task": "27_2", "text": ..}`` and writes, for each, ``{"id", "read", "actions"}``: of each
-action that the task asks for the predicates that match, are false and are missed, in precondition and effect; ``read``
-is ``null`` where the task is left out. Its functions run unchanged, but for its planner, which is another program and
-is not asked. It needs no package of ours.
+Reads lines ``{"id": .., "task": "27_2", "text": ..}`` and writes, for each, ``{"id", "read", "actions"}``: for each
+action that the task asks for, the numbers of predicates that match, are false and are missed, in precondition and
+effect; ``read`` is ``null`` if the task is left out. The evaluator's functions run unchanged, except for its planner,
+which is a separate program and is not called. It needs no package of this project.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 
 
 class NoPlanner:
-    """Finds no plan."""
+    """A planner that always fails."""
 
     def plan_from_pddl(self, *_: Any, **__: Any) -> None:
-        raise RuntimeError("no planner is asked")
+        raise RuntimeError("no planner is called")
 
 
 def main(path: str) -> None:
@@ -38,11 +38,11 @@ def main(path: str) -> None:
     module.FD = NoPlanner
     root = os.path.join(agent_eval.default_resource_dir, "virtualhome")
     names = ("id2action", "id2category_2", "id2task", "success_task", "predicates_category", "gold_action")
-    known: dict[str, Any] = {}
+    resources: dict[str, Any] = {}
     for name in names:
         with open(os.path.join(root, f"{name}.json"), encoding="utf-8") as file:
-            known[name] = json.load(file)
-    kinds = known["predicates_category"]
+            resources[name] = json.load(file)
+    kinds = resources["predicates_category"]
     for answer in answers:
         arguments = (
             {"identifier": answer["task"], "llm_output": answer["text"]},
@@ -52,31 +52,31 @@ def main(path: str) -> None:
             root,
             "pddl",
             os.path.join(root, "problem_pddl"),
-            known["id2action"],
-            known["id2category_2"],
-            known["id2task"],
-            known["success_task"],
+            resources["id2action"],
+            resources["id2category_2"],
+            resources["id2task"],
+            resources["success_task"],
             kinds,
-            known["gold_action"],
-            {*kinds.values(), *[kind for found in known["id2category_2"].values() for kind in found]},
-            {action for found in known["id2action"].values() for action in found},
+            resources["gold_action"],
+            {*kinds.values(), *[kind for task_kinds in resources["id2category_2"].values() for kind in task_kinds]},
+            {action for task_actions in resources["id2action"].values() for action in task_actions},
             set(kinds),
         )
         try:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                found, _ = module.worker_process(arguments)
+                scores, _ = module.worker_process(arguments)
         except Exception as error:
             print(json.dumps({"id": answer["id"], "crashed": f"{type(error).__name__}: {error}"[:200]}), flush=True)
             continue
-        if found is None or "precond_action_type" not in found:
-            read = None if found is None else False
+        if scores is None or "precond_action_type" not in scores:
+            read = None if scores is None else False
             print(json.dumps({"id": answer["id"], "read": read, "actions": {}}), flush=True)
             continue
-        counted = {
-            name: {"precondition": found["precond_action_type"][name], "effect": found["effect_action_type"][name]}
-            for name in known["id2action"][answer["task"]]
+        counts = {
+            name: {"precondition": scores["precond_action_type"][name], "effect": scores["effect_action_type"][name]}
+            for name in resources["id2action"][answer["task"]]
         }
-        print(json.dumps({"id": answer["id"], "read": True, "actions": counted}), flush=True)
+        print(json.dumps({"id": answer["id"], "read": True, "actions": counts}), flush=True)
 
 
 if __name__ == "__main__":

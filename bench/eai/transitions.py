@@ -1,12 +1,12 @@
-"""Answers to EAI's transition modeling in VirtualHome, by ``eai-eval`` and by us; every difference with its reason.
+"""Compare ``eai-eval`` with safecheck on answers of EAI's transition modeling in VirtualHome, and explain differences.
 
 usage: python -m bench.eai.transitions --python PYTHON [--count N] [--each N] [--seed S] [--answers FILE] [--list]
 
-``PYTHON`` is an interpreter that has ``eai-eval``. Without ``--answers`` the reference actions are judged, in the
-shapes in which models write and with changes; with it, a file of lines ``{"task": "27_2", "text": ..}``, as
-``bench.eai.ask`` writes. Compared is whether each side of each action is right. A reason is not guessed: the answer is
-rewritten in the fewest ways, and the reason stands if the evaluator's verdict is then ours. Whether a planner reaches
-the goal with the actions is not asked. The exit code is 1 if a difference has no reason.
+``PYTHON`` is an interpreter that has ``eai-eval``. Without ``--answers``, the answers are the reference actions in the
+shapes in which models write, and with changes. ``--answers`` takes a file of lines ``{"task": "27_2", "text": ..}``,
+the output of ``bench.eai.ask``. Both programs decide whether each side of each action is right. The reason of a
+difference is the fewest rewritings of the answer after which the evaluator's verdict is safecheck's. Whether a planner
+reaches the goal with the actions is not compared. The exit code is 1 if a difference has no reason.
 """
 
 from __future__ import annotations
@@ -14,28 +14,44 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.eai.answers import Answer
-from bench.eai.evaluator import Reasons, arguments, asked, data_for, named, recorded, show_reasons
-from bench.eai.transition_verdicts import REWRITINGS, SIDES, Gold, actions_of, closed, rewritten, right
+from bench.eai.evaluator import (
+    Reasons,
+    find_data,
+    make_parser,
+    name_reasons,
+    print_reasons,
+    read_recorded,
+    run_evaluator,
+)
+from bench.eai.transition_verdicts import (
+    REWRITINGS,
+    SIDES,
+    ReferenceAction,
+    close_truncated,
+    judge_sides,
+    make_rewritings,
+    parse_actions,
+)
 
 from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 
 REASONS = {
-    "not there": "an action that the answer lacks, or that is not read, is counted nowhere",
-    "broken off": "an action that breaks off has the sides that it has; for us it is none",
-    "nothing asked": "an empty side of the reference is right whatever the answer has there",
+    "not there": "the evaluator does not count an action that the answer lacks or that cannot be read",
+    "broken off": "a truncated action has its complete sides; for safecheck it is not an action",
+    "nothing asked": "an empty side of the reference is right, whatever the answer has",
     "the evaluator fails": "an exception of the evaluator",
     **REWRITINGS,
 }
 
 
-class Pair(NamedTuple):
-    """One side of one action under both; ``reasons`` is ``None`` where nobody knows why they differ."""
+class Comparison(NamedTuple):
+    """The two verdicts on a side of an action, and the reasons of a difference."""
 
     answer: Answer
     action: str
@@ -46,159 +62,188 @@ class Pair(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A task with the actions that it asks for."""
+    """A task and the actions that it asks for."""
 
     name: str
-    actions: tuple[Gold, ...]
+    actions: tuple[ReferenceAction, ...]
 
 
-def tasks(folder: Path) -> list[Task]:
-    """All tasks that the evaluator does not leave out, by name."""
-    gold, asked, kept = [
+class OpenDifference(NamedTuple):
+    """A difference that needs an explanation, with the rewritten answers by the names of the rewritings."""
+
+    comparison: Comparison
+    rewritten: Mapping[tuple[str, ...], Answer]
+
+
+def read_tasks(folder: Path) -> list[Task]:
+    """Return the tasks that the evaluator does not leave out, sorted by name."""
+    actions, names_by_task, evaluated_tasks = [
         json.loads((folder / name).read_text(encoding="utf-8"))
         for name in ("domain/gold_action.json", "id2action.json", "success_task.json")
     ]
     keys = ("action_name", "action_parameters", "action_preconditions", "action_effects")
-    texts = {name: Gold(*[one[key] for key in keys]) for name, one in gold.items()}
-    return [Task(name, tuple([texts[one] for one in asked[name]])) for name in sorted(asked) if name in kept]
+    references = {name: ReferenceAction(*[action[key] for key in keys]) for name, action in actions.items()}
+    return [
+        Task(task, tuple([references[name] for name in names_by_task[task]]))
+        for task in sorted(names_by_task)
+        if task in evaluated_tasks
+    ]
 
 
-def forms(task: Task) -> Iterator[Answer]:
-    """The reference in the shapes in which models answer."""
-    text = " ".join([one.text for one in task.actions])
-    whole = json.dumps({"output": text})
+def make_shapes(task: Task) -> Iterator[Answer]:
+    """Yield the reference in the shapes in which models answer."""
+    text = " ".join([action.text for action in task.actions])
+    complete = json.dumps({"output": text})
     shapes = {
-        "as asked": whole,
-        "in a fence": f"```json\n{whole}\n```",
+        "as asked": complete,
+        "in a fence": f"```json\n{complete}\n```",
         "as PDDL": text,
-        "behind a sentence": f"The actions:\n{text}",
-        "cut off": whole[: len(whole) // 2],
+        "after a sentence": f"The actions:\n{text}",
+        "cut off": complete[: len(complete) // 2],
         "words alone": "One walks, and then one is there.",
     }
     for kind, shape in shapes.items():
         yield Answer(f"{task.name} {kind}", task.name, kind, shape)
 
 
-def changed(task: Task, draw: random.Random, each: int) -> Iterator[Answer]:
-    """The reference with parts left out, negated, said twice, in another order, or written otherwise."""
-    for number in range(each):
+def make_mutants(task: Task, rng: random.Random, count: int) -> Iterator[Answer]:
+    """Yield ``count`` copies of the reference with parts deleted, negated, repeated, reordered, or renamed."""
+    for number in range(count):
         texts, kinds = [], []
-        for one in task.actions:
-            kind = draw.choice(["same", "left out", "negated", "twice", "order", "names", "and", "lacks a part"])
+        for action in task.actions:
+            kind = rng.choice(["same", "left out", "negated", "twice", "order", "names", "and", "lacks a part"])
             kinds.append(kind)
             if kind != "left out":
-                texts.append(format_node(_changed(parse_nodes(Source("gold", one.text)), kind, draw)))
+                texts.append(format_node(_change_action(parse_nodes(Source("gold", action.text)), kind, rng)))
         text = json.dumps({"output": " ".join(texts)})
         yield Answer(f"{task.name} changed {number}", task.name, ", ".join(sorted(set(kinds))), text)
 
 
-def _changed(tops: list[Node] | None, kind: str, draw: random.Random) -> Node:
-    assert tops and isinstance(tops[0], list)
-    action = list(tops[0])
+def _change_action(nodes: list[Node] | None, kind: str, rng: random.Random) -> Node:
+    assert nodes and isinstance(nodes[0], list)
+    action = list(nodes[0])
     if kind == "names":
-        return _prefixed(action)
-    at = action.index(draw.choice((":precondition", ":effect"))) + 1
+        return _rename_variables(action)
+    at = action.index(rng.choice((":precondition", ":effect"))) + 1
     side = action[at]
     assert isinstance(side, list)
     parts: list[Node] = list(side[1:]) if side[:1] == ["and"] else [side] if side else []
     if kind == "order":
-        draw.shuffle(parts)
+        rng.shuffle(parts)
     elif kind == "twice" and parts:
-        parts.append(draw.choice(parts))
+        parts.append(rng.choice(parts))
     elif kind == "lacks a part" and parts:
-        parts.pop(draw.randrange(len(parts)))
+        parts.pop(rng.randrange(len(parts)))
     elif kind == "negated" and parts:
-        place = draw.randrange(len(parts))
+        place = rng.randrange(len(parts))
         parts[place] = ["not", parts[place]]
-    plain = len(parts) == 1 and (kind == "and") is (side[:1] == ["and"])
-    action[at] = parts[0] if plain else ["and", *parts] if parts else []
+    without_and = len(parts) == 1 and (kind == "and") is (side[:1] == ["and"])
+    action[at] = parts[0] if without_and else ["and", *parts] if parts else []
     return action
 
 
-def _prefixed(node: Node) -> Node:
+def _rename_variables(node: Node) -> Node:
     if isinstance(node, str):
         return f"?my_{node[1:]}" if node.startswith("?") else node
-    return [_prefixed(one) for one in node]
+    return [_rename_variables(child) for child in node]
 
 
-def by_theirs(python: str, answers: list[Answer]) -> dict[str, dict[str, Any]]:
-    """What the evaluator counts in each answer, by its id."""
-    return asked(python, "their_transitions.py", answers)
+def evaluate_by_theirs(python: str, answers: list[Answer]) -> dict[str, dict[str, Any]]:
+    """Return the evaluator's counts for each answer, by its id."""
+    return run_evaluator(python, "their_transitions.py", answers)
 
 
-def pairs(python: str, every: list[Task], answers: list[Answer]) -> list[Pair]:
-    """Both sides of all actions under both."""
-    gold = {task.name: task.actions for task in every}
-    theirs = by_theirs(python, answers)
-    open_: list[tuple[Pair, Gold, dict[tuple[str, ...], Answer]]] = []
-    out: list[Pair] = []
+def _is_right(counts: list[int]) -> bool:
+    """True if no predicate is false or missed. ``counts``: matched, false, missed."""
+    return not counts[1] and not counts[2]
+
+
+def compare_answers(python: str, tasks: list[Task], answers: list[Answer]) -> list[Comparison]:
+    """Judge both sides of all actions with both programs."""
+    references = {task.name: task.actions for task in tasks}
+    evaluations = evaluate_by_theirs(python, answers)
+    open_differences: list[OpenDifference] = []
+    comparisons: list[Comparison] = []
     for answer in answers:
-        said, other = actions_of(answer.text), theirs[answer.id]
-        for one in gold[answer.task]:
-            mine = right(said.get(one.name), one)
-            for side in SIDES:
-                counted = other.get("actions", {}).get(one.name, {}).get(side, [0, 0, 0])
-                own, its = mine[side], not counted[1] and not counted[2]
-                pair = Pair(answer, one.name, side, own, its, ())
-                if "crashed" in other:
-                    out.append(pair._replace(reasons=("the evaluator fails",)))
-                elif own is its:
-                    out.append(pair)
-                elif its and not any(counted):
-                    there = one.name in said and other.get("read")
-                    out.append(pair._replace(reasons=("nothing asked" if there else "not there",)))
+        actions, evaluation = parse_actions(answer.text), evaluations[answer.id]
+        for reference in references[answer.task]:
+            action = actions.get(reference.name)
+            our_verdicts = judge_sides(action, reference)
+            for side, ours in our_verdicts.items():
+                counts = evaluation.get("actions", {}).get(reference.name, {}).get(side, [0, 0, 0])
+                theirs = _is_right(counts)
+                comparison = Comparison(answer, reference.name, side, ours, theirs, ())
+                if "crashed" in evaluation:
+                    comparisons.append(comparison._replace(reasons=("the evaluator fails",)))
+                elif ours is theirs:
+                    comparisons.append(comparison)
+                elif theirs and not any(counts):
+                    is_read = action is not None and evaluation.get("read")
+                    comparisons.append(comparison._replace(reasons=("nothing asked" if is_read else "not there",)))
+                elif action is None:
+                    is_truncated = judge_sides(close_truncated(answer.text, reference.name), reference)[side] is theirs
+                    comparisons.append(comparison._replace(reasons=("broken off",) if is_truncated else None))
                 else:
-                    node = said.get(one.name)
-                    if node is None and right(closed(answer.text, one.name), one)[side] is its:
-                        out.append(pair._replace(reasons=("broken off",)))
-                        continue
-                    ways = {} if node is None else rewritten(node, one)
-                    texts = {
-                        way: Answer(f"{answer.id} {one.name} {side} {'+'.join(way)}", answer.task, "", format_node(new))
-                        for way, new in ways.items()
+                    rewritten = {
+                        names: Answer(
+                            f"{answer.id} {reference.name} {side} {'+'.join(names)}", answer.task, "", format_node(node)
+                        )
+                        for names, node in make_rewritings(action, reference).items()
                     }
-                    open_.append((pair, one, texts))
-    again = by_theirs(python, [one for _, _, texts in open_ for one in texts.values()]) if open_ else {}
-    for pair, one, texts in open_:
-        reasons = None
-        for way, answer in texts.items():
-            counted = again[answer.id].get("actions", {}).get(one.name, {}).get(pair.side)
-            if counted and (not counted[1] and not counted[2]) is pair.ours:
-                reasons = way
-                break
-        out.append(pair._replace(reasons=reasons))
-    return out
+                    open_differences.append(OpenDifference(comparison, rewritten))
+    return comparisons + _explain_differences(python, open_differences)
 
 
-def show(found: list[Pair]) -> None:
-    """The differences by reason, and how many sides are right under both."""
-    print(f"{len(found)} sides of actions, in {len({pair.answer.id for pair in found})} answers")
-    show_reasons([pair.reasons for pair in found], REASONS)
+def _explain_differences(python: str, differences: list[OpenDifference]) -> list[Comparison]:
+    """Find the smallest combination of rewritings after which both verdicts are equal."""
+    if not differences:
+        return []
+    answers = [answer for difference in differences for answer in difference.rewritten.values()]
+    evaluations = evaluate_by_theirs(python, answers)
+
+    def find_reasons(comparison: Comparison, rewritten: Mapping[tuple[str, ...], Answer]) -> Reasons:
+        for names, answer in rewritten.items():
+            counts = evaluations[answer.id].get("actions", {}).get(comparison.action, {}).get(comparison.side)
+            if counts and _is_right(counts) is comparison.ours:
+                return names
+        return None
+
+    return [comparison._replace(reasons=find_reasons(comparison, texts)) for comparison, texts in differences]
+
+
+def print_summary(comparisons: list[Comparison]) -> None:
+    """Print the differences by reason, and the number of sides that are right by each program."""
+    print(
+        f"{len(comparisons)} sides of actions, in {len({comparison.answer.id for comparison in comparisons})} answers"
+    )
+    print_reasons([comparison.reasons for comparison in comparisons], REASONS)
     for side in SIDES:
-        of = [pair for pair in found if pair.side == side]
-        ours, theirs = sum([pair.ours for pair in of]), sum([pair.theirs for pair in of])
-        print(f"        {side}s right: ours {ours}, theirs {theirs}, of {len(of)}")
+        verdicts = [(comparison.ours, comparison.theirs) for comparison in comparisons if comparison.side == side]
+        ours, theirs = sum([ours for ours, _ in verdicts]), sum([theirs for _, theirs in verdicts])
+        print(f"        {side}s right: ours {ours}, theirs {theirs}, of {len(verdicts)}")
 
 
 def main() -> int:
-    options = arguments(__doc__, 20).parse_args()
-    folder = data_for(options.python)
+    options = make_parser(__doc__, 20).parse_args()
+    folder = find_data(options.python)
     if folder is None:
         return 2
-    every, draw = tasks(folder), random.Random(options.seed)
+    tasks, rng = read_tasks(folder), random.Random(options.seed)
     if options.answers:
-        answers = recorded(options.answers, {task.name for task in every})
+        answers = read_recorded(options.answers, {task.name for task in tasks})
     else:
-        chosen = draw.sample(every, min(options.count, len(every)))
-        answers = [one for task in chosen for one in (*forms(task), *changed(task, draw, options.each))]
-    found = pairs(options.python, every, answers)
-    show(found)
-    for pair in found if options.list else ():
-        if pair.reasons != ():
-            reasons = ", ".join(named(pair.reasons))
-            print(f"\n{pair.answer.id} ({pair.answer.kind}), {pair.action}, {pair.side}: {reasons}")
-            print(f"  {pair.answer.text[:600]}\n  ours {pair.ours}, theirs {pair.theirs}")
-    return 1 if any([pair.reasons is None for pair in found]) else 0
+        sampled_tasks = rng.sample(tasks, min(options.count, len(tasks)))
+        answers = [
+            answer for task in sampled_tasks for answer in (*make_shapes(task), *make_mutants(task, rng, options.each))
+        ]
+    comparisons = compare_answers(options.python, tasks, answers)
+    print_summary(comparisons)
+    for comparison in comparisons if options.list else ():
+        if comparison.reasons != ():
+            answer, reasons = comparison.answer, ", ".join(name_reasons(comparison.reasons))
+            print(f"\n{answer.id} ({answer.kind}), {comparison.action}, {comparison.side}: {reasons}")
+            print(f"  {answer.text[:600]}\n  ours {comparison.ours}, theirs {comparison.theirs}")
+    return 1 if any([comparison.reasons is None for comparison in comparisons]) else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""EAI's transition modeling: verdicts by hand, and reasons held against an evaluator that compares texts alone."""
+"""EAI's transition modeling: verdicts, and reasons of differences from an evaluator that compares only texts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,26 @@ from typing import Any
 import pytest
 from bench.eai import transitions
 from bench.eai.answers import Answer
-from bench.eai.transition_verdicts import REWRITINGS, SIDES, Gold, actions_of, closed, rewritten, right
+from bench.eai.transition_verdicts import (
+    REWRITINGS,
+    SIDES,
+    ReferenceAction,
+    close_truncated,
+    judge_sides,
+    make_rewritings,
+    parse_actions,
+)
 
 from plansafe.grammar.sexpr import format_node
 
-OPEN = Gold(
+OPEN = ReferenceAction(
     "open",
     "(?c - person ?o - thing)",
     "(and (near ?c ?o) (not (open ?o)) (forall (?x - thing) (not (on ?x ?o))))",
     "(open ?o)",
 )
 MOVED = "(and (not (open ?o)) (near ?c ?o) (forall (?x - thing) (not (on ?x ?o))))"
-LOOK = Gold("look", "(?c - person)", "(awake ?c)", "()")
+LOOK = ReferenceAction("look", "(?c - person)", "(awake ?c)", "()")
 TASK = transitions.Task("1_1", (OPEN, LOOK))
 
 
@@ -30,8 +38,8 @@ def action(precondition: str, effect: str, parameters: str = OPEN.parameters) ->
 
 
 def verdict(text: str) -> tuple[bool, bool]:
-    found = right(actions_of(text).get("open"), OPEN)
-    return found["precondition"], found["effect"]
+    verdicts = judge_sides(parse_actions(text).get("open"), OPEN)
+    return verdicts["precondition"], verdicts["effect"]
 
 
 @pytest.mark.parametrize(
@@ -58,29 +66,29 @@ def test_verdicts_by_hand(text: str, expected: tuple[bool, bool]) -> None:
     assert verdict(text) == expected
 
 
-def test_what_breaks_off_is_no_action_and_can_be_closed() -> None:
+def test_a_truncated_action_is_not_read_and_can_be_closed() -> None:
     text = f"{LOOK.text} {OPEN.text[: OPEN.text.index(':effect') + 12]}"
-    assert set(actions_of(text)) == {"look"}
-    assert right(closed(text, "open"), OPEN)["precondition"]
-    assert closed(text, "look") is None
-    assert closed(OPEN.text, "open") is None
-    assert closed("no action", "open") is None
+    assert set(parse_actions(text)) == {"look"}
+    assert judge_sides(close_truncated(text, "open"), OPEN)["precondition"]
+    assert close_truncated(text, "look") is None
+    assert close_truncated(OPEN.text, "open") is None
+    assert close_truncated("no action", "open") is None
 
 
 def by_text(_: str, answers: list[Answer]) -> dict[str, dict[str, Any]]:
-    """An evaluator that wants each side word by word, and counts nothing where an action is not there."""
-    out: dict[str, dict[str, Any]] = {}
+    """An evaluator that requires the text of each side, and does not count missing actions."""
+    evaluations: dict[str, dict[str, Any]] = {}
     for answer in answers:
-        said, counted = actions_of(answer.text), {}
-        for one in TASK.actions:
-            node = said.get(one.name)
+        nodes, counts = parse_actions(answer.text), {}
+        for reference in TASK.actions:
+            node = nodes.get(reference.name)
             if isinstance(node, list):
                 sides = {name: format_node(node[node.index(f":{name}") + 1]) for name in SIDES}
-                counted[one.name] = {
-                    name: [1, 0, 0] if text == getattr(one, name) else [0, 1, 1] for name, text in sides.items()
+                counts[reference.name] = {
+                    name: [1, 0, 0] if text == getattr(reference, name) else [0, 1, 1] for name, text in sides.items()
                 }
-        out[answer.id] = {"read": True, "actions": counted}
-    return out
+        evaluations[answer.id] = {"read": True, "actions": counts}
+    return evaluations
 
 
 @pytest.mark.parametrize(
@@ -105,7 +113,7 @@ def by_text(_: str, answers: list[Answer]) -> dict[str, dict[str, Any]]:
             {
                 ("open", "precondition"): ("names of variables",),
                 ("open", "effect"): ("names of variables",),
-                ("look", "precondition"): ("one part below `and`", "said twice"),
+                ("look", "precondition"): ("one part below `and`", "repeated part"),
             },
         ),
     ],
@@ -113,47 +121,47 @@ def by_text(_: str, answers: list[Answer]) -> dict[str, dict[str, Any]]:
 def test_reasons_are_the_fewest_rewritings(
     text: str, expected: dict[tuple[str, str], tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transitions, "by_theirs", by_text)
-    found = transitions.pairs("", [TASK], [Answer("a", "1_1", "", text)])
-    assert len(found) == 4
-    assert {(one.action, one.side): one.reasons for one in found if one.reasons != ()} == expected
+    monkeypatch.setattr(transitions, "evaluate_by_theirs", by_text)
+    comparisons = transitions.compare_answers("", [TASK], [Answer("a", "1_1", "", text)])
+    assert len(comparisons) == 4
+    assert {(row.action, row.side): row.reasons for row in comparisons if row.reasons != ()} == expected
 
 
 def test_a_difference_without_a_reason_has_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def never(_: str, answers: list[Answer]) -> dict[str, dict[str, Any]]:
-        wrong = {one.name: {side: [0, 1, 0] for side in SIDES} for one in TASK.actions}
+        wrong = {action.name: {side: [0, 1, 0] for side in SIDES} for action in TASK.actions}
         return {answer.id: {"read": True, "actions": wrong} for answer in answers}
 
-    monkeypatch.setattr(transitions, "by_theirs", never)
-    found = transitions.pairs("", [TASK], [Answer("a", "1_1", "", f"{OPEN.text} {LOOK.text}")])
-    assert [one.reasons for one in found] == [None] * 4
-    transitions.show(found)
+    monkeypatch.setattr(transitions, "evaluate_by_theirs", never)
+    comparisons = transitions.compare_answers("", [TASK], [Answer("a", "1_1", "", f"{OPEN.text} {LOOK.text}")])
+    assert [comparison.reasons for comparison in comparisons] == [None] * 4
+    transitions.print_summary(comparisons)
     assert "4  NO REASON" in capsys.readouterr().out
 
 
 def test_rewritings_change_no_verdict_of_ours() -> None:
-    said = actions_of(
+    nodes = parse_actions(
         action("(and (not (open ?b)) (near ?a ?b) (near ?a ?b))", "(and (open ?b))", "(?a - person ?b - thing)")
     )
-    node = said["open"]
-    before = right(node, OPEN)
-    ways = rewritten(node, OPEN)
-    assert len(ways) == 2 ** len(REWRITINGS) - 1
-    assert all([right(new, OPEN) == before for new in ways.values()])
+    node = nodes["open"]
+    before = judge_sides(node, OPEN)
+    rewritten = make_rewritings(node, OPEN)
+    assert len(rewritten) == 2 ** len(REWRITINGS) - 1
+    assert all([judge_sides(new, OPEN) == before for new in rewritten.values()])
 
 
 def test_references_of_the_public_tasks(data: Path) -> None:
     folder = data / "eai-virtualhome"
     if not folder.is_dir():
         pytest.skip(f"no {folder}")
-    for task in transitions.tasks(folder)[:30]:
-        for answer in transitions.forms(task):
-            said = actions_of(answer.text)
-            verdicts = [all(right(said.get(one.name), one).values()) for one in task.actions]
+    for task in transitions.read_tasks(folder)[:30]:
+        for answer in transitions.make_shapes(task):
+            nodes = parse_actions(answer.text)
+            verdicts = [all(judge_sides(nodes.get(action.name), action).values()) for action in task.actions]
             assert all(verdicts) is (answer.kind not in ("cut off", "words alone")), answer
-        for answer in transitions.changed(task, random.Random(1), 3):
-            for name, node in actions_of(answer.text).items():
-                assert name in [one.name for one in task.actions]
+        for answer in transitions.make_mutants(task, random.Random(1), 3):
+            for name, node in parse_actions(answer.text).items():
+                assert name in [action.name for action in task.actions]
                 assert isinstance(node, list)
