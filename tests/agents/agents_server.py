@@ -1,9 +1,10 @@
-"""A real server in a process of its own, and small tasks to ask it about."""
+"""A server in its own process, and small tasks for its requests."""
 
 from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -11,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
+
+import httpx
 
 DOMAIN = """(define (domain kitchen)
   (:types room stove - object)
@@ -40,31 +43,51 @@ BOMB = f"""(define (domain bomb) (:predicates (e ?x ?y) (q))
 BOMB_PROBLEM = f"""(define (problem b) (:domain bomb) (:objects {" ".join([f"o{i}" for i in range(40)])})
   (:init {" ".join([f"(e o{i} o{j})" for i in range(40) for j in range(40)])}) (:goal (q)))"""
 BOMB_RULE = "(define (safety s) (:process r :forbid (q) :severity low))"
-"""One condition with 40^6 bindings to look through: only who ends the process ends that."""
+"""Evaluating the precondition of ``boom`` takes 40^6 bindings: it ends only if its process is killed."""
+
+
+SERVE = (sys.executable, "-c", "from plansafe.app.main import main; raise SystemExit(main())", "serve")
+KEY = "a-key-of-more-than-sixteen"
+
+
+def connect(address: str) -> socket.socket:
+    """A raw connection to the server at a URL."""
+    url = httpx.URL(address)
+    return socket.create_connection((url.host, url.port), 20)
+
+
+@contextmanager
+def server_process(*flags: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a server until the block ends; yield its process and address. A printed traceback fails the block."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE", "PYTEST", "SAFECHECK"))}
+    process = subprocess.Popen(
+        [*SERVE, "--port", "0", *flags], stderr=subprocess.PIPE, text=True, env={**inherited, **environment}
+    )
+    assert process.stderr is not None
+    printed: list[str] = []
+    address = None
+    for line in process.stderr:  # warnings may come first
+        printed.append(line)
+        address = re.search(r"http://\S+", line)
+        if address is not None:
+            break
+    assert address is not None, "".join(printed)
+    reader = threading.Thread(target=lambda: printed.extend(process.stderr or ()), daemon=True)
+    reader.start()
+    try:
+        yield process, address[0]
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        finally:
+            process.kill()
+        reader.join(5)
+    assert "Traceback" not in "".join(printed), "".join(printed)
 
 
 @contextmanager
 def serving(*flags: str, **environment: str) -> Iterator[str]:
-    """The address of a server that runs until the block ends; what it prints of bugs fails the block."""
-    command = [sys.executable, "-c", "from plansafe.app.main import main; raise SystemExit(main())"]
-    command += ["serve", "--port", "0", *flags]
-    given = {key: value for key, value in os.environ.items() if not key.startswith(("COVERAGE", "PYTEST", "SAFECHECK"))}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**given, **environment})
-    assert process.stderr is not None
-    printed: list[str] = []
-    found = None
-    for line in process.stderr:  # warnings may come first
-        printed.append(line)
-        found = re.search(r"http://\S+", line)
-        if found is not None:
-            break
-    assert found is not None, "".join(printed)
-    reader = threading.Thread(target=lambda: printed.extend(process.stderr or ()), daemon=True)
-    reader.start()
-    try:
-        yield found[0]
-    finally:
-        process.terminate()
-        process.wait(20)
-        reader.join(5)
-    assert "Traceback" not in "".join(printed), "".join(printed)
+    """Run a server until the block ends; yield its address."""
+    with server_process(*flags, **environment) as (_, address):
+        yield address

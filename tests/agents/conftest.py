@@ -22,5 +22,5 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def client(address: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=address, timeout=120) as found:
-        yield found
+    with httpx.Client(base_url=address, timeout=120) as http_client:
+        yield http_client

@@ -1,4 +1,4 @@
-"""Hostile bodies: right requests with a change to their bytes, to their structure, or to the texts in them."""
+"""Hostile bodies: valid requests with a change to their bytes, their structure or their texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATHS = (
     *["/v1/sessions"] * 4,
     *[f"SESSION/{name}" for name in ("allowed", "take", "observe", "next", "state")] * 6,
 )
-"""Where bodies are sent, each as often as it is cheap."""
+"""The paths for the bodies; a cheap operation is listed more often."""
 _VALUES: tuple[Any, ...] = (
     None,
     True,
@@ -62,7 +62,7 @@ _ATOMS = ["(", ")", "?x", "-", "not", "forall", "exists", "(:init", "when", "eit
 
 
 def request(path: str, draw: random.Random) -> dict[str, Any]:
-    """A right request for a path."""
+    """A valid request for a path."""
     if path.endswith("/observe"):
         return {"facts": ["(on hob)", "(not (robot-in hall))"], "complete": draw.random() < 0.3}
     if path.endswith(("/allowed", "/take")):
@@ -78,64 +78,65 @@ def request(path: str, draw: random.Random) -> dict[str, Any]:
 
 def body(path: str, draw: random.Random) -> bytes:
     """A hostile body for a path."""
-    found = request(path, draw)
-    kind: Callable[[dict[str, Any], random.Random], bytes] = draw.choice([_values, _texts, _texts, _bytes, _other])
-    return kind(found, draw)
+    mutate: Callable[[dict[str, Any], random.Random], bytes] = draw.choice(
+        [_change_values, _change_texts, _change_texts, _change_bytes, _replace_body]
+    )
+    return mutate(request(path, draw), draw)
 
 
-def _encoded(found: Any) -> bytes:
-    return json.dumps(found).encode()
+def _encode(fields: Any) -> bytes:
+    return json.dumps(fields).encode()
 
 
-def _values(found: dict[str, Any], draw: random.Random) -> bytes:
+def _change_values(fields: dict[str, Any], draw: random.Random) -> bytes:
     for _ in range(draw.randint(1, 3)):
-        found[draw.choice([*found, *_FIELDS, "x" * 1000, ""])] = draw.choice(_VALUES)
-    return _encoded(found)
+        fields[draw.choice([*fields, *_FIELDS, "x" * 1000, ""])] = draw.choice(_VALUES)
+    return _encode(fields)
 
 
-def _texts(found: dict[str, Any], draw: random.Random) -> bytes:
-    names = [name for name, value in found.items() if isinstance(value, str)]
-    lists = [name for name, value in found.items() if isinstance(value, list)]
+def _change_texts(fields: dict[str, Any], draw: random.Random) -> bytes:
+    names = [name for name, value in fields.items() if isinstance(value, str)]
+    lists = [name for name, value in fields.items() if isinstance(value, list)]
     if lists and (not names or draw.random() < 0.3):
         name = draw.choice(lists)
-        found[name] = [_mutated(text, draw) for text in found[name]]
+        fields[name] = [_mutate_words(text, draw) for text in fields[name]]
     elif names:
         name = draw.choice(names)
-        found[name] = _mutated(found[name], draw)
-    return _encoded(found)
+        fields[name] = _mutate_words(fields[name], draw)
+    return _encode(fields)
 
 
-def _mutated(text: str, draw: random.Random) -> str:
+def _mutate_words(text: str, draw: random.Random) -> str:
     words = text.replace("(", " ( ").replace(")", " ) ").split()
     for _ in range(draw.randint(1, 4)):
-        at = draw.randrange(len(words) or 1)
-        choice = draw.randrange(4)
-        if choice == 0:
-            words.insert(at, draw.choice(_ATOMS))
-        elif choice == 1 and words:
-            del words[at]
-        elif choice == 2 and words:
-            words[at] = draw.choice(words)
+        index = draw.randrange(len(words) or 1)
+        mutation = draw.randrange(4)
+        if mutation == 0:
+            words.insert(index, draw.choice(_ATOMS))
+        elif mutation == 1 and words:
+            del words[index]
+        elif mutation == 2 and words:
+            words[index] = draw.choice(words)
         else:
-            words = words[:at] + words[at : at + draw.randint(1, 20)] * draw.randint(2, 5) + words[at:]
+            words = words[:index] + words[index : index + draw.randint(1, 20)] * draw.randint(2, 5) + words[index:]
     return " ".join(words)
 
 
-def _bytes(found: dict[str, Any], draw: random.Random) -> bytes:
-    out = bytearray(_encoded(found))
+def _change_bytes(fields: dict[str, Any], draw: random.Random) -> bytes:
+    body = bytearray(_encode(fields))
     for _ in range(draw.randint(1, 8)):
-        at = draw.randrange(len(out) or 1)
-        choice = draw.randrange(3)
-        if choice == 0 and out:
-            out[at] = draw.randrange(256)
-        elif choice == 1:
-            del out[at : at + draw.randint(1, 50)]
+        index = draw.randrange(len(body) or 1)
+        mutation = draw.randrange(3)
+        if mutation == 0 and body:
+            body[index] = draw.randrange(256)
+        elif mutation == 1:
+            del body[index : index + draw.randint(1, 50)]
         else:
-            out[at:at] = draw.randbytes(draw.randint(1, 10))
-    return bytes(out)
+            body[index:index] = draw.randbytes(draw.randint(1, 10))
+    return bytes(body)
 
 
-def _other(_: dict[str, Any], draw: random.Random) -> bytes:
+def _replace_body(_: dict[str, Any], draw: random.Random) -> bytes:
     return draw.choice(
         [
             b"",

@@ -1,4 +1,4 @@
-"""What a service bears: hostile bodies, clients that are slow or do not read, bodies of many megabytes."""
+"""Test the service with hostile bodies, clients that are slow or do not read, and bodies of many megabytes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from agents_server import SAFE, TASK, serving
-from fuzz_service import attacked
+from agents_server import SAFE, TASK, connect, serving
+from fuzz_service import attack
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +27,6 @@ def patient_address() -> Iterator[str]:
         yield url
 
 
-def raw(address: str) -> socket.socket:
-    place = httpx.URL(address)
-    return socket.create_connection((place.host, place.port), 20)
-
-
 def closed_within(connection: socket.socket, seconds: float) -> bool:
     connection.settimeout(seconds)
     try:
@@ -45,17 +40,17 @@ def closed_within(connection: socket.socket, seconds: float) -> bool:
 
 
 def test_hostile_bodies(patient_address: str) -> None:
-    statuses = asyncio.run(attacked(patient_address, 250, 7))
+    statuses = asyncio.run(attack(patient_address, 250, 7))
     assert sum(statuses.values()) == 250
     assert statuses[400] > 20
     assert statuses[200] > 20
 
 
-def test_a_client_that_says_nothing_or_slowly_is_sent_away(address: str) -> None:
-    silent, slow, late = raw(address), raw(address), raw(address)
+def test_connection_of_a_silent_or_slow_client_is_closed(address: str) -> None:
+    silent, slow, late = connect(address), connect(address), connect(address)
     late.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")  # and then nothing more
     slow.sendall(b"POST /v1/audit HTTP/1.1\r\nHost: localhost\r\n")
-    with pytest.raises(OSError):  # it is sent away while it sends its head
+    with pytest.raises(OSError):  # the server closes the connection during the headers
         for number in range(300):
             slow.sendall(f"X-{number}: x\r\n".encode())
             time.sleep(0.2)
@@ -65,8 +60,8 @@ def test_a_client_that_says_nothing_or_slowly_is_sent_away(address: str) -> None
     assert httpx.get(f"{address}/health", timeout=120).status_code == 200
 
 
-def test_a_slow_body_is_refused(address: str) -> None:
-    with raw(address) as slow:
+def test_slow_body_is_refused(address: str) -> None:
+    with connect(address) as slow:
         slow.sendall(b"POST /v1/audit HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n")
         for _ in range(2):
             slow.sendall(b" ")
@@ -76,12 +71,12 @@ def test_a_slow_body_is_refused(address: str) -> None:
         assert closed_within(slow, 60)
 
 
-def test_an_answer_that_comes_early_is_read(address: str) -> None:
-    """To a body that nobody reads: the client may send it all first, and is cut off where it never ends."""
+def test_refusal_before_the_end_of_the_body_is_readable(address: str) -> None:
+    """A refused body may be sent to its end; the connection closes if the body does not end."""
     head = (
         b"POST /v1/audit HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 2000000000\r\n\r\n"
     )
-    with raw(address) as early, raw(address) as endless:
+    with connect(address) as early, connect(address) as endless:
         early.sendall(head)
         for _ in range(50):
             early.sendall(b" " * 100_000)
@@ -95,11 +90,11 @@ def test_an_answer_that_comes_early_is_read(address: str) -> None:
                 time.sleep(0.05)
 
 
-def test_a_client_that_does_not_read_is_sent_away(address: str) -> None:
-    with raw(address) as lazy:
+def test_connection_of_a_client_that_does_not_read_is_closed(address: str) -> None:
+    with connect(address) as lazy:
         lazy.settimeout(3)
         try:
-            for _ in range(300):  # answers of many megabytes, which nobody reads
+            for _ in range(300):  # answers of many megabytes, which the client does not read
                 lazy.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
         except TimeoutError:
             pass
@@ -110,13 +105,13 @@ def test_a_client_that_does_not_read_is_sent_away(address: str) -> None:
 
 @pytest.mark.slow
 def test_bodies_of_many_megabytes() -> None:
-    """With the usual time to send them: what is too large is answered before it is there, and heard out."""
+    """With the default client limit, a body that is too large is refused before it has arrived."""
     with (
         serving("--set", "serve.body_limit=24", "--time-limit", "20") as url,
         httpx.Client(base_url=url, timeout=120) as client,
     ):
-        long = SAFE + "\n" + "; a remark\n" * 1_800_000
-        body = json.dumps({**TASK, "plan": long}).encode()
+        long_plan = SAFE + "\n" + "; a remark\n" * 1_800_000
+        body = json.dumps({**TASK, "plan": long_plan}).encode()
         assert len(body) > 20_000_000
         answer = client.post("/v1/audit", content=body, headers={"content-type": "application/json"})
         assert answer.status_code in (200, 408), answer.text[:300]  # 408: this machine is slow today

@@ -1,4 +1,4 @@
-"""A session by the client of the official SDK, over standard input and output."""
+"""Test the MCP server with the client of the official SDK, over standard input and output."""
 
 from __future__ import annotations
 
@@ -31,54 +31,54 @@ async def conversation() -> dict[str, Any]:
         command=sys.executable,
         args=["-c", "from plansafe.app.main import main; raise SystemExit(main())", "serve", "mcp"],
     )
-    out: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     async with Client(stdio_client(command)) as client:
-        out["tools"] = {tool.name: tool for tool in (await client.list_tools()).tools}
+        answers["tools"] = {tool.name: tool for tool in (await client.list_tools()).tools}
 
-        async def call(name: str, /, **given: Any) -> Any:
-            result = await client.call_tool(name, given)
-            text = json.loads(result.content[0].text)  # type: ignore[union-attr]
-            assert result.is_error or result.structured_content == text
-            return {**text, "is_error": bool(result.is_error)}
+        async def call(name: str, /, **arguments: Any) -> Any:
+            tool_result = await client.call_tool(name, arguments)
+            text = json.loads(tool_result.content[0].text)  # type: ignore[union-attr]
+            assert tool_result.is_error or tool_result.structured_content == text
+            return {**text, "is_error": bool(tool_result.is_error)}
 
-        out["audit"] = await call("audit", **TASK, plan=UNSAFE)
-        out["repair"] = await call("repair", same_as=out["audit"]["answer"])
-        out["details"] = await call("details", answer=out["audit"]["answer"], rule="stove-off-before-leaving")
-        out["explain"] = await call("explain", code="SC201")
-        out["bad"] = await call("audit", plam="x")
+        answers["audit"] = await call("audit", **TASK, plan=UNSAFE)
+        answers["repair"] = await call("repair", same_as=answers["audit"]["answer"])
+        answers["details"] = await call("details", answer=answers["audit"]["answer"], rule="stove-off-before-leaving")
+        answers["explain"] = await call("explain", code="SC201")
+        answers["bad"] = await call("audit", plam="x")
         opened = await call("open_session", **TASK)
         session = opened["session"]
-        other = (await call("open_session", **TASK))["session"]
+        other_session = (await call("open_session", **TASK))["session"]
         await call("take", session=session, action="(switch-on hob kitchen)")
-        out["next"] = await call("next", session=session, ahead=True)
-        out["allowed"] = await call("allowed", session=session, action=SAFE)
-        out["refused"] = await call("take", session=session, action=SAFE)
-        out["other"] = await call("allowed", session=other, action=SAFE)
-        out["observe"] = await call("observe", session=session, facts=["(not (on hob))"])
-        out["after"] = await call("take", session=session, action=SAFE)
-        out["state"] = await call("state", session=session)
+        answers["next"] = await call("next", session=session, ahead=True)
+        answers["allowed"] = await call("allowed", session=session, action=SAFE)
+        answers["refused"] = await call("take", session=session, action=SAFE)
+        answers["other"] = await call("allowed", session=other_session, action=SAFE)
+        answers["observe"] = await call("observe", session=session, facts=["(not (on hob))"])
+        answers["after"] = await call("take", session=session, action=SAFE)
+        answers["state"] = await call("state", session=session)
         await call("close_session", session=session)
-        out["gone"] = await call("allowed", session=session, action=SAFE)
-        out["resources"] = [str(resource.uri) for resource in (await client.list_resources()).resources]
-        out["text"] = await text_of(client, "safecheck://rules/household")
-        out["full"] = json.loads(await text_of(client, f"safecheck://answers/{out['repair']['answer']}"))
+        answers["gone"] = await call("allowed", session=session, action=SAFE)
+        answers["resources"] = [str(resource.uri) for resource in (await client.list_resources()).resources]
+        answers["text"] = await text_of(client, "safecheck://rules/household")
+        answers["full"] = json.loads(await text_of(client, f"safecheck://answers/{answers['repair']['answer']}"))
         for uri in ("safecheck://rules/../../etc/passwd", "safecheck://answers/99", "safecheck://codes/SC99999"):
             try:
                 await client.read_resource(uri)
             except Exception as error:
-                out[uri] = str(error)
-    return out
+                answers[uri] = str(error)
+    return answers
 
 
-def with_client(work: Callable[[Any], Awaitable[Any]]) -> Any:
-    """The result of work with a client of a server in this process."""
+def with_client(use_client: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Return the result of ``use_client`` for a client of a server in this process."""
     from mcp.client.client import Client
 
     async def run() -> Any:
         agent = Agent(Limits(60, 2048, None), 1, 1, 60)
         try:
             async with Client(server(agent)) as client:
-                return await work(client)
+                return await use_client(client)
         finally:
             await agent.close()
 
@@ -90,35 +90,37 @@ def call_once(tool: str, arguments: dict[str, Any]) -> Any:
 
 
 @pytest.mark.slow
-def test_a_session_of_an_agent() -> None:
-    said = asyncio.run(conversation())
-    assert {"audit", "repair", "diagnose", "next", "allowed", "explain", "formalise", "hazards"} <= set(said["tools"])
-    assert said["audit"]["headline"] == "UNSAFE"
-    assert said["repair"]["repair"]["headline"] == "SAFE"
-    assert said["details"]["content"][0]["table"]["rows"]
-    assert said["full"]["repairs"][0]["headline"] == "SAFE"
-    assert said["full"]["text"] == said["repair"]["repair"]["plan"]
-    assert said["explain"]["name"] == "SC201"
-    assert said["bad"]["is_error"]
-    assert [(step["step"], step["safe"]) for step in said["next"]["steps"]] == [
+def test_agent_session() -> None:
+    answers = asyncio.run(conversation())
+    assert {"audit", "repair", "diagnose", "next", "allowed", "explain", "formalise", "hazards"} <= set(
+        answers["tools"]
+    )
+    assert answers["audit"]["headline"] == "UNSAFE"
+    assert answers["repair"]["repair"]["headline"] == "SAFE"
+    assert answers["details"]["content"][0]["table"]["rows"]
+    assert answers["full"]["repairs"][0]["headline"] == "SAFE"
+    assert answers["full"]["text"] == answers["repair"]["repair"]["plan"]
+    assert answers["explain"]["name"] == "SC201"
+    assert answers["bad"]["is_error"]
+    assert [(step["step"], step["safe"]) for step in answers["next"]["steps"]] == [
         ("(switch-off hob kitchen)", True),
         ("(go kitchen hall)", False),
     ]
-    assert said["next"]["steps"][0]["ahead"]["answer"] is True
-    assert not said["allowed"]["allowed"]
-    assert said["allowed"]["breaks"][0]["rule"] == "stove-off-before-leaving"
-    assert not said["refused"]["taken"]
-    assert said["refused"]["position"] == 1
-    assert said["other"]["allowed"], "a session knows nothing of another"
-    assert said["observe"]["missing"] == ["(on hob)"]
-    assert said["after"]["taken"]
-    assert said["state"]["may_end"]
-    assert said["gone"]["is_error"]
-    assert "safecheck://worlds/virtualhome" in said["resources"]
-    assert said["text"].lstrip().startswith((";", "(define"))
-    assert "ships no rules named" in said["safecheck://rules/../../etc/passwd"]
-    assert "no answer '99' is stored" in said["safecheck://answers/99"]
-    assert "unknown code" in said["safecheck://codes/SC99999"]
+    assert answers["next"]["steps"][0]["ahead"]["answer"] is True
+    assert not answers["allowed"]["allowed"]
+    assert answers["allowed"]["breaks"][0]["rule"] == "stove-off-before-leaving"
+    assert not answers["refused"]["taken"]
+    assert answers["refused"]["position"] == 1
+    assert answers["other"]["allowed"], "sessions are independent"
+    assert answers["observe"]["missing"] == ["(on hob)"]
+    assert answers["after"]["taken"]
+    assert answers["state"]["may_end"]
+    assert answers["gone"]["is_error"]
+    assert "safecheck://worlds/virtualhome" in answers["resources"]
+    assert answers["text"].lstrip().startswith((";", "(define"))
+    assert "ships no rules named" in answers["safecheck://rules/../../etc/passwd"]
+    assert "no answer '99' is stored" in answers["safecheck://answers/99"]
+    assert "unknown code" in answers["safecheck://codes/SC99999"]
 
 
 @pytest.mark.parametrize(
@@ -137,35 +139,35 @@ def test_a_session_of_an_agent() -> None:
     ],
 )
 def test_a_tool_that_cannot_answer_sets_the_error_flag(tool: str, arguments: dict[str, Any], code: str) -> None:
-    result = call_once(tool, arguments)
-    assert result.is_error
-    assert f'"code":"{code}"' in result.content[0].text
+    tool_result = call_once(tool, arguments)
+    assert tool_result.is_error
+    assert f'"code":"{code}"' in tool_result.content[0].text
 
 
-def test_a_verdict_is_no_error() -> None:
-    result = call_once("audit", {**TASK, "plan": "(goo kitchen hall)"})
-    assert not result.is_error
-    assert json.loads(result.content[0].text)["headline"] == "INVALID"
+def test_invalid_plan_does_not_set_the_error_flag() -> None:
+    tool_result = call_once("audit", {**TASK, "plan": "(goo kitchen hall)"})
+    assert not tool_result.is_error
+    assert json.loads(tool_result.content[0].text)["headline"] == "INVALID"
 
 
-def test_the_declarations_of_all_tools_are_short() -> None:
-    declared = with_client(lambda client: client.list_tools())
-    assert len(declared.model_dump_json(by_alias=True, exclude_none=True)) < 20_000
-    for tool in declared.tools:
+def test_tool_declarations_are_short() -> None:
+    declarations = with_client(lambda client: client.list_tools())
+    assert len(declarations.model_dump_json(by_alias=True, exclude_none=True)) < 20_000
+    for tool in declarations.tools:
         assert tool.output_schema is None
         assert 10 < len(tool.description) < 500, tool.name
 
 
-def test_every_argument_of_a_tool_is_described_there_or_at_audit() -> None:
+def test_tool_arguments_are_described() -> None:
     tools = {tool.name: tool for tool in with_client(lambda client: client.list_tools()).tools}
-    described = {name for name, value in tools["audit"].input_schema["properties"].items() if value["description"]}
+    described = {name for name, schema in tools["audit"].input_schema["properties"].items() if schema["description"]}
     for tool in tools.values():
-        for name, value in tool.input_schema["properties"].items():
-            assert value.get("description") or name in described, (tool.name, name)
+        for name, schema in tool.input_schema["properties"].items():
+            assert schema.get("description") or name in described, (tool.name, name)
 
 
-def test_the_answers_for_a_plan_of_25_steps_have_less_than_three_kilobytes() -> None:
-    """The longest answers of the examples: they had 41 KB."""
+def test_answers_for_25_steps_are_shorter_than_three_kilobytes() -> None:
+    """The full answers for this plan are the longest of the examples: 41 KB."""
     root = Path(__file__).resolve().parents[2] / "examples" / "dinner"
     task = {
         "problem": (root / "problem.pddl").read_text(encoding="utf-8"),
@@ -176,8 +178,8 @@ def test_the_answers_for_a_plan_of_25_steps_have_less_than_three_kilobytes() -> 
         first = (await client.call_tool("audit", task)).content[0].text
         number = json.loads(first)["answer"]
         texts = [first]
-        for tool, more in (("repair", {}), ("diagnose", {"where": True, "causes": True})):
-            texts.append((await client.call_tool(tool, {"same_as": number, **more})).content[0].text)
+        for tool, arguments in (("repair", {}), ("diagnose", {"where": True, "causes": True})):
+            texts.append((await client.call_tool(tool, {"same_as": number, **arguments})).content[0].text)
         assert all([len(text) < 3000 for text in texts])
         return [json.loads(text) for text in texts]
 
@@ -190,7 +192,7 @@ def test_the_answers_for_a_plan_of_25_steps_have_less_than_three_kilobytes() -> 
     assert diagnosis["causes"]
 
 
-def test_same_as_takes_over_what_is_not_given() -> None:
+def test_same_as_copies_the_missing_arguments() -> None:
     async def ask(client: Any) -> Any:
         audit = await client.call_tool("audit", {**TASK, "plan": UNSAFE, "max_findings": 5, "name": "tea"})
         number = audit.structured_content["answer"]
@@ -210,15 +212,15 @@ def test_same_as_takes_over_what_is_not_given() -> None:
     assert full["plan"] == "tea"
 
 
-def test_prompts_have_the_texts_of_their_arguments() -> None:
+def test_prompts_contain_their_arguments() -> None:
     async def ask(client: Any) -> Any:
         prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
         filled = await client.get_prompt("repair_plan", {"plan": "(go {x})", "problem": "(define {plan})"})
         errors = []
         for name, arguments in (("repair_plan", {"plan": "(go)"}), ("paint", {})):
-            with pytest.raises(Exception, match="prompt") as refused:
+            with pytest.raises(Exception, match="prompt") as refusal:
                 await client.get_prompt(name, arguments)
-            errors.append(str(refused.value))
+            errors.append(str(refusal.value))
         return prompts, filled.messages[0].content.text, errors
 
     prompts, text, errors = with_client(ask)
@@ -229,7 +231,7 @@ def test_prompts_have_the_texts_of_their_arguments() -> None:
     assert "unknown prompt 'paint'" in errors[1]
 
 
-def test_every_template_has_names_that_can_be_read() -> None:
+def test_resource_templates_have_readable_names() -> None:
     from mcp_types import ResourceTemplateReference
 
     async def ask(client: Any) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Short answers: never longer than their limit, and the verdict and the notes on unchecked parts stay."""
+"""Test short answers: they respect their limit, and keep the verdict and the notes on unchecked parts."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def shortened(report: Report) -> dict[str, Any]:
     return answer
 
 
-def violation(rule: str, step: int, severity: str = "high", message: str = "broken", **more: Any) -> Finding:
-    return Finding("SC201", FindingClass.PROCESS, message, step, rule, severity=severity, **more)
+def violation(rule: str, step: int, severity: str = "high", message: str = "broken", **fields: Any) -> Finding:
+    return Finding("SC201", FindingClass.PROCESS, message, step, rule, severity=severity, **fields)
 
 
 @st.composite
@@ -90,7 +90,7 @@ def reports(draw: st.DrawFn) -> Report:
 
 @settings(max_examples=60, deadline=None)
 @given(reports())
-def test_any_report_has_a_short_answer_that_says_what_was_not_checked(report: Report) -> None:
+def test_short_answer_lists_unchecked_parts_of_any_report(report: Report) -> None:
     answer = shortened(report)
     assert report.headline is not None
     assert answer["headline"] == report.headline.value
@@ -111,13 +111,13 @@ def test_any_report_has_a_short_answer_that_says_what_was_not_checked(report: Re
 
 
 @given(texts, st.integers(10, 300))
-def test_a_cut_text_has_at_most_that_many_characters_in_json(text: str, length: int) -> None:
+def test_cut_limits_the_length_in_json(text: str, length: int) -> None:
     shorter = cut(text, length)
     assert len(json.dumps(shorter)) <= length + 2
     assert text.startswith(shorter.removesuffix("..")) or shorter == text
 
 
-def test_findings_are_grouped_by_rule_the_severe_ones_first() -> None:
+def test_findings_are_grouped_by_rule_and_sorted_by_severity() -> None:
     findings = (
         violation("dust", 1, "low"),
         violation("stove", 2, "critical"),
@@ -167,18 +167,18 @@ def test_findings_are_grouped_by_rule_the_severe_ones_first() -> None:
         ({"preferences_violated": (("p", 2),)}, "2 preferences violated"),
     ],
 )
-def test_each_kind_of_gap_is_in_the_answer(change: dict[str, Any], note: str) -> None:
+def test_short_answer_has_a_note_for_each_gap(change: dict[str, Any], note: str) -> None:
     report = Report("plan", Headline.VALID, Worlds.ALL, Worlds.ALL, Worlds.ALL, 1)._replace(**change)
     assert note in shortened(report)["not_checked"]
 
 
-def test_a_safe_plan_has_nothing_unchecked() -> None:
+def test_safe_plan_has_no_unchecked_parts() -> None:
     short, full = ask("audit", **TASK, plan=SAFE)
     assert (short["headline"], short["findings"], short["not_checked"]) == ("SAFE", [], [])
     assert full["headline"] == "SAFE"
 
 
-def test_text_that_was_not_read_is_a_warning_and_the_verdict_unknown() -> None:
+def test_plan_with_unread_text_is_not_safe() -> None:
     remark = "(go kitchen hall)\n\nAfterwards the robot should also qwertz the asdf thoroughly before leaving."
     short, full = ask("audit", **TASK, plan=remark, form="text")
     assert short["headline"] == full["headline"] != "SAFE"
@@ -186,7 +186,7 @@ def test_text_that_was_not_read_is_a_warning_and_the_verdict_unknown() -> None:
     assert codes or short["findings"]
 
 
-def test_a_plan_without_rules_is_not_called_safe() -> None:
+def test_plan_without_rules_is_not_safe() -> None:
     short, _ = ask("audit", domain=DOMAIN, problem=PROBLEM, plan=SAFE)
     assert (short["headline"], short["safe"], short["not_checked"]) == ("VALID", None, ["safe: not checked, no rules"])
 
@@ -198,7 +198,7 @@ def test_unreadable_input_has_its_place() -> None:
     assert short["diagnostics"][0]["at"].startswith("rules-1:1:")
 
 
-def test_a_long_plan_is_left_out_and_its_edits_stay() -> None:
+def test_short_repair_omits_a_long_plan_but_keeps_its_edits() -> None:
     back_and_forth = "(go kitchen hall)\n(go hall kitchen)\n" * 150
     short, full = ask("repair", **TASK, plan=f"{back_and_forth}{UNSAFE}")
     assert full["status"] == "found"
@@ -208,14 +208,14 @@ def test_a_long_plan_is_left_out_and_its_edits_stay() -> None:
     assert "switch-o" in short["repair"]["edits"][0]
 
 
-def test_a_diagnosis_in_short() -> None:
+def test_short_diagnosis() -> None:
     short, full = ask("diagnose", **TASK, plan=UNSAFE, where=True, causes=True)
     assert short["where"]["violated"] == full["where"]["violated"] == 2
     assert len(short["causes"]) == 1
     assert short["faults"]
 
 
-def test_no_repair_gives_the_reason() -> None:
+def test_missing_repair_has_a_reason() -> None:
     never = RULES.replace("(exists (?s - stove) (and (in ?s ?from) (on ?s)))", "(robot-in ?from)")
     short, full = ask("repair", **{**TASK, "rules": [never]}, plan=SAFE)
     assert short["status"] == full["status"] != "found"
@@ -230,7 +230,7 @@ def stored(count: int, **full: Any) -> AnswerStore:
     return store
 
 
-def test_details_are_given_in_pages() -> None:
+def test_details_are_paged() -> None:
     entries = [{"rule": f"r{number % 2}", "text": "x" * 3000} for number in range(5)]
     store = stored(1, findings=entries, text="a\nb\n", headline="UNSAFE", report={"rules": [{"name": "r1"}]})
     page = json.loads(store.details({"answer": "1"}))

@@ -1,4 +1,4 @@
-"""A small home to edit, and one server for all tests of a file: what is said over its standard input and output."""
+"""A small home to edit, and one language server per test file, used through its standard input and output."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Editor:
-    """What a test does with the client: files by their names, and what comes back."""
+    """A client whose files are named relative to the home's folder."""
 
     def __init__(self, client: LanguageClient, folder: Path) -> None:
         self.client = client
         self.folder = folder
         self.versions: dict[str, int] = {}
         self.texts: dict[str, str] = {}
-        self.since = 0
+        self.first_recent = 0
 
     def uri(self, name: str) -> str:
         return (self.folder / name).as_uri()
@@ -79,83 +79,77 @@ class Editor:
         return types.TextDocumentIdentifier(self.uri(name))
 
     def place(self, name: str, words: str, skip: int = 0, within: int = 0) -> types.Position:
-        """Where some words stand in a file that is open, the first or a later time."""
-        text, at = self.texts[name], -1
+        """Return the position of an occurrence of ``words`` in an open file, after ``skip`` earlier occurrences."""
+        text, offset = self.texts[name], -1
         for _ in range(skip + 1):
-            at = text.index(words, at + 1)
-        at += within
-        line = text.count("\n", 0, at)
-        before = text[text.rfind("\n", 0, at) + 1 : at]
+            offset = text.index(words, offset + 1)
+        offset += within
+        line = text.count("\n", 0, offset)
+        before = text[text.rfind("\n", 0, offset) + 1 : offset]
         return types.Position(line, len(before.encode("utf-16-le")) // 2)
 
     async def open(self, name: str, text: str | None = None, language: str = "pddl") -> list[types.Diagnostic]:
         text = (self.folder / name).read_text(encoding="utf-8") if text is None else text
         if name in self.versions:
             return await self.change(name, text)
-        self.now()
+        self.forget_diagnostics()
         self.versions[name], self.texts[name] = 1, text
-        item = types.TextDocumentItem(self.uri(name), language, 1, text)
-        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-        return await self.said(name)
+        document = types.TextDocumentItem(self.uri(name), language, 1, text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(document))
+        return await self.diagnostics(name)
 
     async def change(self, name: str, text: str) -> list[types.Diagnostic]:
-        self.now()
-        self.versions[name] += 1
-        self.texts[name] = text
-        self.client.text_document_did_change(
-            types.DidChangeTextDocumentParams(
-                types.VersionedTextDocumentIdentifier(version=self.versions[name], uri=self.uri(name)),
-                [types.TextDocumentContentChangeWholeDocument(text)],
-            )
-        )
-        return await self.said(name)
+        self.forget_diagnostics()
+        self.send_change(name, types.TextDocumentContentChangeWholeDocument(text), text)
+        return await self.diagnostics(name)
 
     async def edit(self, name: str, place: types.Range, new: str, text: str) -> list[types.Diagnostic]:
-        """One change of a part; ``text`` is what the whole is then."""
-        self.now()
+        """Replace one range with ``new``; ``text`` is the complete text after that."""
+        self.forget_diagnostics()
+        self.send_change(name, types.TextDocumentContentChangePartial(place, new), text)
+        return await self.diagnostics(name)
+
+    def send_change(self, name: str, change: types.TextDocumentContentChangeEvent, text: str) -> None:
+        """Send a change and do not wait; ``text`` is the complete text after it."""
         self.versions[name] += 1
         self.texts[name] = text
-        self.client.text_document_did_change(
-            types.DidChangeTextDocumentParams(
-                types.VersionedTextDocumentIdentifier(version=self.versions[name], uri=self.uri(name)),
-                [types.TextDocumentContentChangePartial(place, new)],
-            )
-        )
-        return await self.said(name)
+        version = types.VersionedTextDocumentIdentifier(version=self.versions[name], uri=self.uri(name))
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(version, [change]))
 
     async def close(self, name: str) -> None:
         del self.versions[name]
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(self.document(name)))
 
-    async def said(self, name: str) -> list[types.Diagnostic]:
-        """The diagnostics of the version that is open, said since the last change of any file."""
-        uri, version = self.uri(name), self.versions[name]
+    def published(self, name: str) -> list[list[types.Diagnostic]]:
+        """The lists of diagnostics for the file's open version since ``forget_diagnostics``, oldest first."""
+        version = (self.uri(name), self.versions[name])
+        recent = self.client.published[self.first_recent :]
+        return [list(params.diagnostics) for params in recent if (params.uri, params.version) == version]
+
+    async def diagnostics(self, name: str) -> list[types.Diagnostic]:
+        """Wait for diagnostics of the file's open version, and return the last ones."""
         for _ in range(6000):
-            published = self.client.published[self.since :]
-            found = next((p for p in reversed(published) if p.uri == uri and p.version == version), None)
-            if found is not None:
-                return list(found.diagnostics)
+            if published := self.published(name):
+                return published[-1]
             await asyncio.sleep(0.005)
-        raise TimeoutError(f"nothing was said of {name}")
+        raise TimeoutError(f"no diagnostics for {name}")
 
-    async def said_with(self, name: str, code: str) -> list[types.Diagnostic]:
-        """The diagnostics of the version that is open, once one of them has a code: what is found later."""
-        uri, version = self.uri(name), self.versions[name]
+    async def diagnostics_with(self, name: str, code: str) -> list[types.Diagnostic]:
+        """Wait until the diagnostics of the file's open version include ``code``."""
         for _ in range(12_000):
-            for said in self.client.published[self.since :]:
-                found = said.diagnostics if (said.uri, said.version) == (uri, version) else ()
-                if code in [d.code for d in found]:
-                    return list(found)
+            for diagnostics in self.published(name):
+                if code in [d.code for d in diagnostics]:
+                    return diagnostics
             await asyncio.sleep(0.005)
-        raise TimeoutError(f"{code} was not said of {name}")
+        raise TimeoutError(f"no {code} for {name}")
 
-    def now(self) -> None:
-        """What is waited for comes after this."""
-        self.since = len(self.client.published)
+    def forget_diagnostics(self) -> None:
+        """Ignore the diagnostics that were already published."""
+        self.first_recent = len(self.client.published)
 
 
 LOG = Path(tempfile.mkdtemp()) / "log"
-"""What the server writes to standard error."""
+"""The server's standard error."""
 PROGRAM = str(Path(sys.executable).with_name("safecheck"))
 CONFIG = ClientServerConfig(server_command=["/bin/sh", "-c", 'exec "$0" serve lsp --stdio 2> "$1"', PROGRAM, str(LOG)])
 
@@ -184,10 +178,10 @@ async def client(client: LanguageClient, home: Path) -> AsyncIterator[None]:
         types.WorkspaceFolder(home.as_uri(), "home"),
         *[types.WorkspaceFolder((home / n).as_uri(), n) for n in ("world", "free")],
     ]
-    said = await client.initialize_session(
+    answer = await client.initialize_session(
         types.InitializeParams(capabilities=capabilities, root_uri=home.as_uri(), workspace_folders=folders)
     )
-    client.legend = said.capabilities.semantic_tokens_provider.legend
+    client.legend = answer.capabilities.semantic_tokens_provider.legend
     yield
     await client.shutdown_session()
     assert "Traceback" not in LOG.read_text(encoding="utf-8")
