@@ -11,11 +11,12 @@ from decision_random import Decision, DecisionCase, enumerate_completions, enume
 
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit
+from plansafe.verifier.symbolic.circuits.solvers import Model
 from plansafe.verifier.symbolic.worlds.completions import (
     CompletionSearch,
 )
 from plansafe.verifier.symbolic.worlds.explanation import Cause, find_minimal_cause
-from plansafe.verifier.symbolic.worlds.question import Question, find_question
+from plansafe.verifier.symbolic.worlds.question import TOO_MANY_FACTS_NOTE, Question, find_question
 
 
 class DecisionComparison(NamedTuple):
@@ -65,15 +66,26 @@ def compare_decision(seed: int, number: int, engine: str = "auto") -> DecisionCo
     all_completions = enumerate_completions(case)
     bad_completions = [values for values, good in all_completions if not good]
     bad_values = rng.choice(bad_completions) if bad_completions and rng.random() < 0.4 else None
-    shared_search = CompletionSearch(*case.decision[:3], engine) if rng.random() < 0.5 else None
+    good_completions = [values for values, good in all_completions if good]
+    good_model = to_model(rng.choice(good_completions)) if good_completions and rng.random() < 0.5 else None
+    shared_search = None
+    if good_model is not None or rng.random() < 0.3:
+        shared_search = CompletionSearch(*case.decision[:3], engine, good_model=good_model)
     started = time.monotonic()
     cause = find_cause(case.decision, engine, shared_search, world=bad_values and to_completion(circuit, bad_values))
     cause_found_at = time.monotonic()
     question = ask_question(case.decision, engine, shared_search)
     seconds = cause_found_at - started, time.monotonic() - cause_found_at
+    max_facts = rng.randint(0, 3)
+    short_question = ask_question(case.decision, engine, shared_search, max_facts=max_facts)
     if shared_search:
         shared_search.close()
     problems = list_question_errors(case, question)
+    if short_question.note.startswith(TOO_MANY_FACTS_NOTE):
+        if question.variables is None or len(question.variables) <= max_facts:
+            problems.append(f"{short_question.note!r}, but there is {question}")
+    else:
+        problems += list_question_errors(case, short_question)
     if cause.values is None:
         if bad_completions or cause.note != "no completion is bad":
             problems.append(f"no cause: {cause.note}")
@@ -92,6 +104,11 @@ def compare_decision(seed: int, number: int, engine: str = "auto") -> DecisionCo
     return DecisionComparison(
         problems, ["all bad" if len(bad_completions) == len(all_completions) else "some bad"], sizes, seconds
     )
+
+
+def to_model(values: dict) -> Model:
+    """The model with these values of open facts and numbers."""
+    return Model(*[{v: value for v, value in values.items() if isinstance(v, kind)} for kind in (int, tuple)])
 
 
 def to_completion(circuit: Circuit, values: dict) -> Completion:

@@ -31,7 +31,7 @@ from plansafe.verifier.symbolic.worlds.completions import (
 )
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput
 from plansafe.verifier.symbolic.worlds.explanation import Cause
-from plansafe.verifier.symbolic.worlds.question import InputFlips, Question
+from plansafe.verifier.symbolic.worlds.question import MAX_GATES, InputFlips, Question
 
 # -- against the definitions ------------------------------------------------------------------------------------------
 
@@ -116,6 +116,17 @@ def test_the_search_ignores_facts_that_do_not_influence_the_verdict() -> None:
     ]
     variables = ask_question(problem, search=search).variables
     assert variables == [literals[i] >> 1 for i in (10, 500, 9_000, 9_003)]
+
+
+def test_a_plan_that_is_too_large_to_ask_about_may_need_too_many_facts() -> None:
+    circuit = Circuit()
+    good = TRUE
+    for fact in add_facts(circuit, MAX_GATES // 3):
+        good = circuit.equal(good, fact)
+    assert len(find_dependencies(circuit, [good]).nodes) > MAX_GATES
+    problem = create_decision(circuit, TRUE, good)
+    assert ask_question(problem, max_facts=20) == Question(None, "it takes more than 20 facts")
+    assert ask_question(problem, max_facts=20_000) == Question(None, "not found: the plan is too large")
 
 
 def test_the_work_budget_ends_the_search() -> None:

@@ -82,8 +82,7 @@ class Confirmer:
 
     def confirm(self, plan: Source, report: Report) -> Report:
         """Set ``replayed`` of the findings; with SC901 and no headline if the kernel disagrees."""
-        has_findings = report.findings or report.verdict_basis.exempted
-        if report.headline is None or not (has_findings or self.mode == "always"):
+        if report.headline is None or not self._is_asked_about(report):
             return report
         verdict = self._audit(plan, report.steps)
         if verdict is None or isinstance(verdict, str):
@@ -104,7 +103,7 @@ class Confirmer:
 
     def confirm_world(self, plan: Source, report: Report, world: Completion) -> tuple[Report, str]:
         """Set ``replayed`` of the findings in one possible world; also return the kernel's disagreement, or ""."""
-        if report.headline is None:
+        if report.headline is None or not self._is_asked_about(report):
             return report, ""
         verdict = self._audit(plan, report.steps, world, ("skip", "force") if report.readings else ())
         if verdict is None:
@@ -120,6 +119,9 @@ class Confirmer:
         if headline != "UNKNOWN" and not verdict.agrees(headline):
             return report, f"the engine reports {headline} in one world, the kernel reports {verdict.headline}"
         return report._replace(findings=findings), ""
+
+    def _is_asked_about(self, report: Report) -> bool:
+        return bool(report.findings or report.verdict_basis.exempted or self.mode == "always")
 
     def find_headlines(
         self, plan: Source, steps: int, world: Completion, number: tuple[int, int] | int, bounds: Bounds

@@ -159,22 +159,23 @@ class Circuit:
     ) -> list[int]:
         """The nodes that the roots depend on, inputs included, in ascending order, without node 0.
 
-        ``expand_input``: the literals that an input node depends on; it is called once for each.
+        ``expand_input``: the literals that an input node depends on, of smaller nodes; it is called once for each.
         """
-        visited = {0}
-        stack = [root >> 1 for root in roots]
-        gates = self.gates
-        while stack:
-            node = stack.pop()
-            if node in visited:
-                continue
-            visited.add(node)
+        gates, cone = self.gates, list[int]()
+        is_needed = bytearray(len(gates))
+        for root in roots:
+            is_needed[root >> 1] = 1
+        node = is_needed.rfind(1, 1)
+        while node > 0:
+            cone.append(node)
             children: Iterable[Literal] | None = gates[node]
             if children is None:
                 children = () if expand_input is None else expand_input(node)
-            stack.extend([child >> 1 for child in children])
-        visited.discard(0)
-        return sorted(visited)
+            for child in children:
+                is_needed[child >> 1] = 1
+            node = is_needed.rfind(1, 1, node)
+        cone.reverse()
+        return cone
 
     def find_inputs(self, roots: Iterable[Literal]) -> list[int]:
         """The input nodes that the roots depend on."""

@@ -14,7 +14,13 @@ from typing import NamedTuple
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.substitution import evaluate_sums, find_dependencies, list_inner_sums
+from plansafe.verifier.symbolic.circuits.substitution import (
+    OpenNumber,
+    collect_references,
+    evaluate_sums,
+    find_dependencies,
+    list_inner_sums,
+)
 from plansafe.verifier.symbolic.circuits.terms import Comparison, is_satisfied
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, OutcomeInput
 
@@ -94,12 +100,22 @@ def evaluate_in_world(circuit: Circuit, roots: Sequence[Literal], world: Complet
 
     Inputs that no part of the world corresponds to are false.
     """
+    values = _evaluate_nodes(circuit, find_dependencies(circuit, roots).nodes, world)
+    return [values[root >> 1] != bool(root & 1) for root in roots]
+
+
+def _evaluate_nodes(circuit: Circuit, nodes: Sequence[int], world: Completion) -> dict[int, bool]:
     values: dict[int, bool] = {0: False}
     sums: dict[int, Number] = {}  # the circuit's keys keep the sums alive
-    for node in find_dependencies(circuit, roots).nodes:  # a comparison comes after the literals in it
+    for node in nodes:  # a comparison comes after the literals in it
         children = circuit.gates[node]
         if children is not None:
-            values[node] = all([values[child >> 1] != bool(child & 1) for child in children])
+            for child in children:
+                if values[child >> 1] == child & 1:
+                    values[node] = False
+                    break
+            else:
+                values[node] = True
             continue
         match circuit.keys[node]:
             case FactInput(predicate, code):
@@ -111,7 +127,7 @@ def evaluate_in_world(circuit: Circuit, roots: Sequence[Literal], world: Complet
                 values[node] = is_satisfied(value, operator)
             case _:
                 values[node] = False
-    return [values[root >> 1] != bool(root & 1) for root in roots]
+    return values
 
 
 def find_reason(circuit: Circuit, literal: Literal, world: Completion) -> Literal:
@@ -119,8 +135,44 @@ def find_reason(circuit: Circuit, literal: Literal, world: Completion) -> Litera
 
     It has only one true part of each outer disjunction. So it depends on fewer inputs: those that matter in this world.
     """
+    values = _evaluate_nodes(circuit, find_dependencies(circuit, [literal]).nodes, world)
     while literal & 1 and (children := circuit.gates[literal >> 1]) is not None:
-        parts = [child ^ 1 for child in children]
-        values = evaluate_in_world(circuit, parts, world)
-        literal = parts[values.index(True)]
+        literal = next(child ^ 1 for child in children if values[child >> 1] == child & 1)
     return literal
+
+
+def find_sufficient_inputs(circuit: Circuit, literal: Literal, world: Completion) -> set[int | OpenNumber] | None:
+    """Inputs and numbers whose values in a world make a literal true, whatever the others are; ``None`` if it is false.
+
+    A conjunction that is false has one false child with few such inputs; one that is true needs all its children.
+    """
+    nodes = find_dependencies(circuit, [literal]).nodes
+    values = _evaluate_nodes(circuit, nodes, world)
+    if values[literal >> 1] == literal & 1:
+        return None
+    costs = {0: 0}
+    for node in nodes:
+        children = circuit.gates[node]
+        if children is None:
+            costs[node] = 1
+        elif values[node]:
+            costs[node] = sum([costs[child >> 1] for child in children])
+        else:
+            costs[node] = min([costs[child >> 1] for child in children if values[child >> 1] == child & 1])
+    sufficient, visited, stack = set[int | OpenNumber](), set[int](), [literal >> 1]
+    while stack:
+        node = stack.pop()
+        if node in visited:
+            continue
+        visited.add(node)
+        children = circuit.gates[node]
+        if children is not None and not values[node]:
+            false_children = [child for child in children if values[child >> 1] == child & 1]
+            children = (min(false_children, key=lambda child: costs[child >> 1]),)
+        elif children is None:
+            sufficient.add(node)
+            if isinstance(key := circuit.keys.get(node), Comparison):
+                children, numbers = collect_references(key.sum)
+                sufficient |= numbers
+        stack += [child >> 1 for child in children or ()]
+    return sufficient

@@ -320,5 +320,11 @@ class FactTimeline(Timeline):
             definitions.update([(definition >> 1, definition) for definition in number_definitions])
             return [*sum_literals(key.sum), *number_definitions]
 
-        self.circuit.find_cone(roots, expand_input)
+        visited, stack = {0}, [root >> 1 for root in roots]
+        while stack:
+            node = stack.pop()
+            if node not in visited:
+                visited.add(node)
+                children = self.circuit.gates[node]
+                stack += [child >> 1 for child in (expand_input(node) if children is None else children)]
         return list(definitions.values()), inputs

@@ -18,6 +18,7 @@ from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
+from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world, find_sufficient_inputs
 from plansafe.verifier.symbolic.circuits.minimal_subset import GaveUp
 from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver
@@ -53,6 +54,8 @@ class CompletionSearch:
     ``work`` bounds all searches together: each query costs its gates and the solver's work. Construction is linear in
     the size of the circuit. Each search makes NP queries, and one more for every outcome that it adds.
 
+    ``good_model`` is a known model of ``allowed`` and ``good``; it is used if nothing depends on outcomes.
+
     :raises Unsupported: from the solver, if ``engine`` does not support comparisons
     """
 
@@ -64,13 +67,14 @@ class CompletionSearch:
         engine: str = "auto",
         deadline: float | None = None,
         work: WorkBudget | None = None,
+        good_model: Model | None = None,
     ) -> None:
         self.circuit, self.good = circuit, good
         self._engine, self._deadline, self._work = engine, deadline, work
         near = find_dependencies(circuit, [good])
         self.allowed = _keep_connected(circuit, allowed, near.nodes, near.numbers)
         far = find_dependencies(circuit, [self.allowed])
-        self._size = len(near.nodes) + len(far.nodes)
+        self.near_size, self._size = len(near.nodes), len(near.nodes) + len(far.nodes)
         near_facts = {node for node in near.nodes if isinstance(circuit.keys.get(node), FactInput)}
         far_facts = {node for node in far.nodes if isinstance(circuit.keys.get(node), FactInput)} - near_facts
         self.near_variables: list[OpenVariable] = [*sorted(near_facts), *sorted(near.numbers)]
@@ -86,7 +90,8 @@ class CompletionSearch:
         self._template: CircuitTemplate | None = None
         self._bad_model: Model | None = None
         self._has_searched_bad_model = False
-        self._has_good_cached: bool | None = None
+        self._good_model = None if self.depends_on_outcomes else good_model
+        self._has_searched_good_model = self._good_model is not None
 
     def close(self) -> None:
         """Free the solvers."""
@@ -108,11 +113,35 @@ class CompletionSearch:
             self._has_searched_bad_model = True
         return self._bad_model
 
-    def has_good_completion(self) -> bool:
-        """Whether some completion is good."""
-        if self._has_good_cached is None:
-            self._has_good_cached = isinstance(self.find_good_model([]), Model)
-        return self._has_good_cached
+    def find_some_good_model(self) -> Model | None:
+        """A model whose completion is good; ``None`` if all are bad."""
+        if not self._has_searched_good_model:
+            model = self.find_good_model([])
+            self._good_model = model if isinstance(model, Model) else None
+            self._has_searched_good_model = True
+        return self._good_model
+
+    def find_reason(self, world: Completion) -> set[OpenVariable] | None:
+        """Variables whose values in a world make the completion bad; ``None`` if it is good or depends on outcomes."""
+        if self.depends_on_outcomes:
+            return None
+        reason = find_sufficient_inputs(self.circuit, self.good ^ 1, world)
+        return None if reason is None else reason.intersection(self.near_variables)
+
+    def find_good_values(self, values: OpenValues) -> OpenValues | None:
+        """A good completion that has these values and otherwise those of a known good one; ``None`` if it is bad."""
+        model = self.find_some_good_model()
+        if model is None or self.depends_on_outcomes:
+            return None
+        candidate = {**self.read_model_values(model, [*self.near_variables, *self.far_variables]), **values}
+        world = self.make_world(candidate)
+        return candidate if all(evaluate_in_world(self.circuit, [self.allowed, self.good], world)) else None
+
+    def make_world(self, values: OpenValues) -> Completion:
+        """The world with these values, in which all other facts are false."""
+        keys = [self.circuit.keys[v] for v, value in values.items() if isinstance(v, int) and value]
+        facts = frozenset([(key.predicate, key.code) for key in keys if isinstance(key, FactInput)])
+        return Completion(facts, {v: value for v, value in values.items() if isinstance(v, tuple)}, {})
 
     def find_good_model(self, assumptions: Sequence[Literal]) -> Model | set[Literal]:
         """A model of the assumptions whose completion is good.

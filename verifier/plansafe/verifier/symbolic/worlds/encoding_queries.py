@@ -66,6 +66,7 @@ class EncodingQueries:
             encoding.goal,
             encoding.violated,
             encoding.undecided,
+            encoding.encode_good_worlds(),
             *[v.literal for v in encoding.violations],
         ]
 
@@ -138,12 +139,16 @@ class EncodingQueries:
         """A world in which a literal is true; ``None`` if there is none or none was found."""
         if not self.holds_in_some_world(literal):
             return None
+        return self._make_completion(self.recall_model(literal) or Model({}, {}))
+
+    def recall_model(self, literal: Literal) -> Model | None:
+        """A world in which a literal is true, from an earlier query or the simulation; ``None`` if neither has one."""
         if literal in self._models:
-            return self._make_completion(self._models[literal])
-        if self._simulation is None or literal == self.encoding.allowed == TRUE:
-            return self._make_completion(Model({}, {}))
-        inputs = self._simulation.find_example(self.circuit, [self.encoding.allowed, literal])
-        return self._make_completion(Model(inputs, {}))
+            return self._models[literal]
+        if literal == self.encoding.allowed == TRUE or not self._find_by_simulation(literal):
+            return None
+        assert self._simulation is not None
+        return Model(self._simulation.find_example(self.circuit, [self.encoding.allowed, literal]), {})
 
     def _make_completion(self, model: Model) -> Completion:
         keys = [self.circuit.keys.get(node) for node, value in model.inputs.items() if value]

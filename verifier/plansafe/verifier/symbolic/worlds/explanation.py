@@ -52,7 +52,7 @@ def find_minimal_cause(search: CompletionSearch, world: Completion | None = None
     """
     try:
         bad_values = search.read_world_values(world, search.near_variables) if world is not None else None
-        minimal = _minimise(search, bad_values) if bad_values is not None else None
+        minimal = _minimise(search, bad_values, world) if bad_values is not None else None
         if minimal is None:
             model = search.find_bad_model()
             if model is None:
@@ -67,20 +67,30 @@ def find_minimal_cause(search: CompletionSearch, world: Completion | None = None
     return Cause({variable: bad_values[variable] for variable in minimal.elements})
 
 
-def _minimise(search: CompletionSearch, bad_values: OpenValues) -> MinimalSubset[OpenVariable] | None:
-    """A minimal part of a completion whose completions are all bad; ``None`` if the completion is good."""
-    if not search.has_good_completion():
+def _minimise(
+    search: CompletionSearch, bad_values: OpenValues, world: Completion | None = None
+) -> MinimalSubset[OpenVariable] | None:
+    """A minimal part of a completion whose completions are all bad; ``None`` if the completion is good.
+
+    A circuit evaluated in ``world`` gives a first part, and the values of a known good completion show that others are
+    too small; the solver decides the rest.
+    """
+    if search.find_some_good_model() is None:
         return MinimalSubset([])
-    literals = {variable: search.encode_value(variable, bad_values[variable]) for variable in search.near_variables}
+    reason = None if world is None else search.find_reason(world)
 
     def check_all_bad(subset: Sequence[OpenVariable]) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
-        model = search.find_good_model([literals[variable] for variable in subset])
-        if isinstance(model, Model):
+        if reason is not None and reason.issubset(subset):
+            return PropertyHolds(reason)
+        good_values = search.find_good_values({variable: bad_values[variable] for variable in subset})
+        if good_values is None:
+            literals = {search.encode_value(variable, bad_values[variable]): variable for variable in subset}
+            model = search.find_good_model([*literals])
+            if not isinstance(model, Model):
+                return PropertyHolds([variable for literal, variable in literals.items() if literal in model])
             good_values = search.read_model_values(model, search.near_variables)
-            return PropertyFails(
-                [variable for variable in search.near_variables if good_values[variable] != bad_values[variable]]
-            )
-        return PropertyHolds([variable for variable in subset if literals[variable] in model])
+        differing = [variable for variable in search.near_variables if good_values[variable] != bad_values[variable]]
+        return PropertyFails(differing)
 
     return find_minimal_subset(search.near_variables, check_all_bad)
 
@@ -97,7 +107,15 @@ class Explanation(NamedTuple):
 def explain(queries: EncodingQueries, task: Task, bad_world: Completion) -> Explanation:
     """A minimal cause that is part of a bad world, and a question. Raises ``Unsupported``."""
     circuit, allowed, good = queries.circuit, queries.encoding.allowed, queries.encoding.encode_good_worlds()
-    search = CompletionSearch(circuit, allowed, good, queries.engine, queries.deadline, WorkBudget(MAX_WORK))
+    search = CompletionSearch(
+        circuit,
+        allowed,
+        good,
+        queries.engine,
+        queries.deadline,
+        WorkBudget(MAX_WORK),
+        queries.recall_model(good),
+    )
     try:
         cause = find_minimal_cause(search, bad_world)
         question = find_question(search, max_facts=MAX_ASKED_FACTS)

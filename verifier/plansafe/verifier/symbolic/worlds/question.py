@@ -35,6 +35,8 @@ from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput
 
 MAX_GATES = 10_000
 """Maximum size of a plan's circuit for a question with a maximum number of facts."""
+MAX_FLIPS = 2_000
+"""Maximum number of facts to flip before the search for a question."""
 MAX_SUMS = 20_000
 """Maximum number of sums to compute for one call of :meth:`InputFlips.evaluate`."""
 TOO_MANY_FACTS_NOTE = "it takes more than"
@@ -60,11 +62,15 @@ def find_question(search: CompletionSearch, max_facts: int | None = None) -> Que
     in NP, like those of the search for a cause, but they are about two copies of the circuit.
     """
     try:
-        if not search.has_good_completion():
+        good_model = search.find_some_good_model()
+        if good_model is None:
             reason = "outcomes alone decide" if search.is_safe_in_some_bad_world() else "no world is safe"
             return Question(None, f"every completion is bad: {reason}")
-        if max_facts is not None and len(find_dependencies(search.circuit, [search.good]).nodes) > MAX_GATES:
-            return Question(None, "not found: the plan is too large")
+        if max_facts is not None:
+            if _has_more_necessary_facts(search, good_model, max_facts):
+                return Question(None, f"{TOO_MANY_FACTS_NOTE} {max_facts} facts")
+            if search.near_size > MAX_GATES:
+                return Question(None, "not found: the plan is too large")
         if search.find_bad_model() is None:
             return Question(None, "no completion is bad")
         pair = _CompletionPair(search)
@@ -77,6 +83,18 @@ def find_question(search: CompletionSearch, max_facts: int | None = None) -> Que
         return Question(minimal.elements)
     except GaveUp as reason:
         return Question(None, f"not found: {reason}")
+
+
+def _has_more_necessary_facts(search: CompletionSearch, good_model: Model, max_facts: int) -> bool:
+    """Whether more than ``max_facts`` facts make a good completion bad if they alone are flipped.
+
+    Only :data:`MAX_FLIPS` facts are tested, evenly spread. Every question contains each of them.
+    """
+    facts = [variable for variable in search.near_variables if isinstance(variable, int)]
+    tested_facts = facts[:: -(-len(facts) // MAX_FLIPS)] if facts else []
+    flips = InputFlips(search.circuit, (search.allowed, search.good))
+    bits = flips.evaluate(good_model.inputs, good_model.values, tested_facts)
+    return bits is not None and (bits[0] & ~bits[1]).bit_count() > max_facts
 
 
 class _CompletionPair:
