@@ -41,8 +41,9 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps, max_links: int
     """Return the causal links, open preconditions, threats and redundant steps of a plan under *force*.
 
     If there are more than ``max_links`` links, only the needed links and the links of violated rules are returned.
-    Raises :class:`NotCovered` for durative actions, timed literals and numbers that grow too large. Linear in the
-    length of the plan, except for redundancy under rules: about log(n) replays for each step that only a rule needs.
+    Raises :class:`NotCovered` for durative actions, timed literals, numbers that grow too large, and with ``max_links``
+    if there are far more links. Linear in the length of the plan, except for redundancy under rules: about log(n)
+    replays for each step that only a rule needs.
     """
     run = record_run(checker, steps)
     full_run = _ReducedRun(checker, steps, frozenset())
