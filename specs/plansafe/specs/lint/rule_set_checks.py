@@ -6,12 +6,12 @@ from itertools import combinations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
-from plansafe.specs.lint.letter_question import Possibility
 from plansafe.specs.lint.lint_run import FORMULA_PROOF, LintRun, rule_list_text
 from plansafe.specs.lint.model import OpenQuestion, Scope
 from plansafe.verifier.elaborate.context import Place
 
 MAX_PAIRS = 3_000
+"""Maximum number of pairs of rules that are checked for contradictions."""
 
 
 class RuleSetCheck:
@@ -48,7 +48,7 @@ class RuleSetCheck:
                 reason = f"more than {MAX_PAIRS} pairs of rules"
                 self.run.open_questions.append(OpenQuestion("can all rules be satisfied?", None, None, reason))
                 break
-            if prover.can_be_satisfied(numbers) is Possibility.IMPOSSIBLE:
+            if prover.can_never_be_satisfied(numbers):
                 self.run.contradicting.append(frozenset((first.rule.name, second.rule.name)))
                 self.run.add(
                     SC.RULES_CONTRADICT,
@@ -65,8 +65,8 @@ class RuleSetCheck:
         rule_by_number = {
             linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.checker == 0
         }
-        left_out = frozenset(range(len(checker.rules))) - rule_by_number.keys()
-        for action, numbers in prover.find_excluded_actions(left_out):
+        ignored_rules = frozenset(range(len(checker.rules))) - rule_by_number.keys()
+        for action, numbers in prover.find_excluded_actions(ignored_rules):
             rules = [rule_by_number[number] for number in numbers]
             node, context = action.node, checker.compiled.context
             self.run.add(
