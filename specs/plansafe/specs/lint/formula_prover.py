@@ -160,7 +160,7 @@ class FormulaProver:
         return bool(parts) and all([self._is_part_implied(part, self.rules[implying_rule].parts) for part in parts])
 
     def find_implying_candidates(self, number: int, rules: Iterable[int]) -> list[int]:
-        """The rules that may imply a rule: those that read one of its symbols; none if they together do not imply it."""
+        """The rules that may imply a rule: those with a symbol of it; none if they do not imply it together."""
         parts = self.rules[number].parts
         related_rules = [
             rule for rule in rules if rule != number and not self.symbols[rule].isdisjoint(self.symbols[number])
