@@ -6,7 +6,7 @@ from itertools import combinations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
-from plansafe.specs.lint.lint_run import FORMULA_PROOF, LintRun, rule_list_text
+from plansafe.specs.lint.lint_run import FORMULA_PROOF, LintedRule, LintRun, rule_list_text
 from plansafe.specs.lint.model import OpenQuestion, Scope
 from plansafe.verifier.elaborate.context import Place
 
@@ -62,9 +62,7 @@ class RuleSetCheck:
 
     def _find_excluded_actions(self) -> None:
         prover, checker = self.run.provers[0], self.run.checkers[0]
-        rule_by_number = {
-            linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.checker == 0
-        }
+        rule_by_number = self._map_rules_of_first_checker()
         ignored_rules = frozenset(range(len(checker.rules))) - rule_by_number.keys()
         for action, numbers in prover.find_excluded_actions(ignored_rules):
             rules = [rule_by_number[number] for number in numbers]
@@ -81,11 +79,12 @@ class RuleSetCheck:
                 extra_label=context.label(Place(node, 1), "this action", False) if isinstance(node, list) else None,
             )
 
+    def _map_rules_of_first_checker(self) -> dict[int, LintedRule]:
+        return {linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.checker == 0}
+
     def _find_redundant_rules(self) -> None:
         reported: set[int] = set()
-        rule_by_number = {
-            linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.checker == 0
-        }
+        rule_by_number = self._map_rules_of_first_checker()
         prover = self.run.provers[0]
         for number, linted_rule in rule_by_number.items():
             if number in reported:

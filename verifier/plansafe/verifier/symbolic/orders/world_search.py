@@ -23,7 +23,7 @@ from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, Ou
 from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes
 
 MAX_TRIANGLES = 200_000
-"""Triples of steps whose cycles are excluded in advance."""
+"""Maximum number of triples of steps whose cycles are excluded in advance."""
 MAX_CYCLES = 3_000
 """Maximum number of cycles of three steps that are excluded between two solver calls."""
 MAX_LONG_CYCLES = 400
