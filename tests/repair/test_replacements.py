@@ -107,7 +107,7 @@ def test_a_limit_makes_no_claim_about_replacements() -> None:
 
 
 def test_no_search_begins_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each replacement has a search of its own, after that of the plan itself."""
+    """Each replacement has a search of its own, after the search for repairs of the plan itself."""
     create, searched_steps = LimitedSearches.create, []
 
     def record_search(searches: LimitedSearches, steps: Sequence[GroundAction | IllFormed], **options: bool) -> object:

@@ -242,7 +242,7 @@ class FormulaProver:
 
         ``invariants`` must hold at each letter. The first part has one instance, about new objects. All instances of
         the second part must have its value, so the proof needs only one of them: several matchings of its objects with
-        those of the first part are tried. With ``only_shared_objects``, it has no others: the problem may have none.
+        objects of the first part are tried. With ``only_shared_objects``, it has no others: the problem may have none.
         """
         if self.index.temporal or any([quantifies_over_time(value.part) for value in required_values]):
             return False

@@ -20,14 +20,14 @@ class RuleSetCheck:
     def __init__(self, run: LintRun) -> None:
         self.run = run
 
-    def check_domain(self) -> None:
+    def check_any_problem(self) -> None:
         """Check the rules by formulas, for any problem."""
         with self.run.budget.running():
             self._find_contradictions()
             self._find_excluded_actions()
             self._find_redundant_rules()
 
-    def check_problems(self) -> None:
+    def check_given_problems(self) -> None:
         """Check the rules in each given problem."""
         for problem in range(len(self.run.problems)):
             self._find_contradiction_in_problem(problem)

@@ -235,7 +235,7 @@ class RepairAttempt:
         return self._merge_replacement_repairs(result, replacement_repairs)
 
     def _find_replacement_repairs(self, cost: Number | None) -> _ReplacementRepairs:
-        """Find the repairs with a replacement. ``cost``: that of the repairs without one, if there are any."""
+        """Find the repairs with a replacement. ``cost``: the cost of the repairs without one, if there are any."""
         replace, are_all = self.options.weights.replace, not self._untried_replacements
         if self._safe_replacements:
             return _ReplacementRepairs(self._safe_replacements, replace, are_all, replace)

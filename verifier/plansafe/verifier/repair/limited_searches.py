@@ -67,10 +67,7 @@ class LimitedSearches:
         return search
 
     def set_limits(self, search: RepairSearch, share: float) -> None:
-        """Let a search use a share of the remaining time and work.
-
-        A little time is kept for what follows the search.
-        """
+        """Let a search use a share of the remaining time and work; the rest of the attempt keeps a little time."""
         if self.deadline is not None:
             time_left = self.deadline - monotonic()
             search.deadline = monotonic() + share * max(0.0, time_left - min(1.0, 0.1 * time_left))

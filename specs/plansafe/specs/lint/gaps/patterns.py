@@ -124,7 +124,10 @@ class ProposalPatterns:
         object_facts = [item.fact for item in self.task_graph.items if item.fact is not None and len(item.objects) == 1]
         for fact in end.changing_facts:
             if self.task_graph.is_new(fact) and fact not in self._goal_facts:
-                for object_fact in (None, *[other for other in object_facts if other.objects[0] in fact.objects]):
+                for object_fact in (
+                    None,
+                    *[item_fact for item_fact in object_facts if item_fact.objects[0] in fact.objects],
+                ):
                     yield self._get_cached(("left", fact, object_fact), partial(self._propose_left, fact, object_fact))
 
     def _propose_left(self, fact: GroundFact, object_fact: GroundFact | None) -> Proposal:

@@ -67,8 +67,8 @@ class Encoding(NamedTuple):
     - ``allowed``: the world exists.
     - ``violated``: a deciding rule is violated without an exemption. ``undecided``: none is, but a deciding rule reads
       an undefined number or was not encoded.
-    - ``violations``: those of deciding rules, except exempt ones. ``nondeciding_violations``: those of preferences and
-      of rules below the minimum severity. ``undecided_instances``: those of all rules.
+    - ``violations``: violated instances of deciding rules, except exempt ones. ``nondeciding_violations``: violated
+      instances of preferences and of rules below the minimum severity. ``undecided_instances``: of all rules.
     - ``has_instances``: a deciding rule has an instance if all steps are executed.
     - ``open_numbers`` are (function, code); ``finite_numbers`` are those with finitely many values, with these values.
     - ``alternative_counts``: the number of alternatives of each choice.

@@ -2,7 +2,7 @@
 
 A formula has three values, so it needs two literals: the worlds in which it is true, and those in which it is false. If
 it reads no numbers, one is the negation of the other. Quantifiers range over the bindings that :class:`PossibleCertain`
-finds possible, so the cost of an evaluation depends on the number of facts that may matter, not on that of objects.
+finds possible, so the cost of an evaluation depends on the facts that may matter, not on the number of objects.
 
 The derived facts of a stratum are the least fixpoint of its axioms, computed from below: after round ``r``, the
 literal of a fact is true in the worlds in which ``r`` rounds can derive the fact. A round that changes no literal has
