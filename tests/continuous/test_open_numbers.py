@@ -83,6 +83,13 @@ def test_the_verdict_changes_at_irrational_values() -> None:
     ]
 
 
+def test_a_failure_with_an_irrational_value_is_unknown() -> None:
+    report = audit("(= (flow) 0) (<= -3 (level) 3)", "(:termination r :forbid (>= (* (level) (level)) 2))", plan="")
+    assert report.worlds is not None
+    assert [part.headline for part in report.worlds.ranges] == ["UNSAFE", "UNKNOWN", "SAFE", "UNKNOWN", "UNSAFE"]
+    assert (report.executable, report.goal, report.safe) == (Worlds.UNKNOWN, Worlds.UNKNOWN, Worlds.SOME)
+
+
 def test_witness_question_and_cause() -> None:
     report = audit("(<= 1 (flow) 3) (= (level) 0)", "(:process r :forbid (wet))", goal="(not (running))")
     assert (report.executable, report.goal, report.safe) == (Worlds.ALL, Worlds.ALL, Worlds.SOME)

@@ -39,7 +39,9 @@ class RuleSetCheck:
             checker = max(first.checker, second.checker)
             prover = self.run.provers[checker]
             numbers = [
-                linted_rule.numbers[checker] for linted_rule in (first, second) if checker in linted_rule.numbers
+                linted_rule.number_by_problem[checker]
+                for linted_rule in (first, second)
+                if checker in linted_rule.number_by_problem
             ]
             if len(numbers) < 2 or prover.symbols[numbers[0]].isdisjoint(prover.symbols[numbers[1]]):
                 continue
@@ -50,7 +52,7 @@ class RuleSetCheck:
                 break
             if prover.can_never_be_satisfied(numbers):
                 self.run.contradicting.append(frozenset((first.rule.name, second.rule.name)))
-                self.run.add(
+                self.run.add_finding(
                     SC.RULES_CONTRADICT,
                     Severity.ERROR,
                     f"rules `{first.rule.name}` and `{second.rule.name}` contradict each other",
@@ -67,7 +69,7 @@ class RuleSetCheck:
         for action, numbers in prover.find_excluded_actions(ignored_rules):
             rules = [rule_by_number[number] for number in numbers]
             node, context = action.node, checker.compiled.context
-            self.run.add(
+            self.run.add_finding(
                 SC.UNUSABLE_ACTION,
                 Severity.WARNING,
                 f"action `{action.name}` can never be taken without violating {rule_list_text(rules)}",
@@ -100,7 +102,7 @@ class RuleSetCheck:
                     reported.add(candidate)
                     message = f"rules `{linted_rule.rule.name}` and `{stronger.rule.name}` are equivalent"
                     reason = "every trace that violates one of them also fails to satisfy the other"
-                self.run.add(
+                self.run.add_finding(
                     SC.REDUNDANT_RULE,
                     Severity.WARNING,
                     message,
@@ -126,7 +128,7 @@ class RuleSetCheck:
             return
         self.run.contradicting.append(names)
         problem_name = self.run.problem_name(problem)
-        self.run.add(
+        self.run.add_finding(
             SC.RULES_CONTRADICT,
             Severity.ERROR,
             f"no plan for {problem_name} satisfies {rule_list_text(rules)} together",
@@ -150,7 +152,7 @@ class RuleSetCheck:
             self.run.open_questions.append(OpenQuestion(question, None, problem_name, decision.proof))
         elif decision.holds is False and numbers:
             rules = [rule_by_number[number] for number in numbers]
-            self.run.add(
+            self.run.add_finding(
                 SC.UNSAFE_GOAL,
                 Severity.ERROR,
                 f"every plan that reaches the goal of {problem_name} violates {rule_list_text(rules)}",

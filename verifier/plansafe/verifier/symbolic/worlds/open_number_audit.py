@@ -171,9 +171,8 @@ class OpenNumberAudit:
         """Leave the values between two distances undecided."""
         ends = [direction.value_at(end) for end in (low, high)][:: direction.sign]
         self.limits[f"not decided for values near {float(ends[0]):.9f}"] = None
-        undecided = WorldVerdict(None, None, None)
         sample = direction.value_at(find_rational_between(low, high))
-        self.ranges.append(ValueRange(ends[0], ends[1], True, True, sample, undecided, Headline.UNKNOWN))
+        self.ranges.append(ValueRange(ends[0], ends[1], True, True, sample, *_UNDECIDED))
 
     def _add_range(self, direction: _Direction, variable: OpenNumber, decision: _Decision) -> None:
         ends = [None if end is None else direction.value_at(end) for end in (variable.low, variable.high)]
@@ -187,9 +186,7 @@ class OpenNumberAudit:
         verdict = decision.verdict
         if not is_rational and not (verdict.executable and verdict.goal and verdict.safe):
             self.limits[f"not decided for the irrational value {value}"] = None
-            decision = _Decision(
-                WorldVerdict(verdict.executable or None, verdict.goal or None, verdict.safe or None), Headline.UNKNOWN
-            )
+            decision = _UNDECIDED
         self.ranges.append(ValueRange(value, value, False, False, value if is_rational else None, *decision))
 
     def complete_world(self, value: Number | None) -> Completion:
@@ -233,6 +230,9 @@ class _Decision(NamedTuple):
 
     verdict: WorldVerdict
     headline: Headline
+
+
+_UNDECIDED = _Decision(WorldVerdict(None, None, None), Headline.UNKNOWN)
 
 
 def merge_ranges(ranges: list[ValueRange]) -> Iterator[ValueRange]:
