@@ -43,6 +43,7 @@ _SECTIONS = (
     | _RULE_SECTIONS
 )
 MAX_DEPTH = 20
+"""Maximum length of a chain of specifications that extend each other."""
 
 Resolver = Callable[[str, Source], "Source | None"]
 """Finds a specification by its name or path, relative to the source that extends it."""

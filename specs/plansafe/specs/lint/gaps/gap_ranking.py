@@ -29,6 +29,7 @@ from plansafe.verifier.reporting.report import Blame
 MAX_PROPOSALS = 60
 """The most suspicious proposals, which are tried."""
 MAX_BINDINGS = 3
+"""Maximum number of findings whose bindings are shown for a proposal."""
 
 CompileProposals = Callable[..., tuple[Checker, list[Proposal]]]
 

@@ -36,8 +36,11 @@ _CONFLICTS = 20_000
 MAX_SEARCHES = 75
 """Searches of ``_CONFLICTS`` conflicts for one proof, about a minute."""
 MAX_LINE = 2**24
+"""Maximum length of a line, in bytes."""
 MAX_DIGITS = 10
+"""Maximum number of digits of a literal."""
 MAX_FILES = 1000
+"""Maximum number of files and exemptions that a certificate names."""
 
 
 class CertifiedFile(NamedTuple):
