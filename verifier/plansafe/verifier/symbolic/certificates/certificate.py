@@ -308,7 +308,15 @@ class _Reader:
             self._read_step(checker, variables)
         self._read_end()
         return Certificate(
-            claim, criteria, tuple(exempt), tool, tuple(files), cnf_hash, variables, count, checker.steps
+            claim=claim,
+            criteria=criteria,
+            exempt=tuple(exempt),
+            tool=tool,
+            files=tuple(files),
+            cnf_hash=cnf_hash,
+            variables=variables,
+            clauses=count,
+            steps=checker.steps,
         )
 
     def _read_clauses(self, checker: ProofChecker, variables: int, count: int) -> str:
