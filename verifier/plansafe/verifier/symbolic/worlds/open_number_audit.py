@@ -239,9 +239,8 @@ def merge_ranges(ranges: list[ValueRange]) -> Iterator[ValueRange]:
     merged: ValueRange | None = None
     for part in sorted(ranges, key=_place_of):
         if merged is not None and part.headline is merged.headline and _touch(merged, part):
-            sample = merged.sample if merged.sample is not None else part.sample
             replayed = merged.replayed and part.replayed
-            merged = merged._replace(high=part.high, high_open=part.high_open, sample=sample, replayed=replayed)
+            merged = merged._replace(high=part.high, high_open=part.high_open, replayed=replayed)
         else:
             if merged is not None:
                 yield merged
