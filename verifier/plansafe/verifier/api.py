@@ -164,9 +164,9 @@ class Checker:
                 raise
             return report_timeout(compiled, plan)
         except ModuleNotFoundError as error:
-            from plansafe.verifier.symbolic.audit import missing_solver  # noqa: PLC0415 - hardly ever needed
+            from plansafe.verifier.symbolic.audit import explain_missing_solver  # noqa: PLC0415 - hardly ever needed
 
-            solver_diagnostic = missing_solver(error)
+            solver_diagnostic = explain_missing_solver(error)
             if solver_diagnostic is None:
                 raise
             return make_unchecked_report(plan.name, *self.diagnostics, solver_diagnostic)

@@ -159,8 +159,8 @@ class RuleCheck:
         if linted_rule.key in self.run.useless or not rule.parts:
             return
         with self.run.budget.running():
-            answer = self.run.provers[linted_rule.checker].can_be_satisfied([linted_rule.number])
-        if answer is Possibility.IMPOSSIBLE:
+            is_unsatisfiable = self.run.provers[linted_rule.checker].can_never_be_satisfied([linted_rule.number])
+        if is_unsatisfiable:
             message = f"rule `{rule.name}` can never be satisfied"
             reason = "its condition contradicts itself: even the empty plan violates it"
             self._add_never_satisfied(linted_rule, message, reason, FORMULA_PROOF)
