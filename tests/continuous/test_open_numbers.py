@@ -229,11 +229,11 @@ def evaluate(function: Number, value: Number) -> Fraction:
     """Return a function of the open number at a value."""
     if not isinstance(function, RationalFunction):
         return Fraction(function)
-    over, under = [
+    numerator, denominator = [
         sum((Fraction(c) * value**power for power, c in enumerate(part)), Fraction(0))
-        for part in (function.over, function.under)
+        for part in (function.numerator, function.denominator)
     ]
-    return over / under
+    return numerator / denominator
 
 
 def test_a_comparison_at_its_boundary_is_reported() -> None:

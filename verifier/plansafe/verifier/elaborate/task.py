@@ -146,7 +146,7 @@ def _read_actions_and_axioms(symbols: Symbols, sections: list[tuple[str, Place]]
     axiom_places: list[Place] = []
     for kind, at in sections:
         if kind in (":process", ":event"):
-            actions.read_natural(kind, at)
+            actions.read_process_or_event(kind, at)
             continue
         if kind != ":derived":
             actions.read(kind, at)

@@ -29,8 +29,9 @@ from .polynomials import (
 from .reader import KernelLimit, require
 
 SIMPLE_DENOMINATOR = 10**6
+"""Maximum denominator at which a root of a polynomial with irrational coefficients is recognized as a fraction."""
 MAX_DEGREE = 64
-"""Of all generators together: the product of the degrees of the polynomials of a number's generators."""
+"""Maximum degree of a number: the product of the degrees of the polynomials of all its generators."""
 _order = count(1)
 Interval = tuple[Fraction, Fraction]
 

@@ -29,7 +29,7 @@ _CODES = {
     "obligation": (SC.OBLIGATION_PENDING, FindingClass.OBLIGATION),
     "constraint": (SC.CONSTRAINT_VIOLATED, FindingClass.CONSTRAINT),
 }
-_DEMAND_FIELDS = (":forbid", ":require", ":forbid-after", ":require-after", ":then", ":formula", ":when")
+_CONDITION_FIELDS = (":forbid", ":require", ":forbid-after", ":require-after", ":then", ":formula", ":when")
 MAX_SEARCHED_LETTERS = 10_000
 """Letters before a violation in which the steps of a formula's action atoms are searched."""
 
@@ -262,7 +262,7 @@ def _label_rule(context: FindingContext, rule: Rule, text: str) -> Label:
     node, label = rule.at.node, context.compiled.context.label
     if rule.kind != "constraint":
         fields = {str(node[child]): child + 1 for child in range(2, len(node) - 1) if isinstance(node[child], str)}
-        for key in _DEMAND_FIELDS:
+        for key in _CONDITION_FIELDS:
             if key in fields:
                 return label(Place(node, fields[key]), text, False)
     return label(rule.at, text, False)

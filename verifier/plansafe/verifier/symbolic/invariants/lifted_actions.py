@@ -53,7 +53,7 @@ class PseudoPredicates:
     def make_outcome_literal(self, choice: model.Choice) -> LiftedLiteral:
         """The literal that a choice has its alternative."""
         numbers = [
-            self._get_number(("choice", choice.number, alternative)) for alternative in range(choice.alternatives)
+            self._get_number(("choice", choice.number, alternative)) for alternative in range(choice.alternative_count)
         ]
         for number in numbers:
             self.rivals[number] = tuple([rival for rival in numbers if rival != number])
@@ -125,7 +125,7 @@ class LiftedSnap:
             for choice in effect.choices:
                 if not choice.variables and choice.number not in numbers:
                     numbers.add(choice.number)
-                    alternatives = [choice._replace(alternative=k) for k in range(choice.alternatives)]
+                    alternatives = [choice._replace(alternative=k) for k in range(choice.alternative_count)]
                     outcomes = [
                         self._pseudo_predicates.make_outcome_literal(alternative) for alternative in alternatives
                     ]

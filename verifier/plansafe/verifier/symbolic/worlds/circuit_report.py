@@ -213,7 +213,7 @@ class CircuitReporter(WorldsReporter):
             rules=self._count_rules(verdict, shown_report),
             metric=shown_report.metric if not self._is_open else None,
             engine="smt" if self.queries.engine_name.startswith("z3") else "sat",
-            limits=(*shown_report.limits, *encoding.limits, *encoding.skipped),
+            limits=(*shown_report.limits, *encoding.limits, *encoding.skipped_messages),
             worlds=worlds if self._is_open else None,
             certificate=self._write_certificate(headline),
             verdict_basis=self.merge_verdict_bases(shown_report),
@@ -263,7 +263,7 @@ class CircuitReporter(WorldsReporter):
 
     @cached_property
     def _violations_by_instance(self) -> dict[tuple[str, Binding], Literal]:
-        return self._group_literals_by_instance((*self.encoding.violations, *self.encoding.preference_violations))
+        return self._group_literals_by_instance((*self.encoding.violations, *self.encoding.nondeciding_violations))
 
     @cached_property
     def _undecided_by_instance(self) -> dict[tuple[str, Binding], Literal]:
@@ -321,7 +321,7 @@ class CircuitReporter(WorldsReporter):
             if world is not None:
                 report = report_in_world(self.compiled, self.plan, self.resolved, world, halt_only=True)
                 counts = merge_rule_counts([counts, report.rules])
-        violated = self._group_literals_by_rule((*encoding.violations, *encoding.preference_violations))
+        violated = self._group_literals_by_rule((*encoding.violations, *encoding.nondeciding_violations))
         undecided = self._group_literals_by_rule(encoding.undecided_instances)
         final_counts = []
         for number, (rule, count) in enumerate(zip(self.compiled.rules, counts, strict=True)):

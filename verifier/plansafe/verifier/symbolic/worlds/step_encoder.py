@@ -192,7 +192,7 @@ class StepEncoder:
         literals = []
         for choice in choices:
             objects = tuple([binding[v.slot] for v in choice.variables])
-            self.alternative_counts[step, choice.number, objects] = choice.alternatives
+            self.alternative_counts[step, choice.number, objects] = choice.alternative_count
             literals.append(_encode_choice(self.circuit, step, choice, objects))
         return self.circuit.conjunction(literals)
 
@@ -253,9 +253,9 @@ def _encode_choice(circuit: Circuit, step: int, choice: Choice, objects: tuple[i
     """The worlds that choose an alternative: its input is true, and the inputs before it are false."""
     inputs = [
         circuit.input(OutcomeInput(step, choice.number, objects, alternative))
-        for alternative in range(min(choice.alternative + 1, choice.alternatives - 1))
+        for alternative in range(min(choice.alternative + 1, choice.alternative_count - 1))
     ]
-    if choice.alternative < choice.alternatives - 1:
+    if choice.alternative < choice.alternative_count - 1:
         return circuit.conjunction([*[literal ^ 1 for literal in inputs[:-1]], inputs[-1]])
     return circuit.conjunction([literal ^ 1 for literal in inputs])
 
