@@ -100,6 +100,13 @@ def test_witness_question_and_cause() -> None:
     assert all(finding.replayed for finding in report.findings)
 
 
+def test_unsafe_for_all_values() -> None:
+    report = audit("(<= 1 (flow) 3) (= (level) 0)", "(:process r :forbid (not (wet)))")
+    assert report.worlds is not None
+    assert {part.headline for part in report.worlds.ranges} == {"UNSAFE"}
+    assert (report.worlds.question, report.worlds.cause) == (None, ())
+
+
 def test_safe_for_all_values() -> None:
     report = audit("(<= 1 (flow) 2) (= (level) 0)", "(:process r :forbid (wet))")
     assert (report.headline, report.safe) == (Headline.SAFE, Worlds.ALL)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cmp_to_key
 from typing import NamedTuple
 
 from plansafe.verifier.execution.compiled import CompiledTask
@@ -239,25 +238,16 @@ _UNDECIDED = _Decision(WorldVerdict(None, None, None), Headline.UNKNOWN)
 def merge_ranges(ranges: list[ValueRange]) -> Iterator[ValueRange]:
     """Yield the ranges in order; neighbours with the same headline are one range."""
     merged: ValueRange | None = None
-    for part in _sort_ranges(ranges):
+    for part in sorted(ranges, key=_place_of):
         if merged is not None and part.headline is merged.headline and _touch(merged, part):
-            sample = merged.sample if merged.sample is not None else part.sample
             replayed = merged.replayed and part.replayed
-            merged = merged._replace(high=part.high, high_open=part.high_open, sample=sample, replayed=replayed)
+            merged = merged._replace(high=part.high, high_open=part.high_open, replayed=replayed)
         else:
             if merged is not None:
                 yield merged
             merged = part
     if merged is not None:
         yield merged
-
-
-def _sort_ranges(ranges: list[ValueRange]) -> list[ValueRange]:
-    return sorted(ranges, key=cmp_to_key(_compare))
-
-
-def _compare(left: ValueRange, right: ValueRange) -> int:
-    return -1 if _place_of(left) < _place_of(right) else 1
 
 
 def _place_of(part: ValueRange) -> Number:
