@@ -102,7 +102,18 @@ class LintRun:
         labels += [] if extra_label is None else [extra_label]
         names = tuple([linted_rule.rule.name for linted_rule in rules])
         self.findings.append(
-            LintFinding(code, severity, message, names, tuple(labels), reason, proof, scope, problem, help)
+            LintFinding(
+                code=code,
+                severity=severity,
+                message=message,
+                rules=names,
+                labels=tuple(labels),
+                reason=reason,
+                proof=proof,
+                scope=scope,
+                problem=problem,
+                help=help,
+            )
         )
 
     def problem_name(self, number: int) -> str:

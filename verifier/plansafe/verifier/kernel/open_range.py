@@ -70,7 +70,8 @@ class RangeFunction(Irrational):
     def __hash__(self) -> int:  # type: ignore[override] # equal numbers have equal forms
         return 0  # times are keys; another number is equal nowhere in the range
 
-    def _operand(self, other: Any) -> tuple[Polynomial, Polynomial]:
+    def _split_operand(self, other: Any) -> tuple[Polynomial, Polynomial]:
+        """Return numerator and denominator of an operand. Raises ``KernelLimit`` for an irrational number."""
         if isinstance(other, RangeFunction):
             return other.numerator, other.denominator
         require(isinstance(other, Fraction | int), "an irrational number and an open one", KernelLimit)
@@ -88,14 +89,14 @@ class RangeFunction(Irrational):
         )
 
     def __add__(self, other: Any) -> Real:
-        numerator, denominator = self._operand(other)
+        numerator, denominator = self._split_operand(other)
         return self._make(
             add(multiply(self.numerator, denominator), multiply(numerator, self.denominator)),
             multiply(self.denominator, denominator),
         )
 
     def __mul__(self, other: Any) -> Real:
-        numerator, denominator = self._operand(other)
+        numerator, denominator = self._split_operand(other)
         return self._make(multiply(self.numerator, numerator), multiply(self.denominator, denominator))
 
     def invert(self) -> Real:

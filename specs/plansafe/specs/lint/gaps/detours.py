@@ -17,7 +17,9 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 
 MAX_WITNESSES = 4
+"""Maximum number of witnesses of a proposal."""
 MAX_PLANS = 150
+"""Maximum number of plans to the goal that are kept."""
 
 
 class Witness(NamedTuple):

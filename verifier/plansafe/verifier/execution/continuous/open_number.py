@@ -24,7 +24,7 @@ from plansafe.verifier.execution.continuous.polynomials import (
     subtract,
 )
 from plansafe.verifier.execution.continuous.roots import (
-    MAX_DEGREE,
+    MAX_COEFFICIENTS,
     bound_roots,
     find_rational_between,
     find_roots,
@@ -85,8 +85,8 @@ class RationalFunction(RealNumber):
     """A quotient of two polynomials in an open number, not constant and in lowest terms; it behaves as a number."""
 
     def __init__(self, open_number: OpenNumber, numerator: Polynomial, denominator: Polynomial) -> None:
-        if max(len(numerator), len(denominator)) > MAX_DEGREE:
-            raise Undecided(f"a number depends on a power of the open number above {MAX_DEGREE - 1}")
+        if max(len(numerator), len(denominator)) > MAX_COEFFICIENTS:
+            raise Undecided(f"a number depends on a power of the open number above {MAX_COEFFICIENTS - 1}")
         for coefficient in (*numerator, *denominator):
             if max(coefficient.numerator.bit_length(), coefficient.denominator.bit_length()) > MAX_BITS:
                 raise NumberTooLarge

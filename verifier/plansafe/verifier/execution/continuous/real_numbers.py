@@ -71,7 +71,7 @@ class Algebraic(RealNumber):
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
-    def _operand(self, other: object) -> Polynomial | None:
+    def _express_in_root(self, other: object) -> Polynomial | None:
         """The coefficients of an operand; ``None`` if it is not a number of this field."""
         if isinstance(other, Algebraic):
             return other.coefficients if other.root is self.root else None
@@ -84,7 +84,7 @@ class Algebraic(RealNumber):
         combine_bounds: Callable[[object, object], Number],
     ) -> Number:
         """Combine with a number of this field exactly, with another irrational number by the bounds of both."""
-        operand = self._operand(other)
+        operand = self._express_in_root(other)
         if operand is not None:
             return make_algebraic(self.root, combine_polynomials(self.coefficients, operand))
         return combine_bounds(Enclosure(*bounds(self)), other) if isinstance(other, Algebraic) else NotImplemented

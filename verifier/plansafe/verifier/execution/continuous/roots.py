@@ -22,7 +22,8 @@ from plansafe.verifier.execution.continuous.real_numbers import MAX_REFINEMENTS,
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number, divide, normal_number
 
-MAX_DEGREE = 64
+MAX_COEFFICIENTS = 64
+"""Maximum number of coefficients of a polynomial."""
 
 
 def find_roots(polynomial: Polynomial, high: Number) -> list[Number]:
@@ -35,8 +36,8 @@ def find_roots(polynomial: Polynomial, high: Number) -> list[Number]:
     if len(polynomial) == 2:
         root = divide(-polynomial[0], polynomial[1])
         return [root] if 0 < root < high else []
-    if len(polynomial) > MAX_DEGREE:
-        raise Undecided(f"a number changes with a power of the time above {MAX_DEGREE - 1}")
+    if len(polynomial) > MAX_COEFFICIENTS:
+        raise Undecided(f"a number changes with a power of the time above {MAX_COEFFICIENTS - 1}")
     if not polynomial[0]:
         return find_roots(polynomial[1:], high)
     if depends_on_open_number(polynomial[-1]):

@@ -22,6 +22,7 @@ from plansafe.verifier.symbolic.invariants.refutation import PartialState
 MAX_NODES = 400
 """Formulas with more parts are omitted."""
 MAX_DISJUNCTS = 12
+"""Maximum number of disjuncts of a condition; conditions with more are ignored."""
 COPY_OFFSET = 1_000_000
 """The distance between the copies of an effect's variables: more than an action has variables."""
 TWIN, PATTERN = 1, 2

@@ -189,17 +189,17 @@ class CircuitReporter(WorldsReporter):
         relevant = find_dependencies(encoding.circuit, [self.good_worlds])
         keys = [encoding.circuit.keys.get(node) for node in relevant.nodes]
         worlds = WorldsReport(
-            encoding.open_fact_count,
-            len(encoding.open_numbers),
-            len(encoding.alternative_counts),
-            sum([isinstance(key, FactInput | OutcomeInput) for key in keys]) + len(relevant.numbers),
-            tuple([self._describe_failing_world(failing) for failing in self.failing_worlds]),
-            explanation.cause,
-            explanation.cause_note,
-            explanation.question,
-            explanation.question_note,
-            self.restrictions.texts,
-            self.queries.engine_name + (f", checked by {self.second_engine}" if self.second_engine else ""),
+            open_facts=encoding.open_fact_count,
+            open_numbers=len(encoding.open_numbers),
+            choices=len(encoding.alternative_counts),
+            relevant=sum([isinstance(key, FactInput | OutcomeInput) for key in keys]) + len(relevant.numbers),
+            witnesses=tuple([self._describe_failing_world(failing) for failing in self.failing_worlds]),
+            cause=explanation.cause,
+            cause_note=explanation.cause_note,
+            question=explanation.question,
+            question_note=explanation.question_note,
+            invariants=self.restrictions.texts,
+            solver=self.queries.engine_name + (f", checked by {self.second_engine}" if self.second_engine else ""),
         )
         shown_report = self.failing_worlds[0].report if self.failing_worlds else self.sample_report
         if shown_report is None:

@@ -37,6 +37,7 @@ from plansafe.verifier.symbolic.worlds.verdict import (
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
 MAX_RUNS = 200
+"""Maximum number of runs, each with one value of the open number."""
 MIN_WIDTH = Fraction(1, 10**9)
 """Of values that are examined: an irrational value at which a comparison changes is approached, and not reached."""
 
