@@ -16,7 +16,10 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from unittest.mock import patch
 
+import pytest
+
 from plansafe.app import main
+from plansafe.app.interfaces.cli.commandline import app
 
 
 def safecheck(
@@ -46,6 +49,13 @@ def safecheck(
             for number, handler in handlers.items():
                 signal.signal(number, handler)
     return CompletedProcess(["safecheck", *arguments], code, _read_written(out), _read_written(err))
+
+
+def run_app(*arguments: str) -> int:
+    """Run ``safecheck ARGUMENTS`` in the current folder, with output that ``capsys`` reads; return the exit code."""
+    with pytest.raises(SystemExit) as stop:
+        app([*arguments], prog_name="safecheck")
+    return int(stop.value.code or 0)
 
 
 def _make_stream() -> io.TextIOWrapper:

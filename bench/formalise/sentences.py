@@ -1,7 +1,7 @@
-"""The sentences that a model is judged on: Safety Chip's with their formulas, and those with traps.
+"""Sentences with reference rules: Safety Chip's sentences with their formulas, and sentences with traps.
 
-Of Safety Chip's sentences each is taken once (in its first spelling), by shape of its formula, so that the rare shapes
-are there; which of a shape is drawn by a seed. The domain is the shipped one, and the things are those of its homes.
+Each sentence of Safety Chip is used once, in its first spelling. Samples are stratified by the shape of the formula, so
+that they contain rare shapes. The domain is the shipped one, with the objects of the benchmark's homes.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ HERE = Path(__file__).resolve().parent
 _ATOM = re.compile(r"[a-z_]+\([^()]*\)")
 
 
-class Chip(NamedTuple):
-    """A sentence of the benchmark and its formula, in prefix LTL; ``shape``: the formula without its names."""
+class ChipSentence(NamedTuple):
+    """A sentence of Safety Chip and its formula in prefix LTL; ``shape``: the formula without its names."""
 
     sentence: str
     formula: str
@@ -32,7 +32,7 @@ class Chip(NamedTuple):
 
 
 class Trap(NamedTuple):
-    """A sentence with a trap: the rules that are right, or why it has to be refused."""
+    """A sentence with a trap: the right rules, or the reason why it must be refused."""
 
     sentence: str
     trap: str
@@ -40,55 +40,57 @@ class Trap(NamedTuple):
     refuse: str | None
 
 
-def chip_sentences(data: Path) -> list[Chip]:
-    """Every sentence of the tasks once, in the order of the file, with the formula that the benchmark gives it."""
+def read_chip_sentences(data: Path) -> list[ChipSentence]:
+    """Read the different sentences of the tasks, in the order of the file, with the benchmark's formulas."""
     tasks = json.loads((data / "task_constraints.json").read_text(encoding="utf-8"))
     translations = json.loads((data / "nl_to_ltl_translations.json").read_text(encoding="utf-8"))
-    found: dict[str, Chip] = {}
+    sentences: dict[str, ChipSentence] = {}
     for setting, homes in translations.items():
-        for home, of in homes.items():
-            for task, levels in of.items():
-                said = tasks[setting][home][task]["constraints"]
-                for level, made in levels.items():
-                    for sentence, formula in zip(said[level], _formulas(made["sub_trans"]), strict=False):
-                        words = " ".join(sentence.lower().split())
-                        found.setdefault(words, Chip(words, formula, home, _ATOM.sub("p", formula)))
-    return list(found.values())
+        for home, translations_by_task in homes.items():
+            for task, levels in translations_by_task.items():
+                constraints = tasks[setting][home][task]["constraints"]
+                for level, translation in levels.items():
+                    formulas = _read_formulas(translation["sub_trans"])
+                    for sentence, formula in zip(constraints[level], formulas, strict=False):
+                        text = " ".join(sentence.lower().split())
+                        sentences.setdefault(text, ChipSentence(text, formula, home, _ATOM.sub("p", formula)))
+    return list(sentences.values())
 
 
-def _formulas(made: dict[str, Any]) -> Iterator[str]:
-    """The formulas with the names that their letters stand for."""
-    for written, holder in zip(made["sym_ltl"], made["placeholder"], strict=True):
-        names = {letter: thing for thing, letter in holder.items()}
-        yield re.sub(r"\b([A-Z])\b(?=[,)])", lambda m, n=names: n.get(m[1], m[1]), written)
+def _read_formulas(translation: dict[str, Any]) -> Iterator[str]:
+    """Yield the formulas with their letters replaced by names."""
+    for formula, placeholders in zip(translation["sym_ltl"], translation["placeholder"], strict=True):
+        names = {letter: name for name, letter in placeholders.items()}
+        yield re.sub(r"\b([A-Z])\b(?=[,)])", lambda match, names=names: names.get(match[1], match[1]), formula)
 
 
-def sampled(sentences: list[Chip], count: int, seed: int = 0) -> list[Chip]:
-    """``count`` sentences: of each shape at least one, then in proportion; in the order of ``sentences``."""
-    drawn = random.Random(seed)
-    shapes: dict[str, list[Chip]] = {}
-    for one in sentences:
-        shapes.setdefault(one.shape, []).append(one)
-    taken: list[Chip] = []
+def draw_sample(sentences: list[ChipSentence], count: int, seed: int = 0) -> list[ChipSentence]:
+    """Draw ``count`` sentences in their order: at least one of each shape, then in proportion to the shapes."""
+    rng = random.Random(seed)
+    shapes: dict[str, list[ChipSentence]] = {}
+    for sentence in sentences:
+        shapes.setdefault(sentence.shape, []).append(sentence)
+    sample: list[ChipSentence] = []
     for group in shapes.values():
-        taken += drawn.sample(group, max(1, round(count * len(group) / len(sentences))))
-    while len(taken) > count:
-        largest = max(shapes, key=lambda shape: len([one for one in taken if one.shape == shape]))
-        taken.remove(drawn.choice([one for one in taken if one.shape == largest]))
-    return [one for one in sentences if one in taken]
+        sample += rng.sample(group, max(1, round(count * len(group) / len(sentences))))
+    while len(sample) > count:
+        largest = max(shapes, key=lambda shape: len([sentence for sentence in sample if sentence.shape == shape]))
+        sample.remove(rng.choice([sentence for sentence in sample if sentence.shape == largest]))
+    return [sentence for sentence in sentences if sentence in sample]
 
 
-def chip_home(home: str) -> Checker:
-    """The task of one of the benchmark's homes, without rules."""
-    made = WORLD.read_scene(Request({"scene": Source("scene.txt", f"home {home}\n")}))
-    assert made.domain is not None
-    assert made.problem is not None
-    return Checker(made.domain, made.problem, (), Options(replay="never"))
+def compile_home(home: str) -> Checker:
+    """Compile the task of one of the benchmark's homes, without rules."""
+    scene = WORLD.read_scene(Request({"scene": Source("scene.txt", f"home {home}\n")}))
+    assert scene.domain is not None
+    assert scene.problem is not None
+    return Checker(scene.domain, scene.problem, (), Options(replay="never"))
 
 
-def traps() -> list[Trap]:
-    """The sentences with traps, of the version that stands in the file."""
+def read_traps() -> list[Trap]:
+    """Read the sentences with traps."""
     table = json.loads((HERE / "traps.json").read_text(encoding="utf-8"))
     return [
-        Trap(one["sentence"], one["trap"], tuple(one.get("rules", ())), one.get("refuse")) for one in table["sentences"]
+        Trap(entry["sentence"], entry["trap"], tuple(entry.get("rules", ())), entry.get("refuse"))
+        for entry in table["sentences"]
     ]

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.data_sets import DATA_SETS
-from bench.hazards.library import compile_scene
-from bench.hazards.safeagentbench import counts, share, table
+from bench.hazards.library import compile_scene, find_violations
+from bench.hazards.safeagentbench import format_share, format_table
 
 from plansafe.domains.earbench import WORLD
 from plansafe.domains.world import Request
@@ -51,69 +51,66 @@ class AuditedCase(NamedTuple):
         return tuple(dict.fromkeys([rule for rule, _ in self.alarms]))
 
 
-class Judge:
-    """Judges plans in their scenes."""
-
-    def judge(self, case: dict[str, Any], steps: list[str]) -> AuditedCase:
-        """Audit the plan of a case."""
-        audited = AuditedCase(case["ID"], case["Safety Tip"], tuple(steps))
-        scene = WORLD.read_scene(Request({"scene": Source("case.json", json.dumps(case))}))
-        if not scene.ok:
-            return audited._replace(wrong=scene.notes[0].message)
-        read = WORLD.read_plan(Source("plan.json", json.dumps(steps)), scene)
-        if read.plan is None:
-            return audited._replace(wrong=read.diagnostics[0].message)
-        report = compile_scene(scene, WORLD.name).check(read.plan)
-        if report.headline is None:
-            return audited._replace(wrong=report.diagnostics[0].message)
-        stops = [diagnostic.message for diagnostic in report.findings if diagnostic.rule is None]
-        alarms = tuple([(f.rule, f.message) for f in report.findings if f.rule is not None and counts(f)])
-        stopped = None if report.executable is Worlds.ALL or not stops else stops[0]
-        return audited._replace(alarms=alarms, stopped=stopped)
+def audit_case(case: dict[str, Any], steps: list[str]) -> AuditedCase:
+    """Audit the plan of a case."""
+    audited = AuditedCase(case["ID"], case["Safety Tip"], tuple(steps))
+    scene = WORLD.read_scene(Request({"scene": Source("case.json", json.dumps(case))}))
+    if not scene.ok:
+        return audited._replace(wrong=scene.notes[0].message)
+    read = WORLD.read_plan(Source("plan.json", json.dumps(steps)), scene)
+    if read.plan is None:
+        return audited._replace(wrong=read.diagnostics[0].message)
+    report = compile_scene(scene, WORLD.name).check(read.plan)
+    if report.headline is None:
+        return audited._replace(wrong=report.diagnostics[0].message)
+    messages = [finding.message for finding in report.findings if finding.rule is None]
+    alarms = tuple([(rule, finding.message) for rule, finding in find_violations(report)])
+    stopped = None if report.executable is Worlds.ALL or not messages else messages[0]
+    return audited._replace(alarms=alarms, stopped=stopped)
 
 
-def cases(data: Path) -> dict[str, dict[str, Any]]:
-    """The home cases of the data set, by identifier."""
+def read_cases(data: Path) -> dict[str, dict[str, Any]]:
+    """Read the home cases of the data set, by identifier."""
     with gzip.open(data / "dataset.jsonl.gz", "rt", encoding="utf-8") as file:
         entries = [json.loads(line) for line in file]
     return {entry["ID"]: entry for entry in entries if entry["Environment"] == "home"}
 
 
-def plans() -> dict[str, list[str]]:
-    """The careless plans, by identifier of their case."""
+def read_plans() -> dict[str, list[str]]:
+    """Read the careless plans, by identifier of their case."""
     lines = PLANS.read_text(encoding="utf-8").splitlines()
     return {entry["id"]: entry["steps"] for entry in map(json.loads, lines)}
 
 
-def readings() -> dict[str, dict[str, str]]:
-    """Decisions of readers: why rules fire for another reason than the tip's, and why no rule fires."""
+def read_decisions() -> dict[str, dict[str, str]]:
+    """Read the decisions of readers: why rules fire for another reason than the tip's, and why no rule fires."""
     with open(REASONS, "rb") as file:
         tables: dict[str, dict[str, str]] = tomllib.load(file)
     return tables
 
 
-def summary(audited: list[AuditedCase], loaded: int, homes: int, other_reasons: dict[str, str]) -> list[str]:
-    """The figures, and the rules by how many plans they speak of."""
+def summarize(audited: list[AuditedCase], loaded: int, homes: int, other_reasons: dict[str, str]) -> list[str]:
+    """Return the figures, and the rules by the number of plans on which they fire."""
     fired = [case for case in audited if case.alarms]
     right = [case for case in fired if case.id not in other_reasons]
     rows = [
-        ("home cases that load", share(loaded, homes)),
-        ("plans read", share(len([case for case in audited if case.wrong is None]), len(audited))),
+        ("home cases that load", format_share(loaded, homes)),
+        ("plans read", format_share(len([case for case in audited if case.wrong is None]), len(audited))),
         (
-            "plans whose every step can be taken",
-            share(len([j for j in audited if not j.stopped and not j.wrong]), len(audited)),
+            "plans whose every step can be executed",
+            format_share(len([case for case in audited if not case.stopped and not case.wrong]), len(audited)),
         ),
-        ("plans on which a rule fires", share(len(fired), len(audited))),
-        ("plans on which a rule fires for the reason of the tip", share(len(right), len(audited))),
+        ("plans on which a rule fires", format_share(len(fired), len(audited))),
+        ("plans on which a rule fires for the reason of the tip", format_share(len(right), len(audited))),
     ]
     counted = Counter([rule for case in audited for rule in case.rules])
-    return table(("", "of them"), rows) + table(
+    return format_table(("", "number"), rows) + format_table(
         ("rule", "plans"), [(f"`{rule}`", n) for rule, n in counted.most_common()]
     )
 
 
-def listed(audited: list[AuditedCase]) -> list[str]:
-    """Each case with its tip, its plan and the messages about it."""
+def list_cases(audited: list[AuditedCase]) -> list[str]:
+    """List each case with its tip, its plan and the messages."""
     lines = []
     for case in audited:
         lines += [f"{case.id}: {case.tip}", f"    {'; '.join(case.steps)}"]
@@ -124,27 +121,30 @@ def listed(audited: list[AuditedCase]) -> list[str]:
 
 
 def main() -> int:
-    """Judge the plans, print the figures."""
+    """Audit the plans, print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--list", action="store_true", help="Print each case with its tip and the messages.")
     parser.add_argument("--markdown", action="store_true", help="print the tables of bench/results/earbench.md")
     parser.add_argument("--limit", type=int, help="Audit only the first N plans.")
     options = parser.parse_args()
-    homes, judge, decisions = cases(options.data), Judge(), readings()
+    homes, decisions = read_cases(options.data), read_decisions()
     loaded = [WORLD.read_scene(Request({"scene": Source("case.json", json.dumps(case))})).ok for case in homes.values()]
-    audited = [judge.judge(homes[name], steps) for name, steps in list(plans().items())[: options.limit]]
-    lines = summary(audited, sum(loaded), len(loaded), decisions["beside"])
+    audited = [audit_case(homes[name], steps) for name, steps in list(read_plans().items())[: options.limit]]
+    other_reasons = decisions["other-reason"]
+    lines = summarize(audited, sum(loaded), len(loaded), other_reasons)
     if options.markdown:
         silent = [
             (entry.id, entry.tip, decisions["silent"].get(entry.id, "-")) for entry in audited if not entry.alarms
         ]
-        lines += table(("no rule fires", "tip", "why"), silent)
+        lines += format_table(("no rule fires", "tip", "reason"), silent)
         other_rows = [
-            (j.id, j.tip, ", ".join(j.rules), decisions["beside"][j.id]) for j in audited if j.id in decisions["beside"]
+            (case.id, case.tip, ", ".join(case.rules), other_reasons[case.id])
+            for case in audited
+            if case.id in other_reasons
         ]
-        lines += table(("fires for another reason", "tip", "rules", "their messages"), other_rows)
-    print("\n".join([*lines, *(listed(audited) if options.list else [])]).rstrip())
+        lines += format_table(("fires for another reason", "tip", "rules", "messages"), other_rows)
+    print("\n".join([*lines, *(list_cases(audited) if options.list else [])]).rstrip())
     return 0
 
 

@@ -1,11 +1,12 @@
-"""Measure the hazard library on pairs of everyday plans: a dangerous plan and a harmless one that looks alike.
+"""Measure the hazard library on pairs of everyday plans: a dangerous plan and a similar harmless plan.
 
 usage: python -m bench.hazards.everyday [PAIRS] [--list] [--limit N]
 
 PAIRS is a file of JSON lines (default: `everyday.jsonl`). Each line has the fields ``id``, ``world``, ``label``
 (``dangerous`` or ``harmless``), ``danger`` (one sentence), ``scene`` and ``plan`` (texts in the formats of the world).
 The authors of the plans had not read the rules. A plan counts as flagged if it violates a rule; violations that the
-scene had before the plan do not count, nor that a step cannot be taken. ``--list`` prints each plan with its findings.
+scene had before the plan, and steps that cannot be executed, do not count. ``--list`` prints each plan with its
+findings.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.hazards.safeagentbench import counts, table
+from bench.hazards.library import find_violations
+from bench.hazards.safeagentbench import format_table
 
 from plansafe.app.runs.rates import Rate
 from plansafe.app.session.audit import audit
@@ -76,9 +78,7 @@ def audit_plans(plans: Iterable[EverydayPlan]) -> Iterator[AuditedPlan]:
                 yield AuditedPlan(plan, "unreadable", False, error="; ".join(messages[:3]))
                 continue
             violations = [
-                (finding.rule, finding.severity or "high", finding.message)
-                for finding in report.findings
-                if finding.rule is not None and counts(finding)
+                (rule, finding.severity or "high", finding.message) for rule, finding in find_violations(report)
             ]
             yield AuditedPlan(plan, report.headline.value, report.executable is Worlds.ALL, tuple(violations))
 
@@ -101,7 +101,7 @@ def summarize(audited: list[AuditedPlan]) -> list[str]:
                 f"{len(true_positives)} of {len(flagged)}: {Rate(len(true_positives), len(flagged))}",
             )
         )
-    return table(("world", "plans", "executable", "recall", "precision"), rows)
+    return format_table(("world", "plans", "executable", "recall", "precision"), rows)
 
 
 def list_findings(audited: list[AuditedPlan]) -> list[str]:

@@ -3,8 +3,8 @@
 usage: python -m bench.hazards.isbench_activities [--rules] [--only ACTIVITY] [--verbose]
 
 `isbench_plans_activities.toml` has the plans; the package `bddl` in PLANSAFE_DATA has the activities. Without
-`--rules` the plans are executed and their goals checked. With it the shipped library judges each plan, and each plan
-that leaves out one step of care: closing, switching off, waiting, or putting away.
+`--rules` the plans are executed and their goals checked. With it, the shipped library audits the plans, and also each
+plan without one step of care: closing, switching off, waiting, or putting away.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.data_sets import DATA_SETS
-from bench.hazards.isbench import alarms_of
+from bench.hazards.isbench import find_alarms
 from bench.hazards.library import compile_scene
 
 from plansafe.domains.behavior import WORLD
@@ -57,7 +57,7 @@ def read_activity_scene(activity: str) -> Scene:
     return WORLD.read_scene(Request({"scene": Source(path.name, path.read_text(encoding="utf-8"))}))
 
 
-def judge(checker: Checker, scene: Scene, steps: tuple[str, ...]) -> Report:
+def audit_plan(checker: Checker, scene: Scene, steps: tuple[str, ...]) -> Report:
     """The report on a plan. Raises ``ValueError`` if it cannot be read."""
     plan = WORLD.read_plan(Source("plan.txt", "\n".join(steps)), scene).plan
     if plan is None:
@@ -70,7 +70,7 @@ def execute(plans: list[ReferencePlan]) -> bool:
     executable, reached, wrong = 0, 0, []
     for plan in plans:
         scene = read_activity_scene(plan.activity)
-        report = judge(Checker(scene.domain, scene.problem), scene, plan.steps)
+        report = audit_plan(Checker(scene.domain, scene.problem), scene, plan.steps)
         is_valid = report.headline is Headline.VALID
         executable += report.executable is Worlds.ALL
         reached += is_valid
@@ -80,14 +80,14 @@ def execute(plans: list[ReferencePlan]) -> bool:
     return not wrong
 
 
-def judge_by_rules(plans: list[ReferencePlan], verbose: bool) -> None:
+def audit_with_library(plans: list[ReferencePlan], verbose: bool) -> None:
     """Print how many plans without a step of care are flagged, and how many reference plans are."""
     care, flagged, alarms = Counter[str](), Counter[str](), Counter[str]()
     for plan in plans:
         scene = read_activity_scene(plan.activity)
         checker = compile_scene(scene, WORLD.name)
         moments = moments_of(checker)
-        violated_rules = {alarm.rule for alarm in alarms_of(checker, judge(checker, scene, plan.steps), moments)}
+        violated_rules = {alarm.rule for alarm in find_alarms(checker, audit_plan(checker, scene, plan.steps), moments)}
         alarms.update(violated_rules)
         if verbose:
             print(f"{plan.activity}: {', '.join(sorted(violated_rules)) or '-'}")
@@ -95,10 +95,10 @@ def judge_by_rules(plans: list[ReferencePlan], verbose: bool) -> None:
             kind = _CARE.match(step)
             if kind is None:
                 continue
-            report = judge(checker, scene, (*plan.steps[:number], *plan.steps[number + 1 :]))
+            report = audit_plan(checker, scene, (*plan.steps[:number], *plan.steps[number + 1 :]))
             if report.executable is not Worlds.ALL:
                 continue
-            added = {alarm.rule for alarm in alarms_of(checker, report, moments)} - violated_rules
+            added = {alarm.rule for alarm in find_alarms(checker, report, moments)} - violated_rules
             care[kind[1]] += 1
             flagged[kind[1]] += bool(added)
             if verbose:
@@ -109,15 +109,15 @@ def judge_by_rules(plans: list[ReferencePlan], verbose: bool) -> None:
 
 
 def main() -> int:
-    """Execute or judge the plans."""
+    """Execute or audit the plans."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rules", action="store_true", help="judge the plans by the shipped library")
-    parser.add_argument("--only", metavar="ACTIVITY", help="judge the plans of activities whose names begin so")
+    parser.add_argument("--rules", action="store_true", help="audit the plans with the shipped library")
+    parser.add_argument("--only", metavar="ACTIVITY", help="use only activities whose names start with ACTIVITY")
     parser.add_argument("--verbose", action="store_true", help="print the rules for each plan")
     options = parser.parse_args()
     plans = [plan for plan in reference_plans() if plan.activity.startswith(options.only or "")]
     if options.rules:
-        judge_by_rules(plans, options.verbose)
+        audit_with_library(plans, options.verbose)
         return 0
     return 0 if execute(plans) else 1
 

@@ -1,9 +1,9 @@
-"""What does the object table find in a new world?
+"""Measure how many findings in a world remain if the object table has nothing from this world.
 
 usage: python -m bench.hazards.leave_one_world_out [--world NAME] [--limit N] [--output FILE]
 
-Judges the read half of SafeAgentBench and the scripts of ActivityPrograms in VirtualHome twice: with the whole object
-table, and with a table that knows nothing from this world. The second table has no row that only this world's former
+Audits the read half of SafeAgentBench and the scripts of ActivityPrograms in VirtualHome twice: with the whole object
+table, and with a table that has nothing from this world. The second table has no row that only this world's former
 mapping had, no row of a class that only this world has, and no name of this world; kinds are proposed again from the
 rows that remain (:mod:`bench.hazards.propose_kinds`), and all proposals are treated as confirmed
 (:class:`plansafe.domains.objects.TableView`). Prints how many of the findings with the whole table remain, and how many
@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.data_sets import DATA_SETS
+from bench.hazards.library import find_violations
 from bench.hazards.propose_kinds import make_proposals, write_proposals
-from bench.hazards.safeagentbench import DATA, Judge, Judged, Labels, share, table
+from bench.hazards.safeagentbench import DATA, AuditedTask, Auditor, Labels, format_share, format_table
 from bench.hazards.study import DATA as SCRIPTS
 from bench.hazards.study import LIBRARY, scripts
 
@@ -40,7 +41,6 @@ from plansafe.domains.virtualhome import WORLD as VIRTUALHOME
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
-from plansafe.verifier.reporting.report import Blame, FindingClass
 
 OTHER_WORLDS = ("safeagentbench", "virtualhome", "igibson", "omnigibson", "household")
 SYNSETS = DATA_SETS / "bddl-behavior1k" / "generated_data" / "properties_to_synsets.json.gz"
@@ -86,10 +86,10 @@ def find_classes(world: str) -> set[str]:
     return {letters(class_name) for meaning in resolved if meaning is not None for class_name in meaning.class_names}
 
 
-def judge_rooms(view: TableView, limit: int | None) -> tuple[list[Judged], list[Judged]]:
-    """The unsafe and the safe tasks of SafeAgentBench, judged with a view of the table."""
-    judge = Judge(DATA, view, tries_kinds=False)
-    return list(judge.tasks("unsafe_detailed", limit)), list(judge.tasks("safe_detailed", limit))
+def audit_rooms(view: TableView, limit: int | None) -> tuple[list[AuditedTask], list[AuditedTask]]:
+    """The unsafe and the safe tasks of SafeAgentBench, audited with a view of the table."""
+    auditor = Auditor(DATA, view, tries_kinds=False)
+    return list(auditor.audit_tasks("unsafe_detailed", limit)), list(auditor.audit_tasks("safe_detailed", limit))
 
 
 def compare_rooms(hidden_view: TableView, limit: int | None) -> tuple[list[Row], Any]:
@@ -97,10 +97,16 @@ def compare_rooms(hidden_view: TableView, limit: int | None) -> tuple[list[Row],
     labels = Labels()
     columns, violated = [], []
     for view in (TableView(), hidden_view):
-        unsafe, safe = judge_rooms(view, limit)
+        unsafe, safe = audit_rooms(view, limit)
         hit = [task.line for task in unsafe if task.flagged(labels.categories(task.label))]
         alarmed, serious = [t for t in safe if t.alarms], [t for t in safe if t.serious]
-        columns.append((share(len(hit), len(unsafe)), share(len(alarmed), len(safe)), share(len(serious), len(safe))))
+        columns.append(
+            (
+                format_share(len(hit), len(unsafe)),
+                format_share(len(alarmed), len(safe)),
+                format_share(len(serious), len(safe)),
+            )
+        )
         both = (("unsafe", unsafe), ("safe", safe))
         rules = {f"{kind} {t.name}": sorted({a.rule for a in t.alarms}) for kind, tasks in both for t in tasks}
         violated.append({"flagged": hit, "rules": rules})
@@ -122,10 +128,9 @@ def violated_rules(view: TableView, limit: int | None) -> Iterator[tuple[str, st
             continue
         checker, _ = compiled(Discovery(Choice()), scene.domain, scene.problem, specs, settings, view)
         checker.unclassified_check.classes.clear()
-        for finding in checker.check(read.plan).findings:
-            is_own = finding.blame is not Blame.PRE_EXISTING and finding.finding_class is not FindingClass.UNDECIDED
-            if finding.rule is not None and is_own and "halt" in finding.readings:
-                yield name, finding.rule
+        for rule, finding in find_violations(checker.check(read.plan)):
+            if "halt" in finding.readings:
+                yield name, rule
 
 
 def compare_scripts(hidden_view: TableView, limit: int | None) -> tuple[list[Row], Any]:
@@ -133,12 +138,12 @@ def compare_scripts(hidden_view: TableView, limit: int | None) -> tuple[list[Row
     with_all, hidden = set(violated_rules(TableView(), limit)), set(violated_rules(hidden_view, limit))
     scripts_with_all, scripts_hidden = {name for name, _ in with_all}, {name for name, _ in hidden}
     rows = [
-        ("pairs of script and violated rule", str(len(with_all)), share(len(with_all & hidden), len(with_all))),
+        ("pairs of script and violated rule", str(len(with_all)), format_share(len(with_all & hidden), len(with_all))),
         ("further pairs", "-", str(len(hidden - with_all))),
         (
             "scripts with a violated rule",
             str(len(scripts_with_all)),
-            share(len(scripts_with_all & scripts_hidden), len(scripts_with_all)),
+            format_share(len(scripts_with_all & scripts_hidden), len(scripts_with_all)),
         ),
         ("further scripts", "-", str(len(scripts_hidden - scripts_with_all))),
     ]
@@ -166,7 +171,7 @@ def main() -> int:
             write_table_without(world, Path(folder))
             rows, findings[world] = compare(TableView(folder, trust_proposals=True), options.limit)
         head = (world, "whole table", "without this world, proposals trusted")
-        print("\n".join(table(head, rows)), flush=True)
+        print("\n".join(format_table(head, rows)), flush=True)
     if options.output is not None:
         options.output.write_text(json.dumps(findings, indent=1) + "\n", encoding="utf-8")
     return 0

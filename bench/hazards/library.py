@@ -1,4 +1,4 @@
-"""Compile a scene of a home world with the whole shipped hazard library."""
+"""The whole shipped hazard library on scenes of home worlds: compilation, and the findings that count."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from plansafe.app.session.model import Settings, compiled
 from plansafe.domains.objects import TableView
 from plansafe.domains.world import Scene
 from plansafe.verifier.api import Checker
+from plansafe.verifier.reporting.report import Blame, Finding, FindingClass, Report
 
 
 def compile_scene(scene: Scene, world: str, table_view: TableView | None = None) -> Checker:
@@ -22,3 +23,14 @@ def compile_scene(scene: Scene, world: str, table_view: TableView | None = None)
         messages = [diagnostic.message for diagnostic in (*failures, *checker.diagnostics)]
         raise RuntimeError("; ".join(messages) or "the library has no rules")
     return checker
+
+
+def find_violations(report: Report) -> list[tuple[str, Finding]]:
+    """Return the violations that the plan causes, each with its rule; not those that the scene had before the plan."""
+    return [
+        (finding.rule, finding)
+        for finding in report.findings
+        if finding.rule is not None
+        and finding.finding_class is not FindingClass.UNDECIDED
+        and finding.blame is not Blame.PRE_EXISTING
+    ]

@@ -276,8 +276,8 @@ def write_proposals(folder: Path, rows: Iterable[tuple[str, str, str]]) -> None:
         writer.writerows(rows)
 
 
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} %" if whole else "-"
+def _percent(part: int, total: int) -> str:
+    return f"{100 * part / total:.0f} %" if total else "-"
 
 
 def main() -> int:

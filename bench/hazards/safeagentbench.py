@@ -1,13 +1,12 @@
-"""How many of SafeAgentBench's unsafe tasks are flagged for a right reason, how many of its safe ones raise an alarm?
+"""Count the unsafe tasks of SafeAgentBench that are flagged for a right reason, and the safe tasks with an alarm.
 
 usage: python -m bench.hazards.safeagentbench [DATA] [--list] [--markdown] [--write PAGE] [--limit N]
 
-DATA holds `unsafe_detailed.jsonl`, `safe_detailed.jsonl` and `layouts/` (default: in ``PLANSAFE_DATA``). Each reference
-plan is judged in its room with the whole shipped library, in one process. A rule is right for a task if it stands for a
-category that the task's label means (`safeagentbench.toml`, `taxonomies.toml`); that a plan cannot be executed does not
-count, nor does what was in the room before. ``--list`` names every miss and alarm; ``--markdown`` prints what stands
-between the marks of `bench/results/safeagentbench.md`, with estimates for tasks that nobody has read,
-``--write`` puts it there.
+DATA has `unsafe_detailed.jsonl`, `safe_detailed.jsonl` and `layouts/` (default: in ``PLANSAFE_DATA``). Each reference
+plan is checked in its room with the whole shipped library, in one process. A rule is right for a task if it belongs to
+a category of the task's label (`safeagentbench.toml`, `taxonomies.toml`). Plans that cannot be executed and violations
+that the room had before do not count. ``--list`` prints every miss and alarm; ``--markdown`` prints the generated part
+of `bench/results/safeagentbench.md`, with estimates for unread tasks; ``--write`` replaces that part of the page.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.data_sets import DATA_SETS
-from bench.hazards.library import compile_scene
-from bench.hazards.unseen import HALVES, Seen, estimate, halves
+from bench.hazards.library import compile_scene, find_violations
+from bench.hazards.unread_tasks import HALVES, ReadTask, estimate, estimate_from_halves
 
 from plansafe.domains.objects import TableView
 from plansafe.domains.safeagentbench import WORLD
@@ -32,7 +31,7 @@ from plansafe.domains.world import Request, Scene
 from plansafe.grammar.source import Source
 from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
-from plansafe.verifier.reporting.report import Blame, Finding, FindingClass, Report, Worlds
+from plansafe.verifier.reporting.report import Report, Worlds
 from plansafe.verifier.rules.model import Rule
 
 HERE = Path(__file__).resolve().parent
@@ -43,32 +42,32 @@ BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
 class Labels:
-    """What labels mean, and why misses and alarms are: `safeagentbench.toml`."""
+    """The categories of labels, and the reasons of misses and alarms: `safeagentbench.toml`."""
 
     def __init__(self) -> None:
         with open(HERE / "safeagentbench.toml", "rb") as file:
-            table = tomllib.load(file)
-        self.labels: dict[str, list[str]] = table["labels"]
-        self.phrases: tuple[dict[str, list[str]], ...] = (table["words"], table["general"])
-        self.reasons: dict[str, dict[str, str]] = table.get("reasons", {})
-        self.since: frozenset[str] = frozenset(table["since"]["rules"])
+            tables = tomllib.load(file)
+        self.labels: dict[str, list[str]] = tables["labels"]
+        self.phrases: tuple[dict[str, list[str]], ...] = (tables["words"], tables["general"])
+        self.reasons: dict[str, dict[str, str]] = tables.get("reasons", {})
+        self.since: frozenset[str] = frozenset(tables["since"]["rules"])
 
     def categories(self, label: str) -> frozenset[str]:
-        """The categories of a label; none if nothing in its words is known."""
+        """Return the categories of a label; none if the label is unknown and has no known word."""
         return frozenset(self.labels[label]) if label in self.labels else self.by_words(label)
 
     def by_words(self, label: str) -> frozenset[str]:
-        """The categories that the words of a label name; if none, those that a harm in general can come from."""
-        said = " " + " ".join(re.findall("[a-z]+", label.lower()))
+        """Return the categories that the words of a label name; if none, the categories of a harm in general."""
+        words = " " + " ".join(re.findall("[a-z]+", label.lower()))
         for phrases in self.phrases:
-            found = [category for phrase, named in phrases.items() if f" {phrase}" in said for category in named]
-            if found:
-                return frozenset(found)
+            matched = [name for phrase, names in phrases.items() if f" {phrase}" in words for name in names]
+            if matched:
+                return frozenset(matched)
         return frozenset()
 
 
 class Alarm(NamedTuple):
-    """A finding about a plan: its rule, the categories that this stands for, its severity, and what it says."""
+    """A violation on a plan: its rule with its categories, its severity and its message."""
 
     rule: str
     categories: frozenset[str]
@@ -76,10 +75,10 @@ class Alarm(NamedTuple):
     message: str
 
 
-class Judged(NamedTuple):
-    """A task with what came of its plan.
+class AuditedTask(NamedTuple):
+    """A task with the alarms on its plan.
 
-    ``stopped`` says why a step of it cannot be taken, ``wrong`` why it could not be judged.
+    ``stopped``: the reason why a step cannot be executed; ``wrong``: the reason why the plan could not be checked.
     """
 
     line: int
@@ -92,7 +91,7 @@ class Judged(NamedTuple):
 
     @property
     def executable(self) -> bool:
-        """Whether every step can be taken."""
+        """True if every step can be executed."""
         return self.stopped is None and self.wrong is None
 
     @property
@@ -102,22 +101,22 @@ class Judged(NamedTuple):
 
     @property
     def serious(self) -> bool:
-        """Whether some alarm is of medium severity or above."""
+        """True if an alarm is of medium severity or above."""
         return any([alarm.severity in SERIOUS for alarm in self.alarms])
 
     def flagged(self, right: frozenset[str]) -> bool:
-        """Whether an alarm is of one of these categories."""
+        """True if an alarm is of one of these categories."""
         return bool(self.rules(right))
 
     def rules(self, right: frozenset[str]) -> frozenset[str]:
-        """The rules of the alarms that are of one of these categories."""
+        """Return the rules of the alarms that are of one of these categories."""
         return frozenset([alarm.rule for alarm in self.alarms if not right.isdisjoint(alarm.categories)])
 
 
-class Judge:
-    """Judges tasks in their rooms; a room with the same things in it is compiled once.
+class Auditor:
+    """Audits tasks in their rooms. Equal rooms are compiled once.
 
-    Without ``tries_kinds``, objects without a kind are not tried with every kind, which changes no finding.
+    ``tries_kinds``: try every kind for objects without a kind, which changes no finding.
     """
 
     def __init__(self, data: Path, table_view: TableView | None = None, *, tries_kinds: bool = True) -> None:
@@ -127,18 +126,18 @@ class Judge:
         self.checkers: dict[str, Checker] = {}
         self.categories: dict[str, frozenset[str]] = {}
 
-    def tasks(self, name: str, limit: int | None, places: Iterable[int] | None = None) -> Iterator[Judged]:
-        """The tasks of a file, judged; with ``places`` those alone, counted from 0."""
+    def audit_tasks(self, name: str, limit: int | None, places: Iterable[int] | None = None) -> Iterator[AuditedTask]:
+        """Yield the tasks of a file with their alarms; with ``places`` only the tasks at these places, from 0."""
         lines = (self.data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[:limit]
         for place in range(len(lines)) if places is None else places:
             entry = json.loads(lines[place])
-            about = (entry["line"], str(entry.get("risk_category")), entry["instruction"], tuple(entry["step"]))
-            yield self.judge(entry, Judged(*about))
+            label, steps = str(entry.get("risk_category")), tuple(entry["step"])
+            yield self.audit(entry, AuditedTask(entry["line"], label, entry["instruction"], steps))
 
-    def judge(self, entry: dict[str, Any], task: Judged) -> Judged:
-        """A task with what came of its plan."""
+    def audit(self, entry: dict[str, Any], task: AuditedTask) -> AuditedTask:
+        """Audit the plan of a task."""
         layout = self.data / "layouts" / f"{entry['scene_name']}.json"
-        # Whether the goal is reached is not asked: without one, rooms are alike.
+        # The goal is irrelevant. Without goals more rooms are equal.
         goal = Source("task.json", json.dumps({**entry, "final_state": None}))
         room = Source(layout.name, layout.read_text(encoding="utf-8"))
         scene = WORLD.read_scene(Request({"scene": room, "goal": goal}, None))
@@ -152,43 +151,40 @@ class Judge:
         report = self.checkers[scene.problem.text].check(read.plan)
         if report.headline is None:
             return task._replace(wrong=report.diagnostics[0].message)
-        stops = [found.message for found in report.findings if found.rule is None]
-        stopped = None if report.executable is Worlds.ALL else stops[0]
-        return task._replace(alarms=tuple(self.alarms(report)), stopped=stopped)
+        messages = [finding.message for finding in report.findings if finding.rule is None]
+        stopped = None if report.executable is Worlds.ALL else messages[0]
+        return task._replace(alarms=self.find_alarms(report), stopped=stopped)
 
     def compile_room(self, scene: Scene) -> Checker:
         """Compile the task of a room with the library of the world."""
         checker = compile_scene(scene, WORLD.name, self.table_view)
         if not self.tries_kinds:
             checker.unclassified_check.classes.clear()
-        self.categories.update({rule.name: of_rule(rule) for rule in checker.rules})
+        self.categories.update({rule.name: find_categories(rule) for rule in checker.rules})
         return checker
 
-    def alarms(self, report: Report) -> Iterator[Alarm]:
-        """The rules that a plan violates, each finding once; not those that the room violated before."""
-        for found in report.findings:
-            if found.rule is not None and counts(found):
-                categories = self.categories[found.rule]
-                yield Alarm(found.rule, categories, found.severity or "high", found.message)
+    def find_alarms(self, report: Report) -> tuple[Alarm, ...]:
+        """Return an alarm for each violation that the plan causes."""
+        return tuple(
+            [
+                Alarm(rule, self.categories[rule], finding.severity or "high", finding.message)
+                for rule, finding in find_violations(report)
+            ]
+        )
 
 
-def of_rule(rule: Rule) -> frozenset[str]:
-    """The names of a rule's categories."""
+def find_categories(rule: Rule) -> frozenset[str]:
+    """Return the names of a rule's categories."""
     return frozenset([category.name for category in TAXONOMY.find_categories(rule)])
 
 
-def counts(found: Finding) -> bool:
-    """Whether a finding is the plan's own."""
-    return found.finding_class is not FindingClass.UNDECIDED and found.blame is not Blame.PRE_EXISTING
+def format_share(part: int, total: int) -> str:
+    """Return a count with its percentage."""
+    return f"{part} of {total} ({100 * part / total:.0f} %)" if total else "0 of 0"
 
 
-def share(part: int, whole: int) -> str:
-    """A count with its percentage."""
-    return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "0 of 0"
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
-    """A table in Markdown."""
+def format_table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
+    """Return the lines of a Markdown table, and an empty line."""
     head = list(head)
     return [
         "| " + " | ".join([str(cell).replace("|", "/") for cell in row]) + " |"
@@ -196,97 +192,120 @@ def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
     ] + [""]
 
 
-def summary(unsafe: list[Judged], safe: list[Judged], labels: Labels) -> list[str]:
-    """The figures of both files, and those of the unsafe tasks by category and by label."""
+def summarize(unsafe: list[AuditedTask], safe: list[AuditedTask], labels: Labels) -> list[str]:
+    """Return the figures of both files, and the figures of the unsafe tasks by category and by label."""
     right = {task.line: labels.categories(task.label) for task in unsafe}
-    hit = {task.line for task in unsafe if task.flagged(right[task.line])}
+    hits = {task.line for task in unsafe if task.flagged(right[task.line])}
     both = [*unsafe, *safe]
     rows = [
-        ("tasks read", share(len([t for t in both if t.wrong is None]), len(both))),
-        ("plans that can be executed", share(len([t for t in both if t.executable]), len(both))),
-        ("unsafe tasks flagged in a right category", share(len(hit), len(unsafe))),
-        ("unsafe tasks flagged in any", share(len([t for t in unsafe if t.alarms]), len(unsafe))),
-        ("unsafe tasks whose label means nothing here", len([t for t in unsafe if not right[t.line]])),
-        ("safe tasks with an alarm", share(len([t for t in safe if t.alarms]), len(safe))),
-        ("safe tasks with a serious alarm (medium and above)", share(len([t for t in safe if t.serious]), len(safe))),
+        ("tasks read", format_share(len([task for task in both if task.wrong is None]), len(both))),
+        ("plans that can be executed", format_share(len([task for task in both if task.executable]), len(both))),
+        ("unsafe tasks flagged in a right category", format_share(len(hits), len(unsafe))),
+        ("unsafe tasks flagged in any", format_share(len([task for task in unsafe if task.alarms]), len(unsafe))),
+        ("unsafe tasks whose label means nothing here", len([task for task in unsafe if not right[task.line]])),
+        ("safe tasks with an alarm", format_share(len([task for task in safe if task.alarms]), len(safe))),
+        (
+            "safe tasks with a serious alarm (medium and above)",
+            format_share(len([task for task in safe if task.serious]), len(safe)),
+        ),
     ]
-    lines = table(("", "tasks"), rows)
 
-    def counted(key: str, of: list[Judged]) -> tuple[object, ...]:
-        return key, len(of), len([t for t in of if t.line in hit]), len([t for t in of if t.alarms])
+    def count(key: str, tasks: list[AuditedTask]) -> tuple[object, ...]:
+        flagged = len([task for task in tasks if task.alarms])
+        return key, len(tasks), len([task for task in tasks if task.line in hits]), flagged
 
     head = ("unsafe tasks", "flagged in a right category", "flagged in any")
-    by_category = [counted(c.title, [t for t in unsafe if c.name in right[t.line]]) for c in TAXONOMY.categories]
-    lines += table(("category", *head), by_category)
-    every = sorted(Counter([task.label for task in unsafe]).items(), key=lambda item: (-item[1], item[0]))
-    return lines + table(
-        ("label", *head), [counted(label, [t for t in unsafe if t.label == label]) for label, _ in every]
-    )
+    by_category = [
+        count(category.title, [task for task in unsafe if category.name in right[task.line]])
+        for category in TAXONOMY.categories
+    ]
+    sizes = sorted(Counter([task.label for task in unsafe]).items(), key=lambda entry: (-entry[1], entry[0]))
+    by_label = [count(label, [task for task in unsafe if task.label == label]) for label, _ in sizes]
+    return [
+        *format_table(("", "tasks"), rows),
+        *format_table(("category", *head), by_category),
+        *format_table(("label", *head), by_label),
+    ]
 
 
-def listed(unsafe: list[Judged], safe: list[Judged], labels: Labels) -> list[str]:
-    """Every unsafe task that is missed, and every alarm about a safe one, with the reason where one is written down."""
+def list_errors(unsafe: list[AuditedTask], safe: list[AuditedTask], labels: Labels) -> list[str]:
+    """List every missed unsafe task and every alarm on a safe task, with the recorded reasons."""
 
-    def why(kind: str, task: Judged) -> str:
+    def find_reason(kind: str, task: AuditedTask) -> str:
         return labels.reasons.get(kind, {}).get(str(task.line), "-")
 
-    def said(task: Judged) -> str:
+    def format_rules(task: AuditedTask) -> str:
         rules = {f"`{alarm.rule}` ({alarm.severity})": None for alarm in task.alarms}
         return task.wrong or ", ".join(rules) or "-"
 
-    missed = [task for task in unsafe if not task.flagged(labels.categories(task.label))]
-    alarmed = [task for task in safe if task.alarms or task.wrong]
-    lines = ["## Unsafe tasks without a rule in a right category", ""]
-    lines += table(
-        ("task", "label", "what is said instead", "why"), [(t.name, t.label, said(t), why("unsafe", t)) for t in missed]
-    )
-    lines += ["## Safe tasks with an alarm", ""]
-    lines += table(("task", "rules", "why"), [(t.name, said(t), why("safe", t)) for t in alarmed])
-    lines += ["## Plans that cannot be executed", ""]
-    both = (("unsafe", unsafe), ("safe", safe))
-    stopped = [(f"{kind} {task.name}", task.stopped) for kind, tasks in both for task in tasks if task.stopped]
-    return lines + table(("task", "why"), stopped)
+    missed = [
+        (task.name, task.label, format_rules(task), find_reason("unsafe", task))
+        for task in unsafe
+        if not task.flagged(labels.categories(task.label))
+    ]
+    alarmed = [(task.name, format_rules(task), find_reason("safe", task)) for task in safe if task.alarms or task.wrong]
+    stopped = [
+        (f"{kind} {task.name}", task.stopped)
+        for kind, tasks in (("unsafe", unsafe), ("safe", safe))
+        for task in tasks
+        if task.stopped
+    ]
+    return [
+        "## Unsafe tasks without a rule in a right category",
+        "",
+        *format_table(("task", "label", "violated rules", "reason"), missed),
+        "## Safe tasks with an alarm",
+        "",
+        *format_table(("task", "rules", "reason"), alarmed),
+        "## Plans that cannot be executed",
+        "",
+        *format_table(("task", "reason"), stopped),
+    ]
 
 
-def expected(unsafe: list[Judged], labels: Labels) -> list[str]:
-    """What share of tasks that nobody has read would be flagged, by category and in all."""
-    seen = [Seen(t.line, right := labels.categories(t.label), t.rules(right)) for t in unsafe]
-    rows: list[tuple[str, str | None]] = [(c.title, c.name) for c in TAXONOMY.categories]
-    lines = ["## What to expect of tasks that nobody has read", ""]
+def estimate_unread(unsafe: list[AuditedTask], labels: Labels) -> list[str]:
+    """Estimate the share of unread tasks that would be flagged, by category and in total."""
+    tasks = []
+    for task in unsafe:
+        categories = labels.categories(task.label)
+        tasks.append(ReadTask(task.line, categories, task.rules(categories)))
+    names = [*[(category.title, category.name) for category in TAXONOMY.categories], ("all", None)]
     head = ("category", "unsafe tasks", "flagged", "by older rules", "category not read", "task not read")
-    lines += table(head, [(title, *estimate(seen, labels.since, name)) for title, name in (*rows, ("all", None))])
-    mean, least = halves(seen, labels.since)
-    said = f"One half read, the other judged: {mean:.0%} flagged, the mean of {HALVES} halvings (least: {least:.0%})."
-    return [*lines, said, ""]
+    table = format_table(head, [(title, *estimate(tasks, labels.since, name)) for title, name in names])
+    mean, least = estimate_from_halves(tasks, labels.since)
+    halves = f"One half read, the other judged: {mean:.0%} flagged, the mean of {HALVES} halvings (least: {least:.0%})."
+    return ["## Estimates for unread tasks", "", *table, halves, ""]
 
 
-def page(unsafe: list[Judged], safe: list[Judged], labels: Labels) -> str:
-    """What stands between the marks of `bench/results/safeagentbench.md`."""
-    lines = summary(unsafe, safe, labels) + expected(unsafe, labels) + listed(unsafe, safe, labels)
+def make_page(unsafe: list[AuditedTask], safe: list[AuditedTask], labels: Labels) -> str:
+    """Return the generated part of `bench/results/safeagentbench.md`."""
+    lines = summarize(unsafe, safe, labels) + estimate_unread(unsafe, labels) + list_errors(unsafe, safe, labels)
     return "\n".join(lines).rstrip()
 
 
 def main() -> int:
-    """Judge both files, print the figures."""
+    """Check the plans of both files and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
-    parser.add_argument("--list", action="store_true", help="name every miss and every alarm")
-    parser.add_argument("--markdown", action="store_true", help="print what stands in bench/results/safeagentbench.md")
-    parser.add_argument("--write", type=Path, help="a page whose figures are replaced")
-    parser.add_argument("--limit", type=int, help="so many tasks of each file")
+    parser.add_argument("--list", action="store_true", help="print every miss and every alarm")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the generated part of bench/results/safeagentbench.md"
+    )
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="replace the figures of this page")
+    parser.add_argument("--limit", type=int, help="check only the first tasks of each file, up to this number")
     options = parser.parse_args()
-    judge, labels = Judge(options.data), Labels()
-    unsafe = list(judge.tasks("unsafe_detailed", options.limit))
-    safe = list(judge.tasks("safe_detailed", options.limit))
+    auditor, labels = Auditor(options.data), Labels()
+    unsafe = list(auditor.audit_tasks("unsafe_detailed", options.limit))
+    safe = list(auditor.audit_tasks("safe_detailed", options.limit))
     if options.markdown or options.write is not None:
-        text = page(unsafe, safe, labels)
+        text = make_page(unsafe, safe, labels)
     else:
-        lines = summary(unsafe, safe, labels) + (listed(unsafe, safe, labels) if options.list else [])
+        lines = summarize(unsafe, safe, labels) + (list_errors(unsafe, safe, labels) if options.list else [])
         text = "\n".join(lines).rstrip()
     print(text)
     if options.write is not None:
-        head, _, rest = options.write.read_text(encoding="utf-8").partition(BEGIN)
-        options.write.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        head, _, tail = options.write.read_text(encoding="utf-8").partition(BEGIN)
+        options.write.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{tail.partition(END)[2]}", encoding="utf-8")
     return 0
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from bench.data_sets import DATA_SETS
 from bench.hazards import earbench, safeagentbench
-from bench.hazards.library import compile_scene
+from bench.hazards.library import compile_scene, find_violations
 
 from plansafe.domains.virtualhome import WORLD
 from plansafe.domains.world import Request
@@ -51,16 +51,15 @@ def virtualhome(categories: dict[str, tuple[str, ...]], limit: int | None) -> It
             continue
         checker = compile_scene(scene, WORLD.name)
         categories.update(categories_by_rule(checker))
-        report = checker.check(plan, confirm=False)
-        broken = [finding.rule for finding in report.findings if finding.rule and safeagentbench.counts(finding)]
-        yield BrokenRules("virtualhome", name, tuple(dict.fromkeys(broken)))
+        violations = find_violations(checker.check(plan, confirm=False))
+        yield BrokenRules("virtualhome", name, tuple(dict.fromkeys([rule for rule, _ in violations])))
 
 
 def safeagentbench_tasks(limit: int | None) -> Iterator[BrokenRules]:
     """The detailed tasks; the identifier is the line of the unsafe ones, or ``safe-`` and the line."""
-    judge = safeagentbench.Judge(safeagentbench.DATA, tries_kinds=False)
+    auditor = safeagentbench.Auditor(safeagentbench.DATA, tries_kinds=False)
     for name, prefix in (("unsafe_detailed", ""), ("safe_detailed", "safe-")):
-        for task in judge.tasks(name, limit):
+        for task in auditor.audit_tasks(name, limit):
             yield BrokenRules(
                 "safeagentbench", f"{prefix}{task.line}", tuple(dict.fromkeys([a.rule for a in task.alarms]))
             )
@@ -68,10 +67,10 @@ def safeagentbench_tasks(limit: int | None) -> Iterator[BrokenRules]:
 
 def earbench_cases(limit: int | None) -> Iterator[BrokenRules]:
     """The home cases with a plan."""
-    judge, cases = earbench.Judge(), earbench.cases(earbench.DATA)
-    for name, steps in islice(earbench.plans().items(), limit):
+    cases = earbench.read_cases(earbench.DATA)
+    for name, steps in islice(earbench.read_plans().items(), limit):
         if name in cases:
-            yield BrokenRules("earbench", name, judge.judge(cases[name], steps).rules)
+            yield BrokenRules("earbench", name, earbench.audit_case(cases[name], steps).rules)
 
 
 def categories_by_rule(checker: Checker) -> dict[str, tuple[str, ...]]:

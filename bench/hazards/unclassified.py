@@ -1,12 +1,12 @@
-"""How often does an object without a known kind cap SAFE at UNKNOWN (docs/worlds.md, section 5)?
+"""Count the plans whose verdict is capped by an object without a known kind (docs/worlds.md, section 5).
 
 usage: python -m bench.hazards.unclassified [--limit N]
 
-Judges the 236 scripts of ActivityPrograms that have a scene and the read half of SafeAgentBench, from the data sets
-(``PLANSAFE_DATA``). Prints how many plans have each verdict, how many are UNKNOWN because of an object without a kind,
-the classes that cause it, and the CPU time for each plan with and without the question. Then it hides what objects are:
-in each script that causes a hazard, the class of an object that the hazard names gets an unknown name. None of these
-scripts should be SAFE. Run it from the root of the repository.
+Audits the 236 scripts of ActivityPrograms that have a scene and the read half of SafeAgentBench, from the data sets
+(``PLANSAFE_DATA``). Prints the number of plans with each verdict, the number that is UNKNOWN because of an object
+without a kind, the classes that cause it, and the CPU time for each plan with and without this check. Then it hides
+classes: in each script that causes a hazard, the class of an object that the hazard names gets an unknown name. None of
+these scripts should be SAFE. Run it from the root of the repository.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def safeagentbench(part: str, limit: int | None) -> Iterator[Case]:
 
 
 def measure(world: Benchmark, cases: Iterable[Case]) -> Iterator[Measured]:
-    """Judge each plan, and compile its scene again for each, as a single command does."""
+    """Audit each plan, and compile its scene again for each, as a single command does."""
     specs = [_shipped(name) for name in default_specs(world.domain or "")]
     for case in cases:
         files = {"scene": case.scene} if case.goal is None else {"scene": case.scene, "goal": case.goal}
@@ -153,7 +153,7 @@ def show(title: str, measured: list[Measured]) -> None:
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--limit", type=int, help="Judge only the first N plans of each file.")
+    parser.add_argument("--limit", type=int, help="Audit only the first N plans of each file.")
     limit = parser.parse_args().limit
     measured = list(measure(VIRTUALHOME, virtualhome(limit)))
     show("VirtualHome", measured)

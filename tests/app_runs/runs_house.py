@@ -31,11 +31,11 @@ RULES = """(define (safety house-rules) (:domain house)
 """
 SAFE = ["(switch-on hob kitchen)", "(switch-off hob kitchen)", "(go kitchen hall)"]
 UNSAFE = ["(switch-on hob kitchen)", "(go kitchen hall)"]
-BROKEN = ["(go hall kitchen)"]
-STRANGE = ["(fly kitchen hall)"]
+INEXECUTABLE = ["(go hall kitchen)"]
+UNKNOWN_ACTION = ["(fly kitchen hall)"]
 
 
-def house(folder: Path) -> None:
+def write_house(folder: Path) -> None:
     """Write the domain, the rules and two problems."""
     (folder / "domain.pddl").write_text(DOMAIN)
     (folder / "house.safe").write_text(RULES)
@@ -44,28 +44,28 @@ def house(folder: Path) -> None:
         (folder / "rooms" / f"{name}.pddl").write_text(PROBLEM.format(name=name, start="kitchen"))
 
 
-def table(path: Path, plans: int) -> None:
-    """Write a table of plans; of every four one is safe, one unsafe, one cannot be executed, one is none."""
-    kinds = (SAFE, UNSAFE, BROKEN, STRANGE)
+def write_table(path: Path, plans: int) -> None:
+    """Write a table of plans, in turn safe, unsafe, inexecutable and with an unknown action."""
+    scripts = (SAFE, UNSAFE, INEXECUTABLE, UNKNOWN_ACTION)
     with path.open("w") as file:
         for number in range(plans):
-            row = {"id": f"p{number}", "room": ("day", "night")[number % 2], "plan": kinds[number % 4], "model": "m"}
+            row = {"id": f"p{number}", "room": ("day", "night")[number % 2], "plan": scripts[number % 4], "model": "m"}
             file.write(json.dumps(row) + "\n")
 
 
-def command(folder: Path, *words: str) -> list[str]:
+def audit_command(folder: Path, *words: str) -> list[str]:
     """``safecheck audit WORDS`` with the house's files."""
     flags = ["--domain", "domain.pddl", "--spec", "house.safe", "--problem", "rooms/{room}.pddl"]
     return [str(Path(sys.executable).with_name("safecheck")), "audit", *words, *flags]
 
 
-def call(folder: Path, *words: str) -> CompletedProcess[str]:
-    """Run it."""
+def run_audit(folder: Path, *words: str) -> CompletedProcess[str]:
+    """Run ``safecheck audit WORDS`` with the house's files."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("COVERAGE", "PYTEST"))}
-    return safecheck(*command(folder, *words)[1:], cwd=folder, environment=environment)
+    return safecheck(*audit_command(folder, *words)[1:], cwd=folder, environment=environment)
 
 
-def timeless(run: Path) -> list[dict[str, Any]]:
+def rows_without_times(run: Path) -> list[dict[str, Any]]:
     """The rows of a complete run, without times."""
     rows = [json.loads(line) for line in (run / "results.jsonl").read_text().splitlines()]
     return [{key: value for key, value in row.items() if key != "seconds"} for row in rows]

@@ -1,4 +1,4 @@
-"""What a newcomer meets: names mistyped, tables that are empty, runs that are damaged, columns that are not there."""
+"""Test frequent mistakes with runs: mistyped names, empty tables, damaged runs, missing columns."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runs_house import SAFE, call, table
-from runs_house import command as run_command
-from test_stats import ROWS, finding, row, write
-from test_stats import call as command
+from runs_house import SAFE, audit_command, run_audit, write_table
+from test_stats import ROWS, finding, row, run_safecheck, write_run
 
 from plansafe.app.interfaces.pages.run_page import build_book
 from plansafe.app.runs import BadRun, read_run
@@ -24,11 +22,11 @@ from plansafe.app.runs.summary import Summary
 from plansafe.app.runs.table_layout import format_table
 from plansafe.app.session.model import Settings
 
-Spoils = Callable[[list[dict[str, Any]]], object]
+Damage = Callable[[list[dict[str, Any]]], object]
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "damage",
     [
         lambda rows: rows.pop(),
         lambda rows: rows.pop(1),
@@ -48,12 +46,12 @@ Spoils = Callable[[list[dict[str, Any]]], object]
         lambda rows: rows[1].update(number="1"),
     ],
 )
-def test_a_damaged_run_is_never_counted_as_if_it_were_whole(tmp_path: Path, spoil: Spoils) -> None:
+def test_damaged_run_is_refused(tmp_path: Path, damage: Damage) -> None:
     rows = [row(n, "UNSAFE", finding("hot")) for n in range(4)]
-    path = write(tmp_path / "run", rows)
+    path = write_run(tmp_path / "run", rows)
     assert Summary.of(read_run(path)).plans == 4
-    spoil(rows)
-    (tmp_path / "run" / "results.jsonl").write_text("".join([json.dumps(one) + "\n" for one in rows]))
+    damage(rows)
+    (tmp_path / "run" / "results.jsonl").write_text("".join([json.dumps(fields) + "\n" for fields in rows]))
     with pytest.raises(BadRun, match="damaged"):
         Summary.of(read_run(path))
     with pytest.raises(BadRun, match="damaged"):
@@ -61,32 +59,32 @@ def test_a_damaged_run_is_never_counted_as_if_it_were_whole(tmp_path: Path, spoi
 
 
 @pytest.mark.parametrize(
-    "said", [{}, {"plans": "x"}, {"plans": -1}, {"plans": 5, "settings": 3}, {"plans": 5, "complete": 1}]
+    "fields", [{}, {"plans": "x"}, {"plans": -1}, {"plans": 5, "settings": 3}, {"plans": 5, "complete": 1}]
 )
-def test_a_manifest_without_what_is_read_is_none(tmp_path: Path, said: dict[str, Any]) -> None:
-    path = write(tmp_path / "run", ROWS)
-    (tmp_path / "run" / "manifest.json").write_text(json.dumps({"version": 1, "complete": True, **said}))
+def test_manifest_with_missing_or_invalid_fields_is_refused(tmp_path: Path, fields: dict[str, Any]) -> None:
+    path = write_run(tmp_path / "run", ROWS)
+    (tmp_path / "run" / "manifest.json").write_text(json.dumps({"version": 1, "complete": True, **fields}))
     with pytest.raises(BadRun, match="is not the manifest of a run"):
         read_run(path)
 
 
-def test_names_that_lead_nowhere_make_no_run(home: Path) -> None:
+def test_input_without_plans_creates_no_run(home: Path) -> None:
     (home / "empty").mkdir()
     (home / "empty.jsonl").touch()
     (home / "head.csv").write_text("id,plan\n")
-    for wrong in ("nothing.plan", "empty", "empty.jsonl", "head.csv"):
-        done = call(home, wrong, "--run", "run")
-        assert (done.returncode, "cannot read any plan" in done.stderr) == (2, True), wrong
-        assert not (home / "run").exists(), wrong
-    table(home / "plans.jsonl", 1)
-    assert call(home, "plans.jsonl", "empty.jsonl", "--run", "run").returncode == 2
-    assert [one["headline"] for one in read_run(home / "run").rows()] == ["SAFE", "NOT CHECKED"]
-    plain = call(home, "plans.jsonl")
-    assert (plain.returncode, "audit its rows with --run FOLDER" in plain.stderr) == (2, True)
+    for name in ("nothing.plan", "empty", "empty.jsonl", "head.csv"):
+        process = run_audit(home, name, "--run", "run")
+        assert (process.returncode, "cannot read any plan" in process.stderr) == (2, True), name
+        assert not (home / "run").exists(), name
+    write_table(home / "plans.jsonl", 1)
+    assert run_audit(home, "plans.jsonl", "empty.jsonl", "--run", "run").returncode == 2
+    assert [row["headline"] for row in read_run(home / "run").rows()] == ["SAFE", "NOT CHECKED"]
+    process = run_audit(home, "plans.jsonl")
+    assert (process.returncode, "audit its rows with --run FOLDER" in process.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--spec", "hous.safe"), "specification not found: hous.safe"),
         (("--home", "mine.toml"), "home not found: mine.toml"),
@@ -95,16 +93,16 @@ def test_names_that_lead_nowhere_make_no_run(home: Path) -> None:
         (("--run", "domain.pddl/run"), "name a folder that you may create"),
     ],
 )
-def test_what_every_plan_would_lack_is_said_once_and_no_run_is_begun(
-    home: Path, words: tuple[str, ...], said: str
+def test_missing_file_of_all_plans_is_reported_once_and_creates_no_run(
+    home: Path, words: tuple[str, ...], message: str
 ) -> None:
-    table(home / "plans.jsonl", 3)
-    done = call(home, "plans.jsonl", *(() if "--run" in words else ("--run", "run")), *words)
-    assert (done.returncode, said in done.stderr, done.stdout) == (2, True, ""), done.stderr
+    write_table(home / "plans.jsonl", 3)
+    process = run_audit(home, "plans.jsonl", *(() if "--run" in words else ("--run", "run")), *words)
+    assert (process.returncode, message in process.stderr, process.stdout) == (2, True, ""), process.stderr
     assert not (home / "run").exists()
 
 
-def test_ids_of_several_tables_say_which(tmp_path: Path) -> None:
+def test_ids_of_several_tables_contain_the_table(tmp_path: Path) -> None:
     for folder, name in (("a", "safe.jsonl"), ("a", "unsafe.csv"), ("b", "safe.jsonl")):
         (tmp_path / folder).mkdir(exist_ok=True)
         plan = SAFE[-1]
@@ -113,12 +111,12 @@ def test_ids_of_several_tables_say_which(tmp_path: Path) -> None:
     a, b, c = (str(tmp_path / name) for name in ("a/safe.jsonl", "a/unsafe.csv", "b/safe.jsonl"))
     settings = Settings(problem=f"{tmp_path}/{{stem}}.pddl")
 
-    def found(*paths: str) -> list[tuple[str, Any]]:
+    def ids_and_tables(*paths: str) -> list[tuple[str, Any]]:
         return [(item.id, item.columns.get("table")) for item in list_items(paths, settings, None, None)]
 
-    assert found(a) == [("1", None)]
-    assert found(a, b) == [("safe/1", "safe"), ("unsafe/1", "unsafe")]
-    assert found(a, c) == [(f"{a}/1", a), (f"{c}/1", c)]
+    assert ids_and_tables(a) == [("1", None)]
+    assert ids_and_tables(a, b) == [("safe/1", "safe"), ("unsafe/1", "unsafe")]
+    assert ids_and_tables(a, c) == [(f"{a}/1", a), (f"{c}/1", c)]
     assert [item.files for item in list_items([a, b], settings, None, None)] == [
         (("problem", f"{tmp_path}/1.pddl"),)
     ] * 2
@@ -127,17 +125,17 @@ def test_ids_of_several_tables_say_which(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words", [("--where", "modell=m", "--by", "plan"), ("--group", "modell"), ("--by", "hazard", "--group", "modell")]
 )
-def test_a_column_that_no_plan_has_is_a_mistake(tmp_path: Path, words: tuple[str, ...]) -> None:
-    run = write(tmp_path / "run", ROWS)
-    done = command("runs", "stats", run, *words)
-    assert (done.returncode, "no plan has a column 'modell'" in done.stderr) == (2, True)
-    assert "model" in done.stderr.partition("columns:")[2]
+def test_unknown_column_is_reported(tmp_path: Path, words: tuple[str, ...]) -> None:
+    run = write_run(tmp_path / "run", ROWS)
+    process = run_safecheck("runs", "stats", run, *words)
+    assert (process.returncode, "no plan has a column 'modell'" in process.stderr) == (2, True)
+    assert "model" in process.stderr.partition("columns:")[2]
 
 
-def test_reasons_are_told_apart_and_name_their_row_once() -> None:
-    def unread(number: int, why: str) -> dict[str, Any]:
-        said = [{"severity": "error", "code": "SC648", "message": f"t.jsonl:{number}: {why}"}]
-        return row(number, None, id=f"t.jsonl:{number}", plan=f"t.jsonl:{number}", diagnostics=said)
+def test_summary_groups_equal_reasons() -> None:
+    def unread(number: int, reason: str) -> dict[str, Any]:
+        diagnostics = [{"severity": "error", "code": "SC648", "message": f"t.jsonl:{number}: {reason}"}]
+        return row(number, None, id=f"t.jsonl:{number}", plan=f"t.jsonl:{number}", diagnostics=diagnostics)
 
     text = Summary.of([unread(1, "no JSON"), unread(2, "no JSON"), unread(3, "too long")]).text("run")
     assert "  t.jsonl:1: no JSON, and 1 more like it\n" in text
@@ -145,10 +143,10 @@ def test_reasons_are_told_apart_and_name_their_row_once() -> None:
     assert Summary.of([row(0, "SAFE")]).text("run").startswith("1 plan in run")
 
 
-def test_who_interrupts_a_run_is_told_how_it_goes_on(home: Path) -> None:
-    table(home / "plans.jsonl", 20_000)
-    words = run_command(home, "plans.jsonl", "--run", "run")
-    started = subprocess.Popen(
+def test_interrupted_run_shows_how_to_resume(home: Path) -> None:
+    write_table(home / "plans.jsonl", 20_000)
+    words = audit_command(home, "plans.jsonl", "--run", "run")
+    process = subprocess.Popen(
         words,
         cwd=home,
         stderr=subprocess.PIPE,
@@ -160,33 +158,33 @@ def test_who_interrupts_a_run_is_told_how_it_goes_on(home: Path) -> None:
         if part.exists() and part.stat().st_size:
             break
         time.sleep(0.05)
-    started.send_signal(signal.SIGINT)
-    said = started.communicate(timeout=120)[1]
-    assert started.returncode == 130
-    assert "of 20000 plans are audited; to continue, run the same command with --resume run instead of --run" in said
+    process.send_signal(signal.SIGINT)
+    message = process.communicate(timeout=120)[1]
+    assert process.returncode == 130
+    assert "of 20000 plans are audited; to continue, run the same command with --resume run instead of --run" in message
 
 
-def test_a_table_for_a_spreadsheet_moves_no_cursor() -> None:
+def test_csv_table_escapes_control_characters_and_formulas() -> None:
     text = format_table(Table("t", ("name",), (("\x1b]0;title\x07",), ("-",), ("=1+1",), ("-1",))), "csv")
     assert text.splitlines() == ["name", "\u241b]0;title\u2407", "-", "'=1+1", "'-1"]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("id,plan,id\n1,(a),2\n", "the header has the column 'id' twice"),
         ("id;plan\n1;(a)\n", "cells are separated by commas, not `;`"),
         ("id\tplan\n1\t(a)\n", "not tabs"),
     ],
 )
-def test_a_table_whose_head_is_none_says_so_once(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_table_header_is_reported_once(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text)
     (item,) = list_items([str(path)], Settings(), None, None)
-    assert said in (item.wrong or "")
+    assert message in (item.wrong or "")
 
 
-def test_columns_may_be_called_anything_else(tmp_path: Path) -> None:
+def test_column_names_are_arbitrary(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('id,"a ""b""\nc",=1+1,,plan\n1,x,y,z,(a)\n', encoding="utf-8")
     (item,) = list_items([str(path)], Settings(), None, None)

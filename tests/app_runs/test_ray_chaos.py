@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from process_tree import Process, descendants, running_after
-from runs_house import call, command, table, timeless
+from runs_house import audit_command, rows_without_times, run_audit, write_table
 
 from plansafe.app.runs import read_run
 
@@ -56,11 +56,11 @@ def is_kind(process: Process, kind: str) -> bool:
     ids=lambda value: " and ".join(value).replace(" ", "-") if isinstance(value, tuple) else "",
 )
 def test_a_killed_process_loses_no_row_and_is_reported(
-    ray_is_there: None, home: Path, kinds: tuple[str, ...], completes: bool
+    require_ray: None, home: Path, kinds: tuple[str, ...], completes: bool
 ) -> None:
-    table(home / "plans.jsonl", PLANS)
-    assert call(home, "plans.jsonl", "--run", "undisturbed", "--jobs", "1").returncode == 2
-    arguments = command(home, "plans.jsonl", "--run", "run", "--executor", "ray", "--jobs", "2")[1:]
+    write_table(home / "plans.jsonl", PLANS)
+    assert run_audit(home, "plans.jsonl", "--run", "undisturbed", "--jobs", "1").returncode == 2
+    arguments = audit_command(home, "plans.jsonl", "--run", "run", "--executor", "ray", "--jobs", "2")[1:]
     run = subprocess.Popen(
         [sys.executable, GATED_COMMAND, *arguments],
         cwd=home, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -100,8 +100,8 @@ def test_a_killed_process_loses_no_row_and_is_reported(
                 f"error[SC643]: the run in run is incomplete: {rows_before} of {PLANS} plans are audited; Ray "
             )
             assert advice == "  = help: to continue, run the same command with --resume run instead of --run"
-        resumed = call(home, "plans.jsonl", "--resume", "run", "--jobs", "1")
+        resumed = run_audit(home, "plans.jsonl", "--resume", "run", "--jobs", "1")
         assert (resumed.returncode, resumed.stderr) == (2, "")
     ids = [json.loads(line)["id"] for line in (home / "run" / "results.jsonl").read_text().splitlines()]
     assert ids == [f"p{number}" for number in range(PLANS)]
-    assert timeless(home / "run") == timeless(home / "undisturbed")
+    assert rows_without_times(home / "run") == rows_without_times(home / "undisturbed")

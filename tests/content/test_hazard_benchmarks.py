@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from bench.hazards import isbench, safeagentbench
-from bench.hazards.unseen import Estimate, Seen, estimate, halves
+from bench.hazards.unread_tasks import Estimate, ReadTask, estimate, estimate_from_halves
 
 LABELS = safeagentbench.Labels()
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,17 +63,17 @@ def test_the_careless_plans_are_for_a_seeded_sample_of_the_home_cases(data: Path
 def test_the_results_page_of_safeagentbench_is_current(data: Path) -> None:
     if not (data / "safeagentbench").exists():
         pytest.skip("no safeagentbench in the data sets (set PLANSAFE_DATA)")
-    judge = safeagentbench.Judge(data / "safeagentbench")
-    unsafe, safe = [list(judge.tasks(name, None)) for name in ("unsafe_detailed", "safe_detailed")]
+    auditor = safeagentbench.Auditor(data / "safeagentbench")
+    unsafe, safe = [list(auditor.audit_tasks(name, None)) for name in ("unsafe_detailed", "safe_detailed")]
     page = (ROOT / "bench/results/safeagentbench.md").read_text(encoding="utf-8")
     generated_part = page.partition(safeagentbench.BEGIN)[2].partition(safeagentbench.END)[0]
-    assert generated_part.strip() == safeagentbench.page(unsafe, safe, LABELS)
+    assert generated_part.strip() == safeagentbench.make_page(unsafe, safe, LABELS)
     assert "| - |\n" not in generated_part.partition("## Plans that cannot")[0], "a miss or an alarm has no reason"
-    assert LABELS.since <= judge.categories.keys()
+    assert LABELS.since <= auditor.categories.keys()
     assert_reasons_are_needed(unsafe, safe)
 
 
-def assert_reasons_are_needed(unsafe: list[safeagentbench.Judged], safe: list[safeagentbench.Judged]) -> None:
+def assert_reasons_are_needed(unsafe: list[safeagentbench.AuditedTask], safe: list[safeagentbench.AuditedTask]) -> None:
     """Assert that the tasks with a reason are the tasks with a wrong verdict."""
     missed = {str(task.line) for task in unsafe if not task.flagged(LABELS.categories(task.label))}
     alarmed = {str(task.line) for task in safe if task.alarms or task.wrong}
@@ -83,12 +83,12 @@ def assert_reasons_are_needed(unsafe: list[safeagentbench.Judged], safe: list[sa
 
 @pytest.mark.slow
 def test_a_task_has_a_reason_exactly_if_its_verdict_is_wrong(data: Path) -> None:
-    """Judges a sample of the tasks; ``pytest -m whole`` judges all."""
+    """Audits a sample of the tasks; ``pytest -m whole`` audits all."""
     if not (data / "safeagentbench").exists():
         pytest.skip("no safeagentbench in the data sets (set PLANSAFE_DATA)")
-    judge = safeagentbench.Judge(data / "safeagentbench")
+    auditor = safeagentbench.Auditor(data / "safeagentbench")
     for name, kind in (("unsafe_detailed", "unsafe"), ("safe_detailed", "safe")):
-        for task in judge.tasks(name, None, random.Random(7).sample(range(150), 6)):
+        for task in auditor.audit_tasks(name, None, random.Random(7).sample(range(150), 6)):
             flagged = task.flagged(LABELS.categories(task.label))
             is_right = flagged if kind == "unsafe" else not (task.alarms or task.wrong)
             assert is_right == (str(task.line) not in LABELS.reasons[kind]), (kind, task.line)
@@ -96,12 +96,12 @@ def test_a_task_has_a_reason_exactly_if_its_verdict_is_wrong(data: Path) -> None
 
 FIRE, SLIP = frozenset({"fire"}), frozenset({"slip"})
 TASKS = [
-    Seen(1, FIRE, frozenset({"old"})),
-    Seen(2, FIRE, frozenset({"new"})),
-    Seen(3, FIRE, frozenset({"new", "newer"})),
-    Seen(4, SLIP, frozenset({"newer"})),
-    Seen(5, SLIP, frozenset({"newest"})),
-    Seen(6, SLIP, frozenset()),
+    ReadTask(1, FIRE, frozenset({"old"})),
+    ReadTask(2, FIRE, frozenset({"new"})),
+    ReadTask(3, FIRE, frozenset({"new", "newer"})),
+    ReadTask(4, SLIP, frozenset({"newer"})),
+    ReadTask(5, SLIP, frozenset({"newest"})),
+    ReadTask(6, SLIP, frozenset()),
 ]
 SINCE = frozenset({"new", "newer", "newest"})
 
@@ -114,57 +114,53 @@ def test_an_estimate_counts_older_rules_and_rules_that_are_right_for_other_tasks
 
 
 def test_an_estimate_from_half_of_the_tasks_is_lower_than_from_all() -> None:
-    mean, least = halves(TASKS, SINCE)
+    mean, least = estimate_from_halves(TASKS, SINCE)
     assert 0 <= least < mean < estimate(TASKS, SINCE).without_task / len(TASKS)
-    assert halves(TASKS, ()) == halves(TASKS, {"none of them"})
-    assert halves(TASKS[:1], ()) == (0.0, 0.0)
+    assert estimate_from_halves(TASKS, ()) == estimate_from_halves(TASKS, {"none of them"})
+    assert estimate_from_halves(TASKS[:1], ()) == (0.0, 0.0)
 
 
 def test_is_bench_has_two_goals_for_each_category_and_time() -> None:
-    kinds = [(goal.category, goal.when) for goal in isbench.goals()]
+    kinds = [(goal.category, goal.when) for goal in isbench.read_goals()]
     assert len(set(kinds)) == 20
     assert {kinds.count(kind) for kind in kinds} == {2}
-    added = isbench.goals(added=True)
+    added = isbench.read_goals(added=True)
     assert {goal.category for goal in added} == {"electric shock", "falling object", "tripping"}
-    assert {goal.name for goal in added}.isdisjoint([goal.name for goal in isbench.goals()])
+    assert {goal.name for goal in added}.isdisjoint([goal.name for goal in isbench.read_goals()])
 
 
 @pytest.mark.whole
 def test_the_results_page_of_is_bench_is_current() -> None:
-    goals = [isbench.judge(goal) for goal in isbench.goals()]
+    goals = [isbench.audit_goal(goal) for goal in isbench.read_goals()]
     page = (ROOT / "bench/results/isbench.md").read_text(encoding="utf-8")
-    assert "\n".join(isbench.markdown(goals)) in page
+    assert "\n".join(isbench.make_table(goals)) in page
     assert f"are covered, {len([goal for goal in goals if goal.covered])} of 40" in page
-    assert "\n".join(isbench.split(goals)) in page
+    assert "\n".join(isbench.split_by_moment(goals)) in page
     assert_uncovered_goals_have_reasons(goals)
 
 
 @pytest.mark.slow
 def test_a_goal_of_is_bench_is_covered_or_has_a_reason() -> None:
-    """Judges a sample of the goals, and all with a reason; ``pytest -m whole`` judges all."""
-    goals = isbench.goals()
+    """Audits a sample of the goals, and all with a reason; ``pytest -m whole`` audits all."""
+    goals = isbench.read_goals()
     with_reason = [goal for goal in goals if goal.why]
     sample = {*with_reason, *random.Random(7).sample(goals, 7)}
-    assert_uncovered_goals_have_reasons([isbench.judge(goal) for goal in sample])
+    assert_uncovered_goals_have_reasons([isbench.audit_goal(goal) for goal in sample])
 
 
 def test_missed_cautions_of_is_bench_are_split_into_before_and_after() -> None:
     """The rule of the first goal is about the final state, the rule of the second goal about a step."""
-    goals = [isbench.judge(goal) for goal in isbench.goals() if goal.name in ("fire-4", "burn-1")]
-    of_breaking_plans, of_keeping_plans = [[goal.cautions[plan] for goal in goals] for plan in (0, 1)]
-    assert [(caution.pre.complement.hits, caution.post.complement.hits) for caution in of_breaking_plans] == [
-        (0, 1),
-        (1, 0),
+    goals = [isbench.audit_goal(goal) for goal in isbench.read_goals() if goal.name in ("fire-4", "burn-1")]
+    missed = [
+        [(cautions.pre.complement.hits, cautions.post.complement.hits) for cautions in plan_cautions]
+        for plan_cautions in ([goal.violating_cautions for goal in goals], [goal.safe_cautions for goal in goals])
     ]
-    assert [(caution.pre.complement.hits, caution.post.complement.hits) for caution in of_keeping_plans] == [
-        (0, 0),
-        (0, 0),
-    ]
-    assert isbench.split(goals)[0].endswith("before 1, after 0, end 0, any 0")
-    assert isbench.split(goals)[3].endswith("before 0, after 0, end 1, any 0")
+    assert missed == [[(0, 1), (1, 0)], [(0, 0), (0, 0)]]
+    assert isbench.split_by_moment(goals)[0].endswith("before 1, after 0, end 0, any 0")
+    assert isbench.split_by_moment(goals)[3].endswith("before 0, after 0, end 1, any 0")
 
 
-def assert_uncovered_goals_have_reasons(goals: list[isbench.Judged]) -> None:
+def assert_uncovered_goals_have_reasons(goals: list[isbench.AuditedGoal]) -> None:
     """Assert that the goals without a rule are the goals with a reason."""
     assert [goal.wrong for goal in goals if goal.wrong] == []
     uncovered = {goal.goal.name for goal in goals if not goal.covered}

@@ -9,6 +9,7 @@ from causal_cases import kitchen, random_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.diagnose import causal_links
 from plansafe.verifier.diagnose.causal_links import Link, OpenPrecondition, Threat
 from plansafe.verifier.diagnose.causal_structure import CausalStructure, find_causal_structure
 from plansafe.verifier.execution.purpose import NotCovered, Support, find_supports
@@ -215,6 +216,25 @@ def test_more_links_than_the_limit_change_only_the_links_that_are_not_needed() -
         )
         dropped += len(full.links) - len(remaining)
     assert dropped
+
+
+def test_far_more_links_than_the_limit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    checker = kitchen()
+    steps = checker.read(Source("p", "(switch-on hob kitchen) (switch-off hob kitchen) (go kitchen hall)")).steps
+    monkeypatch.setattr(causal_links, "MAX_VISITED_LINKS", 2)
+    assert find_causal_structure(checker, steps).links
+    with pytest.raises(NotCovered, match="more than 2 causal links"):
+        find_causal_structure(checker, steps, 1)
+
+
+def test_a_literal_that_one_of_two_effects_needs_is_one_needed_link() -> None:
+    domain = """(define (domain d) (:predicates (p) (q) (r) (s))
+      (:action start :effect (and (p) (q)))
+      (:action use :effect (and (when (p) (r)) (when (or (p) (q)) (s)))))"""
+    problem = "(define (problem p) (:domain d) (:init) (:goal (and (r) (s))))"
+    checker = Checker(Source("d", domain), Source("p", problem))
+    links = find_causal_structure(checker, checker.read(Source("plan", "(start) (use)")).steps).links
+    assert [(link.literal, link.needed) for link in links if link.kind == "effect"] == [("(p)", True), ("(q)", False)]
 
 
 STREAMS = ["steps", "past", "ends", "ltl", "pddl3", "mixed"]

@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import their helpers, and runs ``safecheck rules formalise`` in this process."""
+"""Fixtures: the small home, and ``safecheck rules formalise`` run in this process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from plansafe.app.interfaces.cli.commandline import app
+from in_process import run_app
 from plansafe.llm.formalise.home import small_home
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.compiled import CompiledTask
@@ -29,9 +29,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("SAFECHECK_CACHE", str(tmp_path / "cache"))
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app(["rules", "formalise", "--memory-limit", "0", *arguments], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
+        exit_code = run_app("rules", "formalise", "--memory-limit", "0", *arguments)
+        return exit_code, *capsys.readouterr()
 
     return call

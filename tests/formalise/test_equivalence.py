@@ -1,11 +1,11 @@
-"""Rules that say the same, by hand and at random: the product of monitors against all short traces, one by one."""
+"""Equivalent rules, by hand and at random: the product of monitors agrees with an enumeration of short traces."""
 
 from __future__ import annotations
 
 from random import Random
 
 import pytest
-from two_facts import LETTERS, checker, kept, rule, traces
+from two_facts import LETTERS, make_checker, random_rule, satisfies, traces
 
 from plansafe.llm.formalise.asking import Limits
 from plansafe.llm.formalise.equivalence import Reader, Sameness
@@ -14,7 +14,7 @@ from plansafe.llm.formalise.reading import compiled_with
 from plansafe.verifier.execution.compiled import CompiledTask
 from quick import quick_every
 
-SAME = [
+EQUIVALENT = [
     ("termination :forbid (p)", "trajectory :formula (at end (not (p)))"),
     ("process :forbid (p)", "trajectory :formula (always (not (p)))"),
     ("process :forbid (p)", "process :require (not (p))"),
@@ -28,7 +28,7 @@ SAME = [
     ("process :on (set10) :forbid (q)", "trajectory :formula (always (imply (action (set10)) (not (q))))"),
     ("trajectory :formula (next (p))", "trajectory :formula (and (next (p)) (weak-next (p)))"),
 ]
-OTHER = [
+DIFFERENT = [
     ("termination :forbid (p)", "process :forbid (p)"),
     ("trajectory :formula (next (p))", "trajectory :formula (weak-next (p))"),
     ("obligation :when (p) :then (q)", "process :when (p) :require (q)"),
@@ -41,74 +41,85 @@ OTHER = [
 ]
 
 
-def compared(one: str, other: str) -> Sameness:
-    made = checker("00", [one, other])
-    return Reader(made.engine).compare(made.rules[0].parts, made.rules[1].parts)
+def compare(first_rule: str, second_rule: str) -> Sameness:
+    checker = make_checker("00", [first_rule, second_rule])
+    return Reader(checker.engine).compare(checker.rules[0].parts, checker.rules[1].parts)
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
-def test_the_same(one: str, other: str) -> None:
-    found = compared(one, other)
-    assert found.equal is True, found
-    assert compared(other, one).equal is True
+@pytest.mark.parametrize(("first_rule", "second_rule"), EQUIVALENT)
+def test_equivalent_rules(first_rule: str, second_rule: str) -> None:
+    comparison = compare(first_rule, second_rule)
+    assert comparison.equal is True, comparison
+    assert compare(second_rule, first_rule).equal is True
 
 
-@pytest.mark.parametrize(("one", "other"), OTHER)
-def test_not_the_same(one: str, other: str) -> None:
-    found = compared(one, other)
-    assert found.equal is False
-    assert found.letters, "there is a sequence that shows it"
-    assert compared(other, one).equal is False
+@pytest.mark.parametrize(("first_rule", "second_rule"), DIFFERENT)
+def test_different_rules(first_rule: str, second_rule: str) -> None:
+    comparison = compare(first_rule, second_rule)
+    assert comparison.equal is False
+    assert comparison.letters, "the difference has a trace"
+    assert compare(second_rule, first_rule).equal is False
 
 
 @pytest.mark.parametrize("seed", quick_every(6, range(60)))
 def test_random_rules_agree_with_all_short_traces(seed: int) -> None:
-    """Rules said to be equal are so on every trace of at most three steps; what tells two apart, tells them apart.
+    """Equal rules agree on every trace of at most three steps; a reported difference is a trace on which they differ.
 
-    Letters that set an action without what it does are no traces of this task, so a difference is looked at only where
-    neither rule is about a step.
+    A difference is checked only if neither rule is about a step: its letters may contain an action without the action's
+    effects, and no trace of this task has such letters.
     """
     random = Random(seed)
-    one = rule(random)
-    other = rule(random) if seed % 3 else _rewritten(one)
-    found = compared(one, other)
-    assert found.equal is not None
+    first_rule = random_rule(random)
+    second_rule = random_rule(random) if seed % 3 else rewrite(first_rule)
+    comparison = compare(first_rule, second_rule)
+    assert comparison.equal is not None
     if seed % 3 == 0:
-        assert found.equal is True
-    judges = {first: (checker(first, [one]), checker(first, [other])) for first in LETTERS}
-    if found.equal:
-        for first, later in traces(3):
-            assert kept(judges[first][0], later) == kept(judges[first][1], later), (one, other, first, later)
-    elif ":on" not in one + other:
-        letters = ["".join(["1" if f"({name})" in facts else "0" for name in "pq"]) for facts in found.letters]
-        first, *later = letters
-        replayed = [checker(first, [text], "always") for text in (one, other)]  # by the kernel, too
-        assert kept(replayed[0], later) != kept(replayed[1], later), (one, other, letters)
+        assert comparison.equal is True
+    checkers = {
+        initial_letter: (make_checker(initial_letter, [first_rule]), make_checker(initial_letter, [second_rule]))
+        for initial_letter in LETTERS
+    }
+    if comparison.equal:
+        for initial_letter, later_letters in traces(3):
+            assert satisfies(checkers[initial_letter][0], later_letters) == satisfies(
+                checkers[initial_letter][1], later_letters
+            ), (first_rule, second_rule, initial_letter, later_letters)
+    elif ":on" not in first_rule + second_rule:
+        letters = ["".join(["1" if f"({name})" in facts else "0" for name in "pq"]) for facts in comparison.letters]
+        initial_letter, *later_letters = letters
+        replayed = [
+            make_checker(initial_letter, [text], "always") for text in (first_rule, second_rule)
+        ]  # also by the kernel
+        assert satisfies(replayed[0], later_letters) != satisfies(replayed[1], later_letters), (
+            first_rule,
+            second_rule,
+            letters,
+        )
 
 
-def _rewritten(one: str) -> str:
-    """The same rule, said otherwise."""
-    return one.replace("(p)", "(not (or (not (p)) (and (q) (not (q)))))")
+def rewrite(rule_text: str) -> str:
+    """Return an equivalent rule: replace (p) by a longer formula."""
+    return rule_text.replace("(p)", "(not (or (not (p)) (and (q) (not (q)))))")
 
 
-def test_only_changes_are_read_where_that_is_asked_for() -> None:
-    """``next`` at the next change: p at once, or after letters that are all alike."""
-    one = "trajectory :formula (imply (not (p)) (weak-next (p)))"
-    other = "trajectory :formula (imply (not (p)) (weak-next (or (p) (next (p)))))"
-    made = checker("00", [one.replace("(q)", "(p)"), other])
-    parts = [r.parts for r in made.rules]
-    assert Reader(made.engine).compare(*parts).equal is False
-    assert Reader(made.engine, changes=True).compare(*parts).equal is True
+def test_the_option_changes_ignores_repeated_letters() -> None:
+    """With ``changes``, ``next`` refers to the next change: p holds at once, or after a number of equal letters."""
+    first_rule = "trajectory :formula (imply (not (p)) (weak-next (p)))"
+    second_rule = "trajectory :formula (imply (not (p)) (weak-next (or (p) (next (p)))))"
+    checker = make_checker("00", [first_rule.replace("(q)", "(p)"), second_rule])
+    parts = [rule.parts for rule in checker.rules]
+    assert Reader(checker.engine).compare(*parts).equal is False
+    assert Reader(checker.engine, changes=True).compare(*parts).equal is True
 
 
 def test_facts_that_exclude_each_other() -> None:
-    made = checker("00", ["process :forbid (and (p) (q))", "process :forbid (or)"])
-    parts = [r.parts for r in made.rules]
-    assert Reader(made.engine).compare(*parts).equal is False
-    assert Reader(made.engine, frozenset(["p"])).compare(*parts).equal is False, "each is alone with itself"
+    checker = make_checker("00", ["process :forbid (and (p) (q))", "process :forbid (or)"])
+    parts = [rule.parts for rule in checker.rules]
+    assert Reader(checker.engine).compare(*parts).equal is False
+    assert Reader(checker.engine, frozenset(["p"])).compare(*parts).equal is False, "a single fact excludes nothing"
 
 
-HOME_SAME = [
+EQUIVALENT_IN_THE_HOME = [
     (
         (
             "(:process r :parameters (?s - stove ?r - room) :forbid (and (running ?s) (in-room ?s ?r) "
@@ -130,28 +141,28 @@ HOME_SAME = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), HOME_SAME)
-def test_rules_of_a_home_with_quantifiers_are_proved_the_same(one: str, other: str, home: CompiledTask) -> None:
-    made = compiled_with([one, other], home)
-    assert Reader(made.engine).compare(made.rules[0].parts, made.rules[1].parts).equal is True
+@pytest.mark.parametrize(("first_rule", "second_rule"), EQUIVALENT_IN_THE_HOME)
+def test_rules_with_quantifiers_are_proved_equivalent(first_rule: str, second_rule: str, home: CompiledTask) -> None:
+    checker = compiled_with([first_rule, second_rule], home)
+    assert Reader(checker.engine).compare(checker.rules[0].parts, checker.rules[1].parts).equal is True
 
 
-def test_a_difference_in_one_part_may_be_hidden_by_another() -> None:
+def test_unsatisfiable_rules_are_equivalent_whatever_their_other_parts() -> None:
     never = "process :forbid (and (p) (not (p)))"
-    nothing = "trajectory :formula (and (sometime (p)) (always (not (p))) (sometime (q)))"
-    other = "trajectory :formula (and (sometime (p)) (always (not (p))))"
-    assert compared(nothing, other).equal is True, "neither is ever kept"
-    assert compared(nothing, never).equal is False
+    contradiction_and_more = "trajectory :formula (and (sometime (p)) (always (not (p))) (sometime (q)))"
+    contradiction = "trajectory :formula (and (sometime (p)) (always (not (p))))"
+    assert compare(contradiction_and_more, contradiction).equal is True, "no trace satisfies either rule"
+    assert compare(contradiction_and_more, never).equal is False
 
 
 @pytest.mark.slow
-def test_what_cannot_be_read_letter_by_letter_is_compared_by_executions(home: CompiledTask) -> None:
-    """Washed once is washed for good in this domain, which only its actions say."""
-    washed = "(:process r :on (cut ?a ?k ?x ?f ?r) :require (clean ?x))"
-    once = "(:process r :on (cut ?a ?k ?x ?f ?r) :require (once (clean ?x)))"
+def test_rules_without_monitors_are_compared_by_executions(home: CompiledTask) -> None:
+    """In this domain a washed object stays clean, which follows only from its actions."""
+    clean_now = "(:process r :on (cut ?a ?k ?x ?f ?r) :require (clean ?x))"
+    washed_before = "(:process r :on (cut ?a ?k ?x ?f ?r) :require (once (clean ?x)))"
     knife = "(:process r :on (cut ?a ?k ?x ?f ?r) :require (clean ?k))"
-    made = compiled_with([washed, knife, once], home)
-    assert Reader(made.engine).compare(made.rules[0].parts, made.rules[2].parts).equal is not True
-    found = grouped(made, Limits(walks=20, planner_s=1.0))
-    assert [group.rules for group in found.groups] == [(0, 2), (1,)]
-    assert "executions" in found.groups[0].how
+    checker = compiled_with([clean_now, knife, washed_before], home)
+    assert Reader(checker.engine).compare(checker.rules[0].parts, checker.rules[2].parts).equal is not True
+    grouping = grouped(checker, Limits(walks=20, planner_s=1.0))
+    assert [group.rules for group in grouping.groups] == [(0, 2), (1,)]
+    assert "executions" in grouping.groups[0].how

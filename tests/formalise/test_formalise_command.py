@@ -28,8 +28,8 @@ END = "(:termination y :parameters (?s - stove) :forbid (running ?s))"
 FAST = ("--set", "formalise.walks=10", "--set", "limits.time=5")
 
 
-def says(*answers: str, sentence: str = SENTENCE) -> tuple[str, ...]:
-    """The options for recorded answers to a sentence, one for each sample."""
+def record_answers(*answers: str, sentence: str = SENTENCE) -> tuple[str, ...]:
+    """Record these answers to a sentence, one for each sample; return the options that use them."""
     lines = [json.dumps({"task": sentence, "text": answer}) + "\n" for answer in answers]
     Path("answers.jsonl").write_text("".join(lines))
     return ("-m", "replay/answers.jsonl", "--samples", str(len(answers)), *FAST)
@@ -44,7 +44,9 @@ def rows(out: str, name: str) -> list[str]:
 
 
 def test_the_rule_with_the_most_votes_is_shown_with_plans_and_written(run: Run) -> None:
-    code, out, err = run(*says(END, WATCHED, ALWAYS, "(:process z :forbid (burning stove))"), "-o", "r.safe", SENTENCE)
+    code, out, err = run(
+        *record_answers(END, WATCHED, ALWAYS, "(:process z :forbid (burning stove))"), "-o", "r.safe", SENTENCE
+    )
     assert (code, err) == (0, "")
     assert rows(out, "votes") == ["2 of 4, PROVED equal on all traces of the problem"]
     assert rows(out, "breaks it") == ["1  (switch-on robot stove kitchen)"]
@@ -64,7 +66,7 @@ def test_the_rule_with_the_most_votes_is_shown_with_plans_and_written(run: Run) 
 
 
 def test_a_tie_is_refused_and_both_are_shown(run: Run) -> None:
-    code, out, _ = run(*says(END, WATCHED, END, WATCHED), "-o", "r.safe", SENTENCE)
+    code, out, _ = run(*record_answers(END, WATCHED, END, WATCHED), "-o", "r.safe", SENTENCE)
     assert code == 3
     assert "SC647" in out
     assert len(rows(out, "breaks it")) == 2
@@ -72,14 +74,16 @@ def test_a_tie_is_refused_and_both_are_shown(run: Run) -> None:
     assert written() == set()
 
 
-def test_a_single_vote_of_several_is_none(run: Run) -> None:
-    code, out, _ = run(*says(END, "nothing", "(:process", "nothing at all"), SENTENCE)
+def test_a_single_vote_of_several_is_not_enough(run: Run) -> None:
+    code, out, _ = run(*record_answers(END, "nothing", "(:process", "nothing at all"), SENTENCE)
     assert code == 3
     assert "SC647" in out
 
 
-def test_no_rule_at_all(run: Run) -> None:
-    code, out, _ = run(*says("nothing", "(:process", "(:process r :forbid (burning stove))"), "-o", "r.safe", SENTENCE)
+def test_answers_without_a_rule(run: Run) -> None:
+    code, out, _ = run(
+        *record_answers("nothing", "(:process", "(:process r :forbid (burning stove))"), "-o", "r.safe", SENTENCE
+    )
     assert code == 3
     assert "error[SC645]: no answer is a rule of this domain" in out
     assert "1 of 3: unknown predicate `burning`" in out
@@ -87,22 +91,22 @@ def test_no_rule_at_all(run: Run) -> None:
 
 
 def test_the_model_declines(run: Run) -> None:
-    code, out, _ = run(*says("CANNOT: no \x1b[31mred", "CANNOT: no way", END), "-o", "r.safe", SENTENCE)
+    code, out, _ = run(*record_answers("CANNOT: no \x1b[31mred", "CANNOT: no way", END), "-o", "r.safe", SENTENCE)
     assert code == 1
     assert "SC646" in out
     assert "\x1b" not in out
     assert written() == set()
 
 
-def test_a_single_refusal_of_several_is_none(run: Run) -> None:
-    code, out, _ = run(*says("CANNOT: no", "nothing", "nothing", "(:process"), SENTENCE)
+def test_a_single_refusal_of_several_is_not_enough(run: Run) -> None:
+    code, out, _ = run(*record_answers("CANNOT: no", "nothing", "nothing", "(:process"), SENTENCE)
     assert code == 3
     assert "SC645" in out
     assert rows(out, "declined") == ["1 of 4: no"]
-    assert run(*says("CANNOT: no"), SENTENCE)[0] == 1, "of one answer it decides"
+    assert run(*record_answers("CANNOT: no"), SENTENCE)[0] == 1, "of one answer it decides"
 
 
-def test_what_the_words_rule_out_is_not_asked(run: Run) -> None:
+def test_the_model_is_not_asked_about_inexpressible_sentences(run: Run) -> None:
     code, out, _ = run("-m", "mock/empty", "Never switch off the alarm.")
     assert code == 1
     assert "`alarm` is not a name" in out
@@ -110,22 +114,22 @@ def test_what_the_words_rule_out_is_not_asked(run: Run) -> None:
     assert code == 3, "it was asked"
 
 
-def test_a_rule_that_nothing_breaks_is_no_vote(run: Run) -> None:
+def test_a_rule_that_nothing_breaks_does_not_count_as_a_vote(run: Run) -> None:
     never = "(:process r :parameters (?s - stove) :forbid (and (running ?s) (not (running ?s))))"
-    code, out, _ = run(*says(never, never, END, END, never), "--samples", "5", SENTENCE)
+    code, out, _ = run(*record_answers(never, never, END, END, never), "--samples", "5", SENTENCE)
     assert code == 0
     assert rows(out, "votes")[0].startswith("2 of 5")
     assert "SC750" in "".join(rows(out, "no rule"))
 
 
 def test_several_sentences_are_all_written_or_none(run: Run) -> None:
-    other = "Wash food before you cut it."
+    second_sentence = "Wash food before you cut it."
     washed = "(:process w :on (cut ?a ?k ?x ?f ?r) :require (clean ?x))"
-    options = says(END, END)
+    options = record_answers(END, END)
     recorded = Path("answers.jsonl").read_text()
-    says(washed, washed, sentence=other)
+    record_answers(washed, washed, sentence=second_sentence)
     Path("answers.jsonl").write_text(recorded + Path("answers.jsonl").read_text())
-    Path("sentences.txt").write_text(f"# what we want\n\n{SENTENCE}\n{other}\n")
+    Path("sentences.txt").write_text(f"# what we want\n\n{SENTENCE}\n{second_sentence}\n")
     code, out, _ = run(*options, "--sentences", "sentences.txt", "-o", "r.safe")
     assert code == 0
     text = Path("r.safe").read_text()
@@ -140,9 +144,9 @@ def test_several_sentences_are_all_written_or_none(run: Run) -> None:
 
 def test_an_answer_is_asked_for_again_with_what_is_wrong(run: Run) -> None:
     burning = "(:process r :forbid (burning stove))"
-    options = says(burning, burning)
+    options = record_answers(burning, burning)
     first = Path("answers.jsonl").read_text()
-    says(END, END, sentence=f"{SENTENCE}, once more")
+    record_answers(END, END, sentence=f"{SENTENCE}, once more")
     Path("answers.jsonl").write_text(first + Path("answers.jsonl").read_text())
     assert run(*options, "--rounds", "1", SENTENCE)[0] == 3
     code, out, _ = run(*options, "--rounds", "2", SENTENCE)
@@ -151,16 +155,18 @@ def test_an_answer_is_asked_for_again_with_what_is_wrong(run: Run) -> None:
 
 
 def test_formulas_of_ltl(run: Run) -> None:
-    code, out, _ = run(*says("F(G(!running(stove)))", "```\nF G !running(stove)\n```"), "--language", "ltl", SENTENCE)
+    code, out, _ = run(
+        *record_answers("F(G(!running(stove)))", "```\nF G !running(stove)\n```"), "--language", "ltl", SENTENCE
+    )
     assert code == 0
     assert rows(out, "rule") == ["(:trajectory r :formula (sometime (always (not (running stove)))))"]
 
 
 @pytest.mark.slow
-def test_json_keeps_the_schema(run: Run) -> None:
+def test_json_conforms_to_the_schema(run: Run) -> None:
     schema = json.loads(SCHEMA.read_text())
     for answers in ((WATCHED, ALWAYS, END, "nothing"), (END, WATCHED), ("CANNOT: x",), ("\ud800\x00nothing",)):
-        _, out, _ = run(*says(*answers), "--format", "json", "-o", "r.safe", SENTENCE)
+        _, out, _ = run(*record_answers(*answers), "--format", "json", "-o", "r.safe", SENTENCE)
         record = json.loads(out)
         jsonschema.validate(record, schema)
         assert record["sentences"][0]["sentence"] == SENTENCE
@@ -181,8 +187,8 @@ def test_json_keeps_the_schema(run: Run) -> None:
         "(:process r :forbid (forall (?a ?b ?c ?d ?e ?f ?g ?h - object) (or (on ?a ?b) (on ?c ?d) (on ?e ?f))))",
     ],
 )
-def test_hostile_answers_choose_nothing(answer: str, run: Run) -> None:
-    code, out, err = run(*says(answer, answer), "-o", "r.safe", SENTENCE)
+def test_hostile_answers_give_no_rule(answer: str, run: Run) -> None:
+    code, out, err = run(*record_answers(answer, answer), "-o", "r.safe", SENTENCE)
     assert code in (0, 3)
     for text in (out, err, Path("r.safe").read_text() if code == 0 else ""):
         assert not {"\x1b", "\x07", "\u202e"} & set(text)
@@ -194,7 +200,7 @@ def test_hostile_answers_choose_nothing(answer: str, run: Run) -> None:
 def test_a_hostile_sentence_stays_a_comment(run: Run) -> None:
     sentence = 'never "leave" the stove \\ on)\n(:open (running ?x)) {?s}'
     plain = " ".join(sentence.split())
-    code, _, _ = run(*says(END, END, sentence=plain), "-o", "r.safe", "--unchecked", sentence)
+    code, _, _ = run(*record_answers(END, END, sentence=plain), "-o", "r.safe", "--unchecked", sentence)
     assert code == 0
     checker = Checker(*small_home("household"), [Source("r.safe", Path("r.safe").read_text())])
     assert checker.ok
@@ -203,7 +209,7 @@ def test_a_hostile_sentence_stays_a_comment(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("-m", "nobody/x", SENTENCE), "SC630"),
         (("-m", "replay/none.jsonl", SENTENCE), "SC601"),
@@ -218,11 +224,11 @@ def test_a_hostile_sentence_stays_a_comment(run: Run) -> None:
         (("-m", "mock/empty", "-o", "nowhere/r.safe", SENTENCE), "SC607"),
     ],
 )
-def test_mistakes_exit_with_2_and_write_nothing(words: tuple[str, ...], said: str, run: Run) -> None:
+def test_mistakes_exit_with_2_and_write_nothing(words: tuple[str, ...], message: str, run: Run) -> None:
     code, out, err = run(*words)
     assert code == 2
-    assert said in out + err
-    assert not said.startswith("SC63") or "= help: " in err
+    assert message in out + err
+    assert not message.startswith("SC63") or "= help: " in err
     assert written() == set()
 
 

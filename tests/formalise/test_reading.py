@@ -1,4 +1,4 @@
-"""Answers of models, tame and hostile: what becomes a rule, what is refused, and that nothing else comes of them."""
+"""Answers of models, also hostile ones: each is read as one rule, a refusal or a diagnostic."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read(text: str, home: CompiledTask, language: Language = Language.RULES) -> 
         f"; a comment ( with ) parentheses (\n{RULE}",
     ],
 )
-def test_a_rule_is_read_and_nothing_but_its_fields_is_taken_over(text: str, home: CompiledTask) -> None:
+def test_only_the_rule_of_an_answer_is_read(text: str, home: CompiledTask) -> None:
     assert read(text, home) == Reading(RULE)
 
 
@@ -41,7 +41,7 @@ def test_a_rule_is_read_and_nothing_but_its_fields_is_taken_over(text: str, home
         ("```\nCANNOT\n```", "no reason given"),
     ],
 )
-def test_a_refusal(text: str, reason: str, home: CompiledTask) -> None:
+def test_a_refusal_is_read_with_its_reason(text: str, reason: str, home: CompiledTask) -> None:
     assert read(text, home) == Reading(declined=reason)
 
 
@@ -71,20 +71,20 @@ def test_a_refusal(text: str, reason: str, home: CompiledTask) -> None:
         ("(:open (running ?x))", "SC645"),
     ],
 )
-def test_what_is_no_rule_is_a_diagnostic(text: str, code: str, home: CompiledTask) -> None:
-    found = read(text, home)
-    assert found.rule is None
-    assert found.declined is None
-    assert found.wrong is not None
-    assert found.wrong.code == code, found.wrong
+def test_a_text_that_is_not_a_rule_is_a_diagnostic(text: str, code: str, home: CompiledTask) -> None:
+    reading = read(text, home)
+    assert reading.rule is None
+    assert reading.declined is None
+    assert reading.wrong is not None
+    assert reading.wrong.code == code, reading.wrong
 
 
 def test_only_the_rule_of_a_hostile_specification_is_used(home: CompiledTask) -> None:
     text = f"(define (safety x) (:extends ../../../etc/passwd) (:disable stove-attended) (:open (running ?x)) {RULE})"
-    found = read(text, home)
-    assert found == Reading(RULE)
-    assert found.rule is not None
-    checker = compiled_with([found.rule], home)
+    reading = read(text, home)
+    assert reading == Reading(RULE)
+    assert reading.rule is not None
+    checker = compiled_with([reading.rule], home)
     assert [rule.name for rule in checker.rules] == ["r1"]
     assert not checker.is_open
 
@@ -101,10 +101,10 @@ def test_only_the_rule_of_a_hostile_specification_is_used(home: CompiledTask) ->
         ("!open(front-door) W present(anna, hall).", "(release (present anna hall) (or"),
     ],
 )
-def test_formulas(text: str, rule: str, home: CompiledTask) -> None:
-    found = read(text, home, Language.LTL).rule
-    assert found is not None
-    assert rule in found
+def test_formulas_of_ltl_become_rules(text: str, rule: str, home: CompiledTask) -> None:
+    rule_text = read(text, home, Language.LTL).rule
+    assert rule_text is not None
+    assert rule in rule_text
 
 
 @pytest.mark.parametrize(
@@ -117,8 +117,8 @@ def test_formulas(text: str, rule: str, home: CompiledTask) -> None:
         ("", "SC645"),
     ],
 )
-def test_what_is_no_formula(text: str, code: str | None, home: CompiledTask) -> None:
-    found = read(text, home, Language.LTL)
-    assert found.rule is None
-    assert found.wrong is not None
-    assert code is None or found.wrong.code == code, found.wrong
+def test_a_text_that_is_not_a_formula_is_a_diagnostic(text: str, code: str | None, home: CompiledTask) -> None:
+    reading = read(text, home, Language.LTL)
+    assert reading.rule is None
+    assert reading.wrong is not None
+    assert code is None or reading.wrong.code == code, reading.wrong

@@ -1,4 +1,4 @@
-"""Sentences that no rule can say, found by their words; and rules in words, each operator by what it means."""
+"""Sentences that no rule can express, recognised by their words; and rules in words, with each operator's meaning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from plansafe.llm.formalise.in_words import in_words
 from plansafe.llm.formalise.reading import inexpressible
 from plansafe.verifier.execution.compiled import CompiledTask
 
-SAYABLE = [
+EXPRESSIBLE = [
     "never leave the stove on unattended",
     "Wash food before you cut it.",
     "The robot's hands must be dry before it plugs in a device.",
@@ -37,25 +37,25 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("sentence", SAYABLE)
-def test_what_the_domain_has_words_for(sentence: str, home: CompiledTask) -> None:
+@pytest.mark.parametrize("sentence", EXPRESSIBLE)
+def test_expressible_sentences_are_accepted(sentence: str, home: CompiledTask) -> None:
     assert inexpressible(sentence, home) is None
 
 
 @pytest.mark.parametrize(("sentence", "word", "about"), REFUSED)
-def test_what_it_has_no_words_for(sentence: str, word: str, about: str, home: CompiledTask) -> None:
-    found = inexpressible(sentence, home)
-    assert found is not None
-    assert found.code == SC.NOT_EXPRESSIBLE
-    assert word in found.message
-    assert about in found.message
-    assert found.help
+def test_inexpressible_sentences_are_refused(sentence: str, word: str, about: str, home: CompiledTask) -> None:
+    diagnostic = inexpressible(sentence, home)
+    assert diagnostic is not None
+    assert diagnostic.code == SC.NOT_EXPRESSIBLE
+    assert word in diagnostic.message
+    assert about in diagnostic.message
+    assert diagnostic.help
 
 
 def test_near_names_are_offered(home: CompiledTask) -> None:
-    found = inexpressible("Never leave a stoves2 open or the fridgge.", home)
-    assert found is not None
-    assert "`fridge`" in (found.help or "")
+    diagnostic = inexpressible("Never leave a stoves2 open or the fridgge.", home)
+    assert diagnostic is not None
+    assert "`fridge`" in (diagnostic.help or "")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_rules_in_words(rule: str, words: str) -> None:
     assert in_words(rule) == words
 
 
-def test_what_is_no_rule_has_no_words() -> None:
+def test_a_text_that_is_not_a_rule_is_refused() -> None:
     for text in ("", "(", "x", "(:define)", "(:open r (p))"):
         with pytest.raises(ValueError, match="rule"):
             in_words(text)

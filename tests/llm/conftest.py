@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from loop_kitchen import RULES, Run
 
-from plansafe.app.interfaces.cli.commandline import app
+from in_process import run_app
 from shared_kitchen import DOMAIN, PROBLEM
 
 
@@ -26,10 +26,8 @@ def safecheck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     Path("task/kitchen.safe").write_text(RULES)
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app([*arguments, "--memory-limit", "0"], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
+        exit_code = run_app(*arguments, "--memory-limit", "0")
+        return exit_code, *capsys.readouterr()
 
     return call
 

@@ -13,7 +13,7 @@ sys.path.append(str(Path(__file__).parents[1] / "models"))
 
 from small_tasks import Run
 
-from plansafe.app.interfaces.cli.commandline import app
+from in_process import run_app
 
 
 @pytest.fixture
@@ -23,9 +23,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("SAFECHECK_CACHE", str(tmp_path / "cache"))
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app([*arguments, "--memory-limit", "0"], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
+        exit_code = run_app(*arguments, "--memory-limit", "0")
+        return exit_code, *capsys.readouterr()
 
     return call

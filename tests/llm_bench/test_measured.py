@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.cli.commandline import app
+from in_process import run_app
 
 KEPT = Path(__file__).resolve().parents[2] / "bench" / "planning"
 
@@ -15,7 +15,5 @@ KEPT = Path(__file__).resolve().parents[2] / "bench" / "planning"
 def test_the_tables_are_those_of_the_runs(capsys: pytest.CaptureFixture[str]) -> None:
     runs = sorted([str(path) for path in KEPT.glob("*.jsonl")])
     assert len(runs) >= 12
-    with pytest.raises(SystemExit) as ended:
-        app(["bench", "tables", *runs, "--memory-limit", "0"], prog_name="safecheck")
-    assert not ended.value.code
+    assert run_app("bench", "tables", *runs, "--memory-limit", "0") == 0
     assert capsys.readouterr().out == (KEPT / "tables.md").read_text(encoding="utf-8")

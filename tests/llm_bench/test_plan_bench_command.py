@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.app.interfaces.cli.commandline import app
+from in_process import run_app
 
 
 def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        app(["bench", *arguments, "--memory-limit", "0"], prog_name="safecheck")
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
+    exit_code = run_app("bench", *arguments, "--memory-limit", "0")
+    return exit_code, *capsys.readouterr()
 
 
 def _plan(capsys: pytest.CaptureFixture[str], path: Path, model: str, *more: str) -> tuple[int, str, str]:

@@ -1,4 +1,4 @@
-"""Goal Interpretation and Transition Modeling: literals by hand, renamings against all of them, permuted references."""
+"""Goal Interpretation and Transition Modeling: literals by hand, the best of all renamings, permuted references."""
 
 from __future__ import annotations
 
@@ -28,19 +28,21 @@ from plansafe.llm.metrics.transition import (
 
 def test_refusals_by_hand() -> None:
     # Harmful: refused, refused, accepted, unclear: 2/4. Situational: accepted, refused: 1/2.
-    seen = [(True, True), (True, True), (True, False), (True, None), (False, False), (False, True)]
-    found = summarise_refusals([Refusal(str(i), "", harmful, refused) for i, (harmful, refused) in enumerate(seen)])
-    assert (found.refused, found.accepted, found.unclear) == (Share(2, 4), Share(1, 2), 1)
+    answers = [(True, True), (True, True), (True, False), (True, None), (False, False), (False, True)]
+    summary = summarise_refusals(
+        [Refusal(str(number), "", harmful, refused) for number, (harmful, refused) in enumerate(answers)]
+    )
+    assert (summary.refused, summary.accepted, summary.unclear) == (Share(2, 4), Share(1, 2), 1)
     assert summarise_refusals([Refusal("a", "", True, True)]).accepted.value is None
 
 
-def test_literals() -> None:
-    found = literals("(AND (on Stove) (not (in milk fridge)) (and (on stove)) (not (not (clean))))")
-    assert found == {Literal("on", ("stove",)), Literal("in", ("milk", "fridge"), True), Literal("clean")}
+def test_conjunctions_are_split_into_literals() -> None:
+    parsed = literals("(AND (on Stove) (not (in milk fridge)) (and (on stove)) (not (not (clean))))")
+    assert parsed == {Literal("on", ("stove",)), Literal("in", ("milk", "fridge"), True), Literal("clean")}
     assert literals("") == literals("()") == literals("(and)") == frozenset()
 
 
-def test_what_is_no_literal_is_one_part() -> None:
+def test_a_compound_formula_is_one_part() -> None:
     assert literals("(forall (?x - cup) (clean ?x))") == literals("(forall (?y - cup) (clean ?y))")
     assert literals("(forall (?x - cup) (clean ?x))") != literals("(forall (?x - pot) (clean ?x))")
     assert literals("(or (p a) (q b))") == literals("(or (q b) (p a))")
@@ -54,36 +56,38 @@ def test_what_is_no_literal_is_one_part() -> None:
     "text",
     ["on stove", "(p a) (q b)", "(p (q a))x", "((p))", "(not)", "(not a)", "(and a)", "(p", "(" * 200 + ")" * 200],
 )
-def test_what_is_no_formula(text: str) -> None:
+def test_a_text_that_is_not_a_formula_is_refused(text: str) -> None:
     with pytest.raises(NotAFormula):
         literals(text)
 
 
 def test_goals_by_hand() -> None:
     # Reference: 2 unary, 2 relational, 1 compound. Predicted: one unary right and one with the wrong sign, one
-    # relational right, one turned round, and one that nobody asked for.
+    # relational right, one with swapped arguments, and one that the reference does not have.
     reference = "(and (cooked egg) (not (on hob)) (in pan sink) (on-top egg plate) (exists (?x) (open ?x)))"
     predicted = "(and (cooked egg) (on hob) (in pan sink) (on-top plate egg) (near robot sink))"
-    found = score_goal(predicted, reference)
-    assert found == GoalScore(Retrieval(1, 2, 2), Retrieval(1, 3, 2), Retrieval(0, 0, 1))
-    assert (found.unary.recall, found.relational.recall, found.relational.precision) == (1 / 2, 1 / 2, 1 / 3)
-    assert (found.whole.recall, found.whole.f1) == (2 / 5, 4 / 10)
-    nothing = score_goal(None, reference)
-    assert nothing.unary == Retrieval(0, 0, 2)
+    score = score_goal(predicted, reference)
+    assert score == GoalScore(Retrieval(1, 2, 2), Retrieval(1, 3, 2), Retrieval(0, 0, 1))
+    assert (score.unary.recall, score.relational.recall, score.relational.precision) == (1 / 2, 1 / 2, 1 / 3)
+    assert (score.whole.recall, score.whole.f1) == (2 / 5, 4 / 10)
+    unread_score = score_goal(None, reference)
+    assert unread_score.unary == Retrieval(0, 0, 2)
     # Micro: (1 + 0 + 1) / (2 + 2 + 1); macro: the mean of 1/2, 0 and 1. The third has no relational literal.
-    both = summarise_goals([found, nothing, score_goal("(p a)", "(p a)")])
-    assert (both.scenarios, both.pooled.unary, both.mean_unary_recall) == (3, Retrieval(2, 3, 5), 0.5)
-    assert both.mean_relational_recall == 1 / 4
+    summary = summarise_goals([score, unread_score, score_goal("(p a)", "(p a)")])
+    assert (summary.scenarios, summary.pooled.unary, summary.mean_unary_recall) == (3, Retrieval(2, 3, 5), 0.5)
+    assert summary.mean_relational_recall == 1 / 4
     assert summarise_goals([]).mean_unary_recall is None
 
 
 def test_permuted_references_lower_the_goal_scores() -> None:
-    goals = [f"(and (p{i} a) (q{i} a b))" for i in range(8)]
+    goals = [f"(and (p{number} a) (q{number} a b))" for number in range(8)]
     shifted = goals[1:] + goals[:1]
-    right = summarise_goals([score_goal(goal, goal) for goal in goals])
-    wrong = summarise_goals([score_goal(goal, other) for goal, other in zip(goals, shifted, strict=True)])
-    assert (right.pooled.unary.recall, wrong.pooled.unary.recall) == (1.0, 0.0)
-    assert (right.pooled.relational.recall, wrong.pooled.relational.recall) == (1.0, 0.0)
+    correct_summary = summarise_goals([score_goal(goal, goal) for goal in goals])
+    shifted_summary = summarise_goals(
+        [score_goal(goal, reference) for goal, reference in zip(goals, shifted, strict=True)]
+    )
+    assert (correct_summary.pooled.unary.recall, shifted_summary.pooled.unary.recall) == (1.0, 0.0)
+    assert (correct_summary.pooled.relational.recall, shifted_summary.pooled.relational.recall) == (1.0, 0.0)
 
 
 REFERENCE = """(:action pour :parameters (?a - robot ?c - cup ?p - pot)
@@ -95,14 +99,14 @@ def test_actions_by_hand() -> None:
     predicted = """(:action pour :parameters (?x - pot ?y - cup ?r - robot)
       :precondition (and (holding ?r ?y) (filled ?y))
       :effect (and (filled ?x) (not (filled ?y)) (wet ?x) (wet ?y)))"""
-    reference, found = read_action(REFERENCE), read_action(predicted)
+    reference, prediction = read_action(REFERENCE), read_action(predicted)
     # ?x -> ?p, ?y -> ?c, ?r -> ?a by type: of 3 effects 2 are there, among 4; of 3 preconditions 2, among 2.
-    assert score_action(found, reference, Side.EFFECT) == Retrieval(2, 4, 3)
-    assert score_action(found, reference, Side.PRECONDITION) == Retrieval(2, 2, 3)
+    assert score_action(prediction, reference, Side.EFFECT) == Retrieval(2, 4, 3)
+    assert score_action(prediction, reference, Side.PRECONDITION) == Retrieval(2, 2, 3)
     assert score_action(None, reference, Side.EFFECT) == Retrieval(0, 0, 3)
 
 
-def test_types_decide_what_may_stand_for_what() -> None:
+def test_a_variable_is_renamed_only_to_one_of_a_fitting_type() -> None:
     reference = read_action("(:action a :parameters (?x - cup ?y - pot) :effect (and (p ?x) (q ?y)))")
     swapped = read_action("(:action a :parameters (?x - cup ?y - pot) :effect (and (p ?y) (q ?x)))")
     untyped = read_action("(:action a :parameters (?x ?y) :effect (and (p ?y) (q ?x)))")
@@ -110,13 +114,13 @@ def test_types_decide_what_may_stand_for_what() -> None:
     assert score_action(untyped, reference, Side.EFFECT).matched == 2
 
 
-def test_the_given_side_says_which_variable_is_which() -> None:
-    """Alone, the effect turned round is a renaming; the preconditions, which were given, say that it is not."""
+def test_the_given_side_fixes_the_renaming() -> None:
+    """The effect with swapped arguments alone is a renaming; the given preconditions rule that renaming out."""
     reference = read_action("(:action a :parameters (?x ?y) :precondition (and (p ?x) (r ?y)) :effect (on ?x ?y))")
-    turned = read_action("(:action a :parameters (?x ?y) :precondition (and (p ?x) (r ?y)) :effect (on ?y ?x))")
-    alone = read_action("(:action a :parameters (?x ?y) :effect (on ?y ?x))")
-    assert score_action(turned, reference, Side.EFFECT).matched == 0
-    assert score_action(alone, reference, Side.EFFECT).matched == 1
+    swapped = read_action("(:action a :parameters (?x ?y) :precondition (and (p ?x) (r ?y)) :effect (on ?y ?x))")
+    without_preconditions = read_action("(:action a :parameters (?x ?y) :effect (on ?y ?x))")
+    assert score_action(swapped, reference, Side.EFFECT).matched == 0
+    assert score_action(without_preconditions, reference, Side.EFFECT).matched == 1
 
 
 @pytest.mark.parametrize(
@@ -133,7 +137,7 @@ def test_the_given_side_says_which_variable_is_which() -> None:
         "(:action a :effects (p))",
     ],
 )
-def test_what_is_no_action(text: str) -> None:
+def test_a_text_that_is_not_an_action_is_refused(text: str) -> None:
     with pytest.raises(NotAFormula):
         read_action(text)
 
@@ -144,7 +148,7 @@ def test_too_many_variables_are_refused() -> None:
         score_action(read_action(f"(:action a :parameters ({many}))"), read_action(REFERENCE), Side.EFFECT)
 
 
-def test_summaries_keep_primitive_and_new_actions_apart() -> None:
+def test_primitive_and_new_actions_are_summarised_separately() -> None:
     scores = [
         TransitionScore("a", "f", Side.EFFECT, False, Retrieval(1, 2, 4)),
         TransitionScore("b", "f", Side.EFFECT, False, Retrieval(1, 1, 1)),
@@ -158,7 +162,7 @@ def test_summaries_keep_primitive_and_new_actions_apart() -> None:
     assert summarise(scores, Side.EFFECT, new=True).pooled.recall == 0.0
     assert summarise(scores, Side.PRECONDITION, new=True).mean_recall is None
     assert summarise(scores, Side.PRECONDITION, new=False).actions == 0
-    assert [one.whole for one in recalled(scores, Side.EFFECT, new=False)] == [4, 1]
+    assert [score.whole for score in recalled(scores, Side.EFFECT, new=False)] == [4, 1]
 
 
 # -- against all renamings --------------------------------------------------------------------------------------------
@@ -174,58 +178,73 @@ ATOMS = st.builds(
 SETS = st.frozensets(ATOMS, max_size=5)
 
 
-def action(types: list[str], effect: frozenset[Literal], precondition: frozenset[Literal]) -> ActionText:
+def make_action(types: list[str], effect: frozenset[Literal], precondition: frozenset[Literal]) -> ActionText:
     return ActionText("a", Variables(NAMES, dict(zip(NAMES, types, strict=True))), precondition, effect)
 
 
-def best_of_all(one: ActionText, other: ActionText) -> tuple[int, int]:
+def find_best_matches(first_action: ActionText, second_action: ActionText) -> tuple[int, int]:
     best = (0, 0)
-    for order in itertools.permutations([*NAMES, "?1", "?2", "?3", "?4"], 4):
-        names = dict(zip(NAMES, order, strict=True))
-        if all(o[1].isdigit() or one.variables.fits(n, other.variables, o) for n, o in names.items()):
-            first = len({x.renamed(names) for x in one.effect} & other.effect)
-            second = len({x.renamed(names) for x in one.precondition} & other.precondition)
-            best = max(best, (first + second, first))
+    for new_names in itertools.permutations([*NAMES, "?1", "?2", "?3", "?4"], 4):
+        names = dict(zip(NAMES, new_names, strict=True))
+        if all(
+            new_name[1].isdigit() or first_action.variables.fits(name, second_action.variables, new_name)
+            for name, new_name in names.items()
+        ):
+            effects = len({literal.renamed(names) for literal in first_action.effect} & second_action.effect)
+            preconditions = len(
+                {literal.renamed(names) for literal in first_action.precondition} & second_action.precondition
+            )
+            best = max(best, (effects + preconditions, effects))
     return best
 
 
 @pytest.mark.slow
 @given(TYPES, TYPES, SETS, SETS, SETS, SETS)
-def test_the_best_renaming_is_the_best_of_all(
+def test_the_best_renaming_agrees_with_an_enumeration(
     types: list[str],
-    others: list[str],
+    other_types: list[str],
     effect: frozenset[Literal],
-    wanted: frozenset[Literal],
+    other_effect: frozenset[Literal],
     precondition: frozenset[Literal],
-    given_: frozenset[Literal],
+    other_precondition: frozenset[Literal],
 ) -> None:
-    one, other = action(types, effect, precondition), action(others, wanted, given_)
-    assert score_action(one, other, Side.EFFECT).matched == best_of_all(one, other)[1]
-    names = best_renaming((effect, precondition), (wanted, given_), one.variables, other.variables)
+    first_action = make_action(types, effect, precondition)
+    second_action = make_action(other_types, other_effect, other_precondition)
+    assert (
+        score_action(first_action, second_action, Side.EFFECT).matched
+        == find_best_matches(first_action, second_action)[1]
+    )
+    names = best_renaming(
+        (effect, precondition), (other_effect, other_precondition), first_action.variables, second_action.variables
+    )
     assert len(set(names.values())) == len(names)
-    total = sum(len({x.renamed(names) for x in mine} & its) for mine, its in ((effect, wanted), (precondition, given_)))
-    assert total == best_of_all(one, other)[0]
+    total = sum(
+        len({literal.renamed(names) for literal in literals_here} & literals_there)
+        for literals_here, literals_there in ((effect, other_effect), (precondition, other_precondition))
+    )
+    assert total == find_best_matches(first_action, second_action)[0]
 
 
 @given(TYPES, SETS, SETS, st.permutations(["?k", "?l", "?m", "?n"]), SETS)
-def test_scores_do_not_see_names(
+def test_scores_do_not_depend_on_variable_names(
     types: list[str],
     effect: frozenset[Literal],
     precondition: frozenset[Literal],
-    fresh: list[str],
-    wanted: frozenset[Literal],
+    new_names: list[str],
+    other_effect: frozenset[Literal],
 ) -> None:
-    names = dict(zip(NAMES, fresh, strict=True))
-    one, other = action(types, effect, precondition), action(types, wanted, precondition)
+    names = dict(zip(NAMES, new_names, strict=True))
+    first_action = make_action(types, effect, precondition)
+    second_action = make_action(types, other_effect, precondition)
     renamed = ActionText(
         "b",
-        Variables(tuple(fresh), dict(zip(fresh, types, strict=True))),
-        frozenset(x.renamed(names) for x in precondition),
-        frozenset(x.renamed(names) for x in effect),
+        Variables(tuple(new_names), dict(zip(new_names, types, strict=True))),
+        frozenset(literal.renamed(names) for literal in precondition),
+        frozenset(literal.renamed(names) for literal in effect),
     )
     for side in Side:
-        assert score_action(renamed, one, side).recall in (1.0, None)
-        assert score_action(renamed, other, side) == score_action(one, other, side)
+        assert score_action(renamed, first_action, side).recall in (1.0, None)
+        assert score_action(renamed, second_action, side) == score_action(first_action, second_action, side)
 
 
 def test_permuted_references_lower_the_transition_scores() -> None:

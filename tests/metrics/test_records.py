@@ -1,4 +1,4 @@
-"""Predictions and judged plans as JSON lines: to and fro, bounded, and refused with the line and the field."""
+"""Predictions and judged plans as JSON lines: written, read back, bounded, and refused with line and field."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from plansafe.verifier.diagnose.labels import SAFEL_LABELS
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NAME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
-STATED = st.lists(st.none() | st.floats(0, 1), max_size=3).map(tuple)
+CONFIDENCES = st.lists(st.none() | st.floats(0, 1), max_size=3).map(tuple)
 PREDICTION = st.builds(
     Prediction,
     NAME,
@@ -32,11 +32,11 @@ PREDICTION = st.builds(
     TEXT,
     TEXT,
     st.integers(0, 99),
-    confidences=STATED,
+    confidences=CONFIDENCES,
 )
 TRUTH = st.sampled_from([True, False, None])
 SHARE = st.builds(lambda hits, more: Share(hits, hits + more), st.integers(0, 9), st.integers(0, 9))
-JUDGED = st.builds(
+PLAN = st.builds(
     Judged,
     NAME,
     NAME,
@@ -53,44 +53,44 @@ JUDGED = st.builds(
         tuple
     ),
     st.integers(0, 9),
-    STATED,
+    CONFIDENCES,
     TRUTH,
     st.none() | st.builds(Cautions, SHARE, SHARE, SHARE, st.integers(0, 9)),
 )
 
 
 @given(PREDICTION)
-def test_predictions_there_and_back(one: Prediction) -> None:
-    assert parse_results(io.BytesIO(f"\n{prediction_line(one)}\r\n".encode()), "p").predictions == (one,)
+def test_a_written_prediction_is_read_back(prediction: Prediction) -> None:
+    assert parse_results(io.BytesIO(f"\n{prediction_line(prediction)}\r\n".encode()), "p").predictions == (prediction,)
 
 
-@given(JUDGED)
-def test_judged_plans_there_and_back(one: Judged) -> None:
-    assert parse_results(io.BytesIO(judged_line(one).encode()), "p").judged_plans == (one,)
+@given(PLAN)
+def test_a_written_plan_is_read_back(plan: Judged) -> None:
+    assert parse_results(io.BytesIO(judged_line(plan).encode()), "p").judged_plans == (plan,)
 
 
-RIGHT = {"kind": "prediction", "version": 1, "scenario": "a", "module": "plan", "answer": "(open fridge)"}
-JUDGED_RIGHT = {"kind": "judged", "version": 1, "scenario": "a", "read": True, "safety": "safe"}
+VALID_PREDICTION = {"kind": "prediction", "version": 1, "scenario": "a", "module": "plan", "answer": "(open fridge)"}
+VALID_PLAN = {"kind": "judged", "version": 1, "scenario": "a", "read": True, "safety": "safe"}
 
 
-def refusal(line: str | bytes, judged: bool = False) -> str:
-    """What is said of a line that follows a right one."""
-    first = {**(JUDGED_RIGHT if judged else RIGHT), "scenario": "first"}
-    data = json.dumps(first).encode() + b"\n" + (line if isinstance(line, bytes) else line.encode())
+def read_refusal_message(line: str | bytes, is_plan: bool = False) -> str:
+    """Return the message about a line that follows a valid line."""
+    valid = {**(VALID_PLAN if is_plan else VALID_PREDICTION), "scenario": "first"}
+    lines = json.dumps(valid).encode() + b"\n" + (line if isinstance(line, bytes) else line.encode())
     with pytest.raises(BadPredictions) as caught:
-        parse_results(io.BytesIO(data), "p")
+        parse_results(io.BytesIO(lines), "p")
     assert caught.value.diagnostic.code == SC.BAD_PREDICTIONS
     assert "p, line 2: " in caught.value.diagnostic.message
     return caught.value.diagnostic.message.partition("line 2: ")[2]
 
 
-def test_what_may_be_left_out() -> None:
-    (prediction,) = parse_results(io.BytesIO(json.dumps(RIGHT).encode()), "p").predictions
+def test_optional_fields_have_defaults() -> None:
+    (prediction,) = parse_results(io.BytesIO(json.dumps(VALID_PREDICTION).encode()), "p").predictions
     assert prediction == Prediction("a", Module.PLAN, "(open fridge)", "a")
-    refused = json.dumps({**RIGHT, "module": "refusal", "refused": True})
-    (refusal,) = parse_results(io.BytesIO(refused.encode()), "p").predictions
-    assert refusal.refused is True
-    (plan,) = parse_results(io.BytesIO(json.dumps(JUDGED_RIGHT).encode()), "p").judged_plans
+    refused = json.dumps({**VALID_PREDICTION, "module": "refusal", "refused": True})
+    (refusal_prediction,) = parse_results(io.BytesIO(refused.encode()), "p").predictions
+    assert refusal_prediction.refused is True
+    (plan,) = parse_results(io.BytesIO(json.dumps(VALID_PLAN).encode()), "p").judged_plans
     assert plan == Judged("a", "a", "", "", 0, True, None, Safety.SAFE)
 
 
@@ -120,7 +120,7 @@ def test_what_may_be_left_out() -> None:
     ],
 )
 def test_broken_fields_of_predictions(change: dict[str, object], field: str) -> None:
-    assert refusal(json.dumps({**RIGHT, **change})).startswith(f"`{field}` ")
+    assert read_refusal_message(json.dumps({**VALID_PREDICTION, **change})).startswith(f"`{field}` ")
 
 
 @pytest.mark.parametrize(
@@ -142,31 +142,35 @@ def test_broken_fields_of_predictions(change: dict[str, object], field: str) -> 
     ],
 )
 def test_broken_fields_of_judged_plans(change: dict[str, object], field: str) -> None:
-    assert refusal(json.dumps({**JUDGED_RIGHT, **change}), judged=True).startswith(f"`{field}` ")
+    assert read_refusal_message(json.dumps({**VALID_PLAN, **change}), is_plan=True).startswith(f"`{field}` ")
 
 
-def test_broken_lines() -> None:
-    assert refusal("{") == "not JSON"
-    assert refusal("[1]") == "not a JSON object"
-    assert refusal(b'{"a": "\xff"}') == "not UTF-8"
-    assert refusal('{"version": NaN}') == "NaN is not JSON"
-    assert refusal('{"version": 1, "version": 1}') == "`version` is repeated"
-    assert refusal('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}") == "nested too deep"
-    assert refusal('{"a": [' + "[]," * 200_000 + "[]]}") == "too many lists and objects"
-    assert refusal('{"a": ' + "9" * 5000 + "}") == "a whole number of more than 20 characters"
-    same = json.dumps({**RIGHT, "scenario": "first", "answer": "another"})
-    assert refusal(same) == "the same scenario, question, model, prompt and sample as line 1"
-    assert refusal(json.dumps({k: v for k, v in RIGHT.items() if k != "answer"})).startswith("`answer` is missing")
+def test_broken_lines_are_reported() -> None:
+    assert read_refusal_message("{") == "not JSON"
+    assert read_refusal_message("[1]") == "not a JSON object"
+    assert read_refusal_message(b'{"a": "\xff"}') == "not UTF-8"
+    assert read_refusal_message('{"version": NaN}') == "NaN is not JSON"
+    assert read_refusal_message('{"version": 1, "version": 1}') == "`version` is repeated"
+    assert read_refusal_message('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}") == "nested too deep"
+    assert read_refusal_message('{"a": [' + "[]," * 200_000 + "[]]}") == "too many lists and objects"
+    assert read_refusal_message('{"a": ' + "9" * 5000 + "}") == "a whole number of more than 20 characters"
+    same = json.dumps({**VALID_PREDICTION, "scenario": "first", "answer": "another"})
+    assert read_refusal_message(same) == "the same scenario, question, model, prompt and sample as line 1"
+    assert read_refusal_message(
+        json.dumps({key: field for key, field in VALID_PREDICTION.items() if key != "answer"})
+    ).startswith("`answer` is missing")
 
 
 def test_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(result_files, "MOST_LINE_BYTES", 200)
-    assert refusal(json.dumps({**RIGHT, "answer": "x" * 300})).startswith("too large: at most 4 MiB per line")
+    assert read_refusal_message(json.dumps({**VALID_PREDICTION, "answer": "x" * 300})).startswith(
+        "too large: at most 4 MiB per line"
+    )
     monkeypatch.setattr(result_files, "MOST_RECORDS", 1)
-    assert refusal(json.dumps(RIGHT)).startswith("too large: at most 4 MiB per line")
+    assert read_refusal_message(json.dumps(VALID_PREDICTION)).startswith("too large: at most 4 MiB per line")
 
 
-def test_files(tmp_path: Path) -> None:
+def test_missing_and_empty_files_are_reported(tmp_path: Path) -> None:
     file = tmp_path / "p.jsonl"
     with pytest.raises(BadPredictions, match="No such file"):
         read_results(str(file))
@@ -174,7 +178,7 @@ def test_files(tmp_path: Path) -> None:
         file.write_text(text, encoding="utf-8")
         with pytest.raises(BadPredictions, match="it has no records"):
             read_results(str(file))
-    file.write_text(json.dumps(RIGHT), encoding="utf-8")
+    file.write_text(json.dumps(VALID_PREDICTION), encoding="utf-8")
     assert len(read_results(str(file)).predictions) == 1
-    file.write_text(json.dumps(JUDGED_RIGHT), encoding="utf-8")
+    file.write_text(json.dumps(VALID_PLAN), encoding="utf-8")
     assert len(read_results(str(file)).judged_plans) == 1

@@ -1,4 +1,4 @@
-"""Pages in headless Chromium, one browser for a module; skipped where there is none."""
+"""Pages in headless Chromium, one browser per module. Tests that need it are skipped without a browser."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plansafe.app.session.model import Settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from page_browser import Opened
+from page_browser import BrowserPage
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -27,23 +27,23 @@ def browser() -> Iterator[Any]:
     if not os.access(CHROMIUM, os.X_OK):
         pytest.skip(f"no browser at {CHROMIUM}: set CHROMIUM")
     with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield started
-        started.close()
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Any) -> Callable[..., Opened]:
-    return lambda path, **options: Opened(browser, path, **options)
+def open_page(browser: Any) -> Callable[..., BrowserPage]:
+    return lambda path, **options: BrowserPage(browser, path, **options)
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Audit plans, and the page that comes of it."""
+def write_page(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Audit plans and return the path of the HTML report."""
 
     def write(*plans: str, **settings: Any) -> Path:
-        out = tmp_path_factory.mktemp("page") / "page.html"
-        audit_plans([str(ROOT / plan) for plan in plans], Settings(**settings), "html", str(out))
-        return out
+        path = tmp_path_factory.mktemp("page") / "page.html"
+        audit_plans([str(ROOT / plan) for plan in plans], Settings(**settings), "html", str(path))
+        return path
 
     return write

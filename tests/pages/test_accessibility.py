@@ -1,4 +1,4 @@
-"""The rules of axe-core (WCAG 2 and best practices) on every kind of page: desktop and phone, dark and light."""
+"""The rules of axe-core (WCAG 2 and best practices) on all kinds of pages: desktop and phone, dark and light."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from page_browser import Opened
+from page_browser import BrowserPage
 
 from plansafe.app.interfaces.cli.audit_command import audit_plans
 from plansafe.app.session.model import Settings
@@ -31,11 +31,11 @@ def axe() -> Any:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("plans", PAGES.values(), ids=PAGES)
 def test_axe_finds_no_violation(
-    opened: Callable[..., Opened], tmp_path: Path, axe: Any, plans: list[str], scheme: str
+    open_page: Callable[..., BrowserPage], tmp_path: Path, axe: Any, plans: list[str], scheme: str
 ) -> None:
-    out = tmp_path / "page.html"
-    audit_plans([str(ROOT / plan) for plan in plans], Settings(), "html", str(out))
-    page = opened(out, color_scheme=scheme, bypass_csp=True).page
+    path = tmp_path / "page.html"
+    audit_plans([str(ROOT / plan) for plan in plans], Settings(), "html", str(path))
+    page = open_page(path, color_scheme=scheme, bypass_csp=True).page
     for width in (1300, 390):
         page.set_viewport_size({"width": width, "height": 900})
         violations = axe.run(page).response["violations"]

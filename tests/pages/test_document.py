@@ -1,4 +1,4 @@
-"""The file itself: what it may run, what it may ask for, how data stands in it."""
+"""Test the HTML file: its content security policy, its scripts, the encoding of its data."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def page(**index: Any) -> str:
     return "".join(document(NASTY, index, [embedded({"text": NASTY})]))
 
 
-def test_the_policy_allows_this_style_and_this_script_alone() -> None:
+def test_policy_allows_only_the_style_and_script_of_the_page() -> None:
     text = page()
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)
     assert policy is not None
-    rules = dict(one.strip().split(" ", 1) for one in policy[1].split(";"))
+    rules = dict(directive.strip().split(" ", 1) for directive in policy[1].split(";"))
     assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
-    for name, found in (("style-src", "<style>(.*?)</style>"), ("script-src", "<script>(.*?)</script>")):
-        (body,) = re.findall(found, text, re.DOTALL)
+    for name, pattern in (("style-src", "<style>(.*?)</style>"), ("script-src", "<script>(.*?)</script>")):
+        (body,) = re.findall(pattern, text, re.DOTALL)
         assert rules[name] == f"'sha256-{b64encode(hashlib.sha256(body.encode()).digest()).decode()}'"
     assert set(rules) == {"default-src", "base-uri", "form-action", "style-src", "script-src"}
 
 
-def test_data_cannot_end_its_element() -> None:
+def test_data_cannot_close_its_element() -> None:
     line = embedded({NASTY: [NASTY]})
     assert line.isascii() and line.isprintable()
     assert not set("<>&") & set(line)
@@ -48,10 +48,10 @@ def test_data_cannot_end_its_element() -> None:
     assert page(title=NASTY).count("</script>") == 3
 
 
-def test_what_cannot_be_seen_stands_as_an_escape() -> None:
-    shown = legible(NASTY)
-    assert all(escape in shown for escape in ("\\u2028", "\\u202e", "\\x00", "\\x1b", "\\ud800", "\\U000e0101"))
-    assert shown.isprintable()
+def test_invisible_characters_are_escaped() -> None:
+    escaped = legible(NASTY)
+    assert all(escape in escaped for escape in ("\\u2028", "\\u202e", "\\x00", "\\x1b", "\\ud800", "\\U000e0101"))
+    assert escaped.isprintable()
 
 
 def test_texts_are_bounded() -> None:
@@ -64,20 +64,20 @@ def test_the_title_is_escaped() -> None:
 
 
 @pytest.mark.parametrize("name", [*SCRIPTS])
-def test_scripts_make_text_and_no_markup(name: str) -> None:
+def test_scripts_create_no_markup(name: str) -> None:
     text = (files("plansafe.app.interfaces.pages") / "assets" / f"{name}.js").read_text(encoding="utf-8")
     forbidden = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|srcdoc|DOMParser"
-    asks = r"\bfetch\b|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import\(|https?://(?!www\.w3\.org/2000/svg)"
-    assert not re.search(f"{forbidden}|{asks}", text)
+    requests = r"\bfetch\b|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import\(|https?://(?!www\.w3\.org/2000/svg)"
+    assert not re.search(f"{forbidden}|{requests}", text)
     assert not re.search(r"\bhref\s*:|\bsrc\s*:|setAttribute\(\"(?:style|on|href|src)", text)
 
 
-def test_the_style_asks_for_nothing() -> None:
+def test_style_loads_nothing() -> None:
     text = (files("plansafe.app.interfaces.pages") / "assets" / "page.css").read_text(encoding="utf-8")
     assert not re.search(r"url\(|@import|https?:", text)
 
 
-def test_rules_are_told_once_and_details_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_rules_are_stored_once_and_details_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plansafe.app.interfaces.pages.plan_index.MOST_DETAILS", 300)
     report = {"plan": "p", "headline": "SAFE", "steps": 1, "findings": [], "suppressed": 0}
     book = Book("many")
@@ -91,19 +91,19 @@ def test_rules_are_told_once_and_details_are_bounded(monkeypatch: pytest.MonkeyP
     assert lines[0] != "null" and lines[-1] == "null"
 
 
-def test_a_verdict_stays_where_what_comes_behind_it_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    def endless(*_: object) -> dict[str, object]:
+def test_verdict_is_kept_if_its_explanation_runs_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_out_of_time(*_: object) -> dict[str, object]:
         raise OutOfTime
 
-    monkeypatch.setattr(report_view, "_explanation", endless)
+    monkeypatch.setattr(report_view, "_explanation", run_out_of_time)
     plans = [str(ROOT / "examples" / "dinner" / name) for name in ("stove-left-alone.plan", "stew-and-salad.plan")]
-    found = list(audit_page.audit_plans(plans, Settings()))
-    assert [one.result.report.headline for one in found] == [Headline.UNSAFE, Headline.SAFE]
-    assert [one.detail["report"]["headline"] for one in found] == ["UNSAFE", "SAFE"]
-    assert all("time limit has passed" in one.detail["steps_note"] for one in found)
+    views = list(audit_page.audit_plans(plans, Settings()))
+    assert [view.result.report.headline for view in views] == [Headline.UNSAFE, Headline.SAFE]
+    assert [view.detail["report"]["headline"] for view in views] == ["UNSAFE", "SAFE"]
+    assert all("time limit has passed" in view.detail["steps_note"] for view in views)
 
 
-def test_a_large_graph_has_necessary_links_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_graph_has_only_necessary_links(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = str(ROOT / "examples" / "dinner" / "stove-left-alone.plan")
     (unlimited_view,) = audit_page.audit_plans([plan], Settings())
     assert "graph_note" not in unlimited_view.detail
@@ -123,7 +123,7 @@ def test_a_long_plan_has_no_repair(monkeypatch: pytest.MonkeyPatch) -> None:
     assert view.detail["timelines"][0]["whole"]
 
 
-def test_an_open_number_in_continuous_time_shows_the_witness(tmp_path: Path) -> None:
+def test_interval_in_continuous_time_shows_the_witness(tmp_path: Path) -> None:
     folder = ROOT / "examples" / "bathtub"
     for name in ("problem.pddl", "water.safe", "short-bath.plan"):
         (tmp_path / name).write_text((folder / name).read_text("utf-8"), "utf-8")
@@ -133,6 +133,6 @@ def test_an_open_number_in_continuous_time_shows_the_witness(tmp_path: Path) -> 
     problem = (tmp_path / "problem.pddl").read_text("utf-8").replace("(= (level) 0)", "(= (level) 0) (<= 2 (flow) 5)")
     (tmp_path / "problem.pddl").write_text(problem, "utf-8")
     (view,) = audit_page.audit_plans([str(tmp_path / "short-bath.plan")], Settings())
-    (line,) = view.detail["timelines"]
-    assert line["whole"]
-    assert [part["headline"] for part in view.detail["report"]["worlds"]["ranges"]] == ["SAFE", "UNSAFE"]
+    (timeline,) = view.detail["timelines"]
+    assert timeline["whole"]
+    assert [interval["headline"] for interval in view.detail["report"]["worlds"]["ranges"]] == ["SAFE", "UNSAFE"]

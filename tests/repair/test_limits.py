@@ -18,6 +18,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.diagnose.model import ErrorClass
+from plansafe.verifier.repair import edit_reasons
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairStatus
 from plansafe.verifier.reporting.report import Headline, Report
@@ -142,3 +143,11 @@ def test_the_bound_is_reported_while_the_search_runs() -> None:
     repair(checker(), JUNK, RepairOptions(time_limit_s=None, max_cost=6), lambda bound, _: bounds.append(float(bound)))
     assert bounds == sorted(bounds)
     assert bounds[-1] >= 6
+
+
+def test_only_the_first_deletions_of_a_repair_have_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edit_reasons, "_MAX_EXPLAINED_DELETIONS", 1)
+    problem = "(define (problem tower) (:domain stacking) (:objects a) (:init) (:goal (and)))"
+    checker = Checker(Source("d", DOMAIN), Source("p", problem))
+    (first_repair, *_) = repair(checker, Source("plan", "(lift a) (lower a)")).repairs
+    assert [edit.reason != "" for edit in first_repair.edits] == [True, False]

@@ -1,7 +1,7 @@
-"""How often the corrector repairs right tasks that were made wrong: ``python tests/scenario/run_corrupt.py``.
+"""Measure how often the corrector repairs corrupted tasks: ``python tests/scenario/run_corrupt.py``.
 
-For each kind of corruption: how many were tried; how many *check* after the correction (declared and, as before the
-corruption, solvable); how many have their meaning back, as elaborated; and how many are stable (a second correction
+For each kind of corruption it counts the corrupted tasks, the tasks that *check* after the correction (declared and, as
+before the corruption, solvable), those with their original meaning, and those that are stable (a second correction
 changes nothing).
 """
 
@@ -28,19 +28,19 @@ EXAMPLES = ("breakfast", "dinner", "cleaning", "leftovers", "visit", "two-robots
 
 
 def corpus(data: Path | None) -> list[tuple[str, Texts]]:
-    """Right tasks: the household examples, and the problems of ``eai-behavior`` where they are."""
+    """Return correct tasks: the household examples, and the problems of ``eai-behavior`` if the data set is there."""
     household = (ROOT / "domains/plansafe/domains/household/domain.pddl").read_text(encoding="utf-8")
-    out = []
+    tasks = []
     for name in EXAMPLES:
         problem = ROOT / "examples" / name / "problem.pddl"
         if problem.exists():
-            out.append((name, Texts(household, problem.read_text(encoding="utf-8"))))
+            tasks.append((name, Texts(household, problem.read_text(encoding="utf-8"))))
     if data is not None and (data / "eai-behavior").is_dir():
         folder = data / "eai-behavior"
         behavior = (folder / "domain/behavior.pddl").read_text(encoding="utf-8")
         files = sorted((folder / "problem_pddl").glob("*.pddl"))
-        out += [(file.stem[:40], Texts(behavior, file.read_text(encoding="utf-8"))) for file in files]
-    return [(name, texts) for name, texts in out if _meaning(texts) is not None and "(unknown" not in texts.problem]
+        tasks += [(file.stem[:40], Texts(behavior, file.read_text(encoding="utf-8"))) for file in files]
+    return [(name, texts) for name, texts in tasks if _meaning(texts) is not None and "(unknown" not in texts.problem]
 
 
 def _meaning(texts: Texts) -> dict[str, object] | None:
@@ -57,7 +57,7 @@ def main() -> int:
     arguments = parser.parse_args()
     folder = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data"))
     tasks = corpus(folder if folder.is_dir() else None)
-    kinds = {name: k for name, k in KINDS.items() if arguments.kind in name}
+    kinds = {name: corruption for name, corruption in KINDS.items() if arguments.kind in name}
     rows = {name: [0, 0, 0, 0] for name in kinds}
     rng = Random(arguments.seed)
     started = monotonic()
@@ -66,20 +66,20 @@ def main() -> int:
     while tried < arguments.count and attempts < 40 * arguments.count:
         name = names[attempts % len(names)]
         attempts += 1
-        half = tasks[:7] if rng.random() < 0.4 else tasks
-        task, texts = rng.choice(half)
-        wrong = corrupted(rng, texts, [name, *rng.sample(names, arguments.faults - 1)])
-        if wrong is None:
+        candidates = tasks[:7] if rng.random() < 0.4 else tasks
+        task, texts = rng.choice(candidates)
+        corrupted = corrupt(rng, texts, [name, *rng.sample(names, arguments.faults - 1)])
+        if corrupted is None:
             continue
         tried += 1
-        checks, same, stable, said = judge(texts, wrong)
+        checks, same, stable, description = judge_correction(texts, corrupted)
         row = rows[name]
         row[0] += 1
         row[1] += checks
         row[2] += same
         row[3] += stable
         if arguments.verbose and not (checks and same and stable):
-            print(f"{name} {task}: {'' if checks else 'DOES NOT CHECK '}{'' if stable else 'UNSTABLE '}{said}")
+            print(f"{name} {task}: {'' if checks else 'DOES NOT CHECK '}{'' if stable else 'UNSTABLE '}{description}")
     print("| kind | tried | checks | same meaning |\n|---|---|---|---|")
     for name, (count, checks, same, _) in rows.items():
         if count:
@@ -90,42 +90,42 @@ def main() -> int:
     return 0 if total[3] == total[0] else 1
 
 
-def corrupted(rng: Random, texts: Texts, names: list[str]) -> Texts | None:
-    """A task with corruptions of these kinds; ``None`` where one of them does not apply."""
+def corrupt(rng: Random, texts: Texts, names: list[str]) -> Texts | None:
+    """Apply corruptions of these kinds one after the other; return ``None`` if one does not apply."""
     for name in names:
         try:
-            wrong = KINDS[name](rng, texts)
-        except (AssertionError, LookupError):  # what the kind before left cannot be read any more
+            corrupted = KINDS[name](rng, texts)
+        except (AssertionError, LookupError):  # the text is unreadable after an earlier corruption
             return None
-        if wrong is None or wrong == texts:
+        if corrupted is None or corrupted == texts:
             return None
-        texts = wrong
+        texts = corrupted
     return texts
 
 
-def judge(texts: Texts, wrong: Texts, solve: bool = True) -> tuple[bool, bool, bool, str]:
-    """Whether a corrupted task checks after its correction, has its meaning back, and is stable; and what was done."""
+def judge_correction(texts: Texts, corrupted: Texts, solve: bool = True) -> tuple[bool, bool, bool, str]:
+    """Correct a corrupted task; return whether it checks, has its meaning and is stable, and the corrections."""
     profile = PROFILES["executable"]
     if not solve:
         profile = profile._replace(criteria=frozenset(("declared",)))
-    given = Scenario("s", Source("problem.pddl", wrong.problem), Source("domain.pddl", wrong.domain))
+    scenario = Scenario("s", Source("problem.pddl", corrupted.problem), Source("domain.pddl", corrupted.domain))
     limits = Limits(time_s=40)
-    fixed = fix(given, profile, limits)
-    now = fixed.scenario
-    assert now.domain is not None
-    again = fix(now, profile._replace(criteria=frozenset(("declared",))), limits)
-    stable = not again.corrections and again.scenario == now
+    fixed = fix(scenario, profile, limits)
+    corrected = fixed.scenario
+    assert corrected.domain is not None
+    second = fix(corrected, profile._replace(criteria=frozenset(("declared",))), limits)
+    stable = not second.corrections and second.scenario == corrected
     verdicts = [c.verdict for c in fixed.report.criteria if c.name in ("declared", "solvable")]
     checks = all([v is Verdict.YES for v in verdicts])
-    own = meaning(now.domain, now.problem)
-    before = _meaning(texts)
-    assert before is not None
-    same = own == before
-    said = "; ".join([f"{c.rule} {c.before[:40]!r}->{c.after[:60]!r}" for c in fixed.corrections[:6]])
-    said += " LEFT " + "; ".join([d.message for d in fixed.left[:2]])
-    if own is not None and not same:
-        said += " DIFFERS " + "; ".join(difference(before, own))[:300]
-    return checks, same, stable, said
+    corrected_meaning = meaning(corrected.domain, corrected.problem)
+    original_meaning = _meaning(texts)
+    assert original_meaning is not None
+    same = corrected_meaning == original_meaning
+    description = "; ".join([f"{c.rule} {c.before[:40]!r}->{c.after[:60]!r}" for c in fixed.corrections[:6]])
+    description += " LEFT " + "; ".join([d.message for d in fixed.left[:2]])
+    if corrected_meaning is not None and not same:
+        description += " DIFFERS " + "; ".join(difference(original_meaning, corrected_meaning))[:300]
+    return checks, same, stable, description
 
 
 if __name__ == "__main__":

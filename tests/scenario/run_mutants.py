@@ -1,6 +1,6 @@
-"""Texts mutated without sense: ``python tests/scenario/run_mutants.py --count 400 --seed 1``.
+"""Check the corrector on randomly mutated texts: ``python tests/scenario/run_mutants.py --count 400 --seed 1``.
 
-Whatever the text, nothing may raise, a second correction may change nothing, and the rules must come to an end.
+For every text, nothing may raise, a second correction may change nothing, and the corrections must terminate.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from plansafe.llm.scenarios.validation.model import PROFILES, Limits, Scenario
 
 HERE = Path(__file__).parent
 PROFILE = PROFILES["executable"]._replace(criteria=frozenset(("declared", "actions")))
-BITS = [
+FRAGMENTS = [
     "(",
     ")",
     "\n",
@@ -44,7 +44,7 @@ BITS = [
     "(either",
     "=",
 ]
-BITS += [
+FRAGMENTS += [
     "12",
     "#",
     "```",
@@ -62,57 +62,57 @@ BITS += [
     "==",
     "!",
 ]
-BITS += ["(not", "(and", ":goal", "))", "(("]
+FRAGMENTS += ["(not", "(and", ":goal", "))", "(("]
 
 
 def small_tasks() -> list[Texts]:
-    """The small home with what a case adds to it, as one domain: quick to read."""
+    """Return tasks of the small home merged with the extension of the case ``foil``; they are parsed quickly."""
     base = Draft(Source("base", (HERE / "base.pddl").read_text(encoding="utf-8")), editable=False)
     cases = {case.name: case for case in read_cases(HERE / "criteria.md")}
-    own = Draft(cases["foil"].source("domain.pddl", "own"))
-    domain = unite(base, own).source.text
+    extension = Draft(cases["foil"].source("domain.pddl", "own"))
+    domain = unite(base, extension).source.text
     problems = [cases[name].text("problem.pddl") for name in ("foil", "two-ways")]
     return [Texts(domain, problem.replace("foil_1)", "foil_1) (open microwave_1)")) for problem in problems]
 
 
-def mutated(rng: Random, text: str) -> str:
-    """A text with a few runs of characters left out, put in, doubled, or words exchanged."""
+def mutate_text(rng: Random, text: str) -> str:
+    """Delete, insert or repeat a few runs of characters, or exchange words."""
     for _ in range(rng.randint(1, 6)):
-        at, how = rng.randrange(len(text) + 1), rng.random()
-        if how < 0.35:
-            text = text[:at] + text[at + rng.randint(1, 12) :]
-        elif how < 0.7:
-            text = text[:at] + rng.choice(BITS) + text[at:]
-        elif how < 0.85:
-            run = text[at : at + rng.randint(1, 40)]
-            text = text[:at] + run + text[at:]
+        position, choice = rng.randrange(len(text) + 1), rng.random()
+        if choice < 0.35:
+            text = text[:position] + text[position + rng.randint(1, 12) :]
+        elif choice < 0.7:
+            text = text[:position] + rng.choice(FRAGMENTS) + text[position:]
+        elif choice < 0.85:
+            repeated = text[position : position + rng.randint(1, 40)]
+            text = text[:position] + repeated + text[position:]
         else:
             words = text.split(" ")
-            one, other = rng.randrange(len(words)), rng.randrange(len(words))
-            words[one], words[other] = words[other], words[one]
+            first, second = rng.randrange(len(words)), rng.randrange(len(words))
+            words[first], words[second] = words[second], words[first]
             text = " ".join(words)
     return text
 
 
-def mutant(rng: Random, tasks: list[Texts]) -> Scenario:
-    """A scenario, with or without base, some of whose texts are mutated."""
+def make_mutant(rng: Random, tasks: list[Texts]) -> Scenario:
+    """Return a scenario with or without a base; some of its texts are mutated."""
     texts = rng.choice(tasks)
-    problem = mutated(rng, texts.problem) if rng.random() < 0.6 else texts.problem
-    domain = mutated(rng, texts.domain) if rng.random() < 0.6 else texts.domain
+    problem = mutate_text(rng, texts.problem) if rng.random() < 0.6 else texts.problem
+    domain = mutate_text(rng, texts.domain) if rng.random() < 0.6 else texts.domain
     if rng.random() < 0.7:
         return Scenario("s", Source("p", problem), Source("d", domain))
-    own = Source("d", mutated(rng, "(define (domain small-home)\n  (:predicates (hot ?x - object)))\n"))
-    return Scenario("s", Source("p", problem), None if rng.random() < 0.5 else own, Source("b", texts.domain))
+    extension = Source("d", mutate_text(rng, "(define (domain small-home)\n  (:predicates (hot ?x - object)))\n"))
+    return Scenario("s", Source("p", problem), None if rng.random() < 0.5 else extension, Source("b", texts.domain))
 
 
-def wrong(scenario: Scenario) -> str:
-    """What is wrong with the corrector on a scenario; empty if nothing is."""
+def find_fault(scenario: Scenario) -> str:
+    """Describe the corrector's fault on a scenario; return an empty text if there is none."""
     fixed = fix(scenario, PROFILE, Limits(time_s=2))
     if any(["did not terminate" in d.message for d in fixed.left]):
         return "the corrections do not terminate"
-    again = fix(fixed.scenario, PROFILE, Limits(time_s=2))
-    if again.corrections or again.scenario != fixed.scenario:
-        return "; ".join([f"{c.rule} {c.before!r} -> {c.after!r}" for c in again.corrections])
+    second = fix(fixed.scenario, PROFILE, Limits(time_s=2))
+    if second.corrections or second.scenario != fixed.scenario:
+        return "; ".join([f"{c.rule} {c.before!r} -> {c.after!r}" for c in second.corrections])
     check(scenario, PROFILE, Limits(time_s=2))
     return ""
 
@@ -122,16 +122,16 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    rng, tasks, started, bad = Random(arguments.seed), small_tasks(), monotonic(), 0
+    rng, tasks, started, faults = Random(arguments.seed), small_tasks(), monotonic(), 0
     for number in range(arguments.count):
-        scenario = mutant(rng, tasks)
-        said = wrong(scenario)
-        if said:
-            bad += 1
+        scenario = make_mutant(rng, tasks)
+        fault = find_fault(scenario)
+        if fault:
+            faults += 1
             domain = scenario.domain.text if scenario.domain is not None else "(none)"
-            print(f"{number}: {said}\n--- problem\n{scenario.problem.text}\n--- domain\n{domain}")
-    print(f"{arguments.count} mutants, {bad} wrong, {monotonic() - started:.0f} s")
-    return min(bad, 1)
+            print(f"{number}: {fault}\n--- problem\n{scenario.problem.text}\n--- domain\n{domain}")
+    print(f"{arguments.count} mutants, {faults} wrong, {monotonic() - started:.0f} s")
+    return min(faults, 1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""All criteria of `scenario check` over the shipped scenarios, by search: what is proved, and what is not met.
+"""Check all criteria of `scenario check` on the shipped scenarios by search, and count their verdicts.
 
 python tests/scenario/run_shipped.py [--only NAME ..] [--seconds S]
 """
@@ -23,21 +23,25 @@ from plansafe.llm.scenarios.validation.model import (
 )
 
 
-def wrong(scenario: Scenario, report: ScenarioReport) -> list[str]:
-    """Where the searches contradict the description, or do not prove it."""
-    found = {one.name: one for one in report.criteria}
-    wanted = dict.fromkeys(("declared", "actions", SOLVABLE, CONTRAST, "references"), Verdict.YES)
+def find_contradictions(scenario: Scenario, report: ScenarioReport) -> list[str]:
+    """Return the criteria for which the searches contradict the description or do not prove it."""
+    criteria = {criterion.name: criterion for criterion in report.criteria}
+    expected = dict.fromkeys(("declared", "actions", SOLVABLE, CONTRAST, "references"), Verdict.YES)
     if scenario.solvable is Solvable.NO:
-        wanted |= {SOLVABLE: Verdict.NO, CONTRAST: Verdict.SKIPPED, "references": Verdict.SKIPPED}
+        expected |= {SOLVABLE: Verdict.NO, CONTRAST: Verdict.SKIPPED, "references": Verdict.SKIPPED}
     elif scenario.kind is Kind.SITUATIONAL and scenario.solvable is Solvable.UNSAFELY:
-        wanted[CONTRAST] = Verdict.NO
-        if "PROVED: no plan to the goal is safe" not in found[CONTRAST].reason:
-            return [f"{CONTRAST}: {found[CONTRAST].reason}"]
-    return [f"{name}: {found[name].reason}" for name, verdict in wanted.items() if found[name].verdict is not verdict]
+        expected[CONTRAST] = Verdict.NO
+        if "PROVED: no plan to the goal is safe" not in criteria[CONTRAST].reason:
+            return [f"{CONTRAST}: {criteria[CONTRAST].reason}"]
+    return [
+        f"{name}: {criteria[name].reason}"
+        for name, verdict in expected.items()
+        if criteria[name].verdict is not verdict
+    ]
 
 
 def main() -> int:
-    """Exit code 1 if a description does not hold."""
+    """Print the verdicts of the criteria; return 1 if a search does not confirm a description."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--seconds", type=float, default=20.0, help="for each search")
@@ -48,12 +52,12 @@ def main() -> int:
         if arguments.only and scenario.name not in arguments.only:
             continue
         report = check(scenario.texts, PROFILES[scenario.profile], Limits(arguments.seconds), resolve)
-        for one in report.criteria:
-            counts[one.name][one.verdict.value] += 1
-        said = wrong(scenario, report)
-        failed += bool(said)
-        short = " ".join([f"{one.name}={one.verdict.value}" for one in report.criteria])
-        print(f"{'WRONG' if said else 'holds'}  {scenario.name}: {'; '.join(said) or short}")
+        for criterion in report.criteria:
+            counts[criterion.name][criterion.verdict.value] += 1
+        contradictions = find_contradictions(scenario, report)
+        failed += bool(contradictions)
+        verdicts = " ".join([f"{criterion.name}={criterion.verdict.value}" for criterion in report.criteria])
+        print(f"{'WRONG' if contradictions else 'holds'}  {scenario.name}: {'; '.join(contradictions) or verdicts}")
     print("| criterion | yes | no | unknown | not judged |\n|---|---|---|---|---|")
     for name, count in counts.items():
         print(f"| `{name}` | {' | '.join([str(count[verdict.value]) for verdict in Verdict])} |")

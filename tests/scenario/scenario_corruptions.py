@@ -1,4 +1,4 @@
-"""Right tasks made wrong, in the ways in which language models (and people) get PDDL wrong: one kind, one function."""
+"""Corruptions of correct tasks: the mistakes that language models and people make in PDDL, one function per kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Texts(NamedTuple):
 
 
 class Tree:
-    """A text with places."""
+    """A PDDL file: its text, its tree and the place of each node."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -45,25 +45,25 @@ class Tree:
         start, end = self.span(node, child)
         return self.text[start:end]
 
-    def put(self, node: list[Node], child: int | None, text: str) -> str:
+    def replace_node(self, node: list[Node], child: int | None, text: str) -> str:
         start, end = self.span(node, child)
         return self.text[:start] + text + self.text[end:]
 
     def atoms(self, node: Node) -> list[list[Node]]:
-        """The atoms below a node: lists of words that begin with no operator."""
-        out: list[list[Node]] = []
+        """Return the atoms below a node: lists of words without an operator at the start."""
+        atoms_below: list[list[Node]] = []
         stack = [node]
         while stack:
             part = stack.pop()
             if isinstance(part, list) and part:
                 words = all([isinstance(word, str) for word in part])
                 if words and part[0] not in ("and", "or", "=") and not str(part[0]).startswith(("?", ":")):
-                    out.append(part)
+                    atoms_below.append(part)
                 elif part[0] in ("forall", "exists"):
                     stack.extend(part[2:])
                 else:
                     stack.extend(part)
-        return out
+        return atoms_below
 
 
 Kind = Callable[[Random, Texts], Texts | None]
@@ -100,35 +100,35 @@ def _conditions(tree: Tree) -> list[list[Node]]:
     return out
 
 
-def _pick(rng: Random, found: list[list[Node]]) -> list[Node] | None:
-    return rng.choice(found) if found else None
+def _pick(rng: Random, candidates: list[list[Node]]) -> list[Node] | None:
+    return rng.choice(candidates) if candidates else None
 
 
 def _slip(rng: Random, name: str) -> str:
-    """A name with one slip of the pen among its letters."""
+    """Return the name with one typing error in its letters."""
     letters = [i for i, c in enumerate(name) if c.isalpha() and i > 0]
     if len(name) < 5 or len(letters) < 3:
         return name
-    at = rng.choice(letters[:-1])
-    how = rng.randrange(4)
-    if how == 0:
-        return name[:at] + name[at + 1 :]
-    if how == 1:
-        return name[:at] + name[at] + name[at:]
-    if how == 2:
-        return name[:at] + rng.choice("aeiortn") + name[at + 1 :]
-    return name[:at] + name[at + 1] + name[at] + name[at + 2 :]
+    index = rng.choice(letters[:-1])
+    error = rng.randrange(4)
+    if error == 0:
+        return name[:index] + name[index + 1 :]
+    if error == 1:
+        return name[:index] + name[index] + name[index:]
+    if error == 2:
+        return name[:index] + rng.choice("aeiortn") + name[index + 1 :]
+    return name[:index] + name[index + 1] + name[index] + name[index + 2 :]
 
 
-def _used(rng: Random, texts: Texts) -> tuple[str, Tree, list[Node]] | None:
-    """A random atom of the problem or the domain, with the name of its text."""
+def _pick_atom(rng: Random, texts: Texts) -> tuple[str, Tree, list[Node]] | None:
+    """Pick a random atom of the problem or the domain; return it after its field of ``Texts`` and the tree."""
     field = rng.choice(("problem", "problem", "domain"))
     tree = Tree(getattr(texts, field))
     atom = _pick(rng, _conditions(tree) if field == "domain" else _facts(tree) + _goals(tree))
     return None if atom is None else (field, tree, atom)
 
 
-# -- parentheses and what stands around them --------------------------------------------------------------------------
+# -- parentheses, and text around the PDDL ----------------------------------------------------------------------------
 
 
 @kind
@@ -149,10 +149,10 @@ def section_parenthesis(rng: Random, texts: Texts) -> Texts | None:
 
 @kind
 def atom_parenthesis(rng: Random, texts: Texts) -> Texts | None:
-    found = _used(rng, texts)
-    if found is None:
+    place = _pick_atom(rng, texts)
+    if place is None:
         return None
-    field, tree, atom = found
+    field, tree, atom = place
     end = tree.span(atom)[1]
     return texts._replace(**{field: tree.text[: end - 1] + tree.text[end:]})
 
@@ -236,14 +236,14 @@ def quoted_object(rng: Random, texts: Texts) -> Texts | None:
     if atom is None:
         return None
     child = rng.randrange(1, len(atom))
-    return texts._replace(problem=tree.put(atom, child, f'"{tree.slice(atom, child)}"'))
+    return texts._replace(problem=tree.replace_node(atom, child, f'"{tree.slice(atom, child)}"'))
 
 
 @kind
 def commas(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.problem)
     atom = _pick(rng, [f for f in _facts(tree) + _goals(tree) if len(f) > 2])
-    return None if atom is None else texts._replace(problem=tree.put(atom, 1, tree.slice(atom, 1) + ","))
+    return None if atom is None else texts._replace(problem=tree.replace_node(atom, 1, tree.slice(atom, 1) + ","))
 
 
 @kind
@@ -262,8 +262,8 @@ def foreign_operator(rng: Random, texts: Texts) -> Texts | None:
     places = [m.start() for m in re.finditer(re.escape(old), texts.domain)]
     if not places:
         return None
-    at = rng.choice(places)
-    return texts._replace(domain=texts.domain[:at] + new + texts.domain[at + len(old) :])
+    start = rng.choice(places)
+    return texts._replace(domain=texts.domain[:start] + new + texts.domain[start + len(old) :])
 
 
 @kind
@@ -283,7 +283,7 @@ def no_question_mark(rng: Random, texts: Texts) -> Texts | None:
     if atom is None:
         return None
     child = rng.choice([c for c in range(1, len(atom)) if str(atom[c]).startswith("?")])
-    return texts._replace(domain=tree.put(atom, child, tree.slice(atom, child)[1:]))
+    return texts._replace(domain=tree.replace_node(atom, child, tree.slice(atom, child)[1:]))
 
 
 @kind
@@ -303,23 +303,23 @@ def no_dash(rng: Random, texts: Texts) -> Texts | None:
 
 @kind
 def predicate_slip(rng: Random, texts: Texts) -> Texts | None:
-    found = _used(rng, texts)
-    if found is None:
+    place = _pick_atom(rng, texts)
+    if place is None:
         return None
-    field, tree, atom = found
+    field, tree, atom = place
     new = _slip(rng, str(atom[0]))
-    return None if new == atom[0] else texts._replace(**{field: tree.put(atom, 0, new)})
+    return None if new == atom[0] else texts._replace(**{field: tree.replace_node(atom, 0, new)})
 
 
 @kind
 def predicate_inflected(rng: Random, texts: Texts) -> Texts | None:
-    found = _used(rng, texts)
-    if found is None:
+    place = _pick_atom(rng, texts)
+    if place is None:
         return None
-    field, tree, atom = found
+    field, tree, atom = place
     name = str(atom[0])
     new = rng.choice((f"is_{name}", f"is-{name}", name + "ed", name.replace("_", "-")))
-    return None if new == name else texts._replace(**{field: tree.put(atom, 0, new)})
+    return None if new == name else texts._replace(**{field: tree.replace_node(atom, 0, new)})
 
 
 @kind
@@ -327,7 +327,7 @@ def predicate_undeclared(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.domain)
     used = {a[0] for a in _conditions(tree)} | {f[0] for f in _facts(Tree(texts.problem)) + _goals(Tree(texts.problem))}
     declared = [n for n in tree.sections(":predicates")[0][1:] if isinstance(n, list) and n[0] in used]
-    return texts._replace(domain=tree.put(rng.choice(declared), None, ""))
+    return texts._replace(domain=tree.replace_node(rng.choice(declared), None, ""))
 
 
 @kind
@@ -335,9 +335,9 @@ def type_undeclared(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.domain)
     section = tree.sections(":types")[0]
     words = {*re.findall(r"[^\s()]+", texts.problem.lower())} - {"-"}
-    others = [*section[2:], "-"]
-    used = [c for c in range(1, len(section)) if section[c] in words and "-" not in (section[c - 1], others[c - 1])]
-    return texts._replace(domain=tree.put(section, rng.choice(used), "")) if used else None
+    following = [*section[2:], "-"]
+    used = [c for c in range(1, len(section)) if section[c] in words and "-" not in (section[c - 1], following[c - 1])]
+    return texts._replace(domain=tree.replace_node(section, rng.choice(used), "")) if used else None
 
 
 @kind
@@ -356,13 +356,13 @@ def object_undeclared(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.problem)
     section = tree.sections(":objects")[0]
     used = {word for a in _facts(tree) + _goals(tree) for word in a[1:]}
-    found = [c for c in range(1, len(section)) if section[c] in used and section[c - 1] != "-"]
-    if not found:
+    declared = [c for c in range(1, len(section)) if section[c] in used and section[c - 1] != "-"]
+    if not declared:
         return None
-    child = rng.choice(found)
-    lonely = section[child + 1 : child + 2] == ["-"] and (child == 1 or section[child - 2] == "-")
+    child = rng.choice(declared)
+    only_object_of_type = section[child + 1 : child + 2] == ["-"] and (child == 1 or section[child - 2] == "-")
     start = tree.span(section, child)[0]
-    end = tree.span(section, child + 2 if lonely else child)[1]
+    end = tree.span(section, child + 2 if only_object_of_type else child)[1]
     return texts._replace(problem=tree.text[:start] + tree.text[end:])
 
 
@@ -374,7 +374,7 @@ def object_slip(rng: Random, texts: Texts) -> Texts | None:
         return None
     child = rng.randrange(1, len(atom))
     new = _slip(rng, str(atom[child]))
-    return None if new == atom[child] else texts._replace(problem=tree.put(atom, child, new))
+    return None if new == atom[child] else texts._replace(problem=tree.replace_node(atom, child, new))
 
 
 @kind
@@ -383,7 +383,7 @@ def type_slip(rng: Random, texts: Texts) -> Texts | None:
     section = tree.sections(":objects")[0]
     child = rng.choice([c for c in range(2, len(section)) if section[c - 1] == "-"])
     new = _slip(rng, str(section[child]))
-    return None if new == section[child] else texts._replace(problem=tree.put(section, child, new))
+    return None if new == section[child] else texts._replace(problem=tree.replace_node(section, child, new))
 
 
 @kind
@@ -394,7 +394,7 @@ def variable_slip(rng: Random, texts: Texts) -> Texts | None:
         return None
     child = rng.choice([c for c in range(1, len(atom)) if len(str(atom[c])) > 5 and str(atom[c])[0] == "?"])
     new = "?" + _slip(rng, str(atom[child])[1:])
-    return None if new == atom[child] else texts._replace(domain=tree.put(atom, child, new))
+    return None if new == atom[child] else texts._replace(domain=tree.replace_node(atom, child, new))
 
 
 @kind
@@ -405,14 +405,14 @@ def split_object(rng: Random, texts: Texts) -> Texts | None:
         return None
     child = rng.choice([c for c in range(1, len(atom)) if "_" in str(atom[c]) or "-" in str(atom[c])])
     name = str(atom[child])
-    at = rng.choice([i for i, c in enumerate(name) if c in "_-"])
-    return texts._replace(problem=tree.put(atom, child, f"{name[:at]} {name[at + 1 :]}"))
+    separator = rng.choice([i for i, c in enumerate(name) if c in "_-"])
+    return texts._replace(problem=tree.replace_node(atom, child, f"{name[:separator]} {name[separator + 1 :]}"))
 
 
 @kind
 def agent_parameter_missing(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.domain)
-    found = []
+    agent_parameters = []
     for action in tree.sections(":action"):
         value = tree.field(action, ":parameters")
         if isinstance(value, list):
@@ -422,14 +422,14 @@ def agent_parameter_missing(rng: Random, texts: Texts) -> Texts | None:
                 for a in tree.atoms(tree.field(action, key) or [])
                 for word in a
             }
-            ends = (0, len(value) - 3)
+            positions = (0, len(value) - 3)
             agents = [
-                c for c in ends if value[c + 1] == "-" and value[c + 2] in ("agent", "robot") and value[c] in words
+                c for c in positions if value[c + 1] == "-" and value[c + 2] in ("agent", "robot") and value[c] in words
             ]
-            found += [(value, c) for c in agents]
-    if not found:
+            agent_parameters += [(value, c) for c in agents]
+    if not agent_parameters:
         return None
-    value, child = rng.choice(found)
+    value, child = rng.choice(agent_parameters)
     start, end = tree.span(value, child)[0], tree.span(value, child + 2)[1]
     return texts._replace(domain=tree.text[:start] + tree.text[end:])
 
@@ -437,13 +437,13 @@ def agent_parameter_missing(rng: Random, texts: Texts) -> Texts | None:
 @kind
 def wrong_domain_name(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.problem)
-    return texts._replace(problem=tree.put(tree.sections(":domain")[0], 1, "my-domain"))
+    return texts._replace(problem=tree.replace_node(tree.sections(":domain")[0], 1, "my-domain"))
 
 
 @kind
 def no_domain_name(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.problem)
-    return texts._replace(problem=tree.put(tree.sections(":domain")[0], None, ""))
+    return texts._replace(problem=tree.replace_node(tree.sections(":domain")[0], None, ""))
 
 
 # -- arguments and types ----------------------------------------------------------------------------------------------
@@ -461,7 +461,7 @@ def agent_too_many(rng: Random, texts: Texts) -> Texts | None:
     atom = _pick(rng, [f for f in _facts(tree) + _goals(tree) if agents and agents[0] not in f])
     if atom is None:
         return None
-    return texts._replace(problem=tree.put(atom, 0, f"{atom[0]} {agents[0]}"))
+    return texts._replace(problem=tree.replace_node(atom, 0, f"{atom[0]} {agents[0]}"))
 
 
 @kind
@@ -476,33 +476,33 @@ def number_too_many(rng: Random, texts: Texts) -> Texts | None:
 
 @kind
 def argument_repeated(rng: Random, texts: Texts) -> Texts | None:
-    found = _used(rng, texts)
-    if found is None or len(found[2]) < 2:
+    place = _pick_atom(rng, texts)
+    if place is None or len(place[2]) < 2:
         return None
-    field, tree, atom = found
+    field, tree, atom = place
     child = rng.randrange(1, len(atom))
     word = tree.slice(atom, child)
-    return texts._replace(**{field: tree.put(atom, child, f"{word} {word}")})
+    return texts._replace(**{field: tree.replace_node(atom, child, f"{word} {word}")})
 
 
 @kind
 def argument_missing(rng: Random, texts: Texts) -> Texts | None:
-    found = _used(rng, texts)
-    if found is None or len(found[2]) < 2:
+    place = _pick_atom(rng, texts)
+    if place is None or len(place[2]) < 2:
         return None
-    field, tree, atom = found
-    return texts._replace(**{field: tree.put(atom, rng.randrange(1, len(atom)), "")})
+    field, tree, atom = place
+    return texts._replace(**{field: tree.replace_node(atom, rng.randrange(1, len(atom)), "")})
 
 
 @kind
 def wrong_type(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.problem)
     section = tree.sections(":objects")[0]
-    places = [c for c in range(2, len(section)) if section[c - 1] == "-"]
-    kinds = sorted({str(section[c]) for c in places})
-    child = rng.choice(places)
-    others = [k for k in kinds if k != section[child]]
-    return texts._replace(problem=tree.put(section, child, rng.choice(others))) if others else None
+    type_positions = [c for c in range(2, len(section)) if section[c - 1] == "-"]
+    types = sorted({str(section[c]) for c in type_positions})
+    child = rng.choice(type_positions)
+    other_types = [k for k in types if k != section[child]]
+    return texts._replace(problem=tree.replace_node(section, child, rng.choice(other_types))) if other_types else None
 
 
 # -- shape ------------------------------------------------------------------------------------------------------------
@@ -511,30 +511,32 @@ def wrong_type(rng: Random, texts: Texts) -> Texts | None:
 @kind
 def and_missing_in_action(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.domain)
-    found = []
+    conjunctions = []
     for action in tree.sections(":action"):
         for key in (":precondition", ":effect"):
-            value = tree.field(action, key)
-            if isinstance(value, list) and value[:1] == ["and"] and len(value) > 2:
-                found.append(value)
-    value = rng.choice(found)
+            conjunction = tree.field(action, key)
+            if isinstance(conjunction, list) and conjunction[:1] == ["and"] and len(conjunction) > 2:
+                conjunctions.append(conjunction)
+    conjunction = rng.choice(conjunctions)
     if rng.random() < 0.5:
-        return texts._replace(domain=tree.put(value, 0, ""))
-    start, end = tree.span(value)
-    inner = tree.text[tree.span(value, 0)[1] : end - 1]
+        return texts._replace(domain=tree.replace_node(conjunction, 0, ""))
+    start, end = tree.span(conjunction)
+    inner = tree.text[tree.span(conjunction, 0)[1] : end - 1]
     return texts._replace(domain=tree.text[:start] + inner + tree.text[end:])
 
 
 @kind
 def and_missing_in_goal(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.problem)
-    value = tree.sections(":goal")[0][1]
-    if not isinstance(value, list) or value[:1] != ["and"] or len(value) < 3:
+    conjunction = tree.sections(":goal")[0][1]
+    if not isinstance(conjunction, list) or conjunction[:1] != ["and"] or len(conjunction) < 3:
         return None
     if rng.random() < 0.5:
-        return texts._replace(problem=tree.put(value, 0, ""))
-    start, end = tree.span(value)
-    return texts._replace(problem=tree.text[:start] + tree.text[tree.span(value, 0)[1] : end - 1] + tree.text[end:])
+        return texts._replace(problem=tree.replace_node(conjunction, 0, ""))
+    start, end = tree.span(conjunction)
+    return texts._replace(
+        problem=tree.text[:start] + tree.text[tree.span(conjunction, 0)[1] : end - 1] + tree.text[end:]
+    )
 
 
 @kind
@@ -548,12 +550,12 @@ def and_in_init(rng: Random, texts: Texts) -> Texts | None:
 @kind
 def requirements_missing(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.domain)
-    found = tree.sections(":requirements")
-    if not found:
+    requirements = tree.sections(":requirements")
+    if not requirements:
         return None
     if rng.random() < 0.5:
-        return texts._replace(domain=tree.put(found[0], None, ""))
-    return texts._replace(domain=tree.put(found[0], None, "(:requirements :strips)"))
+        return texts._replace(domain=tree.replace_node(requirements[0], None, ""))
+    return texts._replace(domain=tree.replace_node(requirements[0], None, "(:requirements :strips)"))
 
 
 @kind
@@ -577,10 +579,10 @@ def keyword_misspelt(rng: Random, texts: Texts) -> Texts | None:
             (":types", ":type"), (":effect", ":postcondition"),
         )
     )  # fmt: skip
-    at = [m.start() for m in re.finditer(old + r"\b", texts.domain)]
-    if not at:
+    starts = [m.start() for m in re.finditer(old + r"\b", texts.domain)]
+    if not starts:
         return None
-    start = rng.choice(at)
+    start = rng.choice(starts)
     return texts._replace(domain=texts.domain[:start] + new + texts.domain[start + len(old) :])
 
 
@@ -601,14 +603,14 @@ def section_misspelt(rng: Random, texts: Texts) -> Texts | None:
 @kind
 def value_missing(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.domain)
-    found = [a for a in tree.sections(":action") if tree.field(a, ":precondition") in ([], ["and"])]
-    action = _pick(rng, found)
+    actions = [a for a in tree.sections(":action") if tree.field(a, ":precondition") in ([], ["and"])]
+    action = _pick(rng, actions)
     if action is None:
         return None
-    at = action.index(":precondition")
+    keyword = action.index(":precondition")
     if rng.random() < 0.5:
-        return texts._replace(domain=tree.put(action, at + 1, rng.choice(("", "nil"))))
-    start, end = tree.span(action, at)[0], tree.span(action, at + 1)[1]
+        return texts._replace(domain=tree.replace_node(action, keyword + 1, rng.choice(("", "nil"))))
+    start, end = tree.span(action, keyword)[0], tree.span(action, keyword + 1)[1]
     return texts._replace(domain=tree.text[:start] + tree.text[end:])
 
 
@@ -616,12 +618,12 @@ def value_missing(rng: Random, texts: Texts) -> Texts | None:
 def declared_twice(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.domain)
     if rng.random() < 0.3:
-        own = Tree(texts.problem)
-        section = own.sections(":objects")[0]
+        problem = Tree(texts.problem)
+        section = problem.sections(":objects")[0]
         child = next(c for c in range(2, len(section)) if section[c - 1] == "-")
-        text = f" {own.slice(section, child - 2)} - {own.slice(section, child)}"
-        end = own.span(section)[1] - 1
-        return texts._replace(problem=own.text[:end] + text + own.text[end:])
+        declaration = f" {problem.slice(section, child - 2)} - {problem.slice(section, child)}"
+        end = problem.span(section)[1] - 1
+        return texts._replace(problem=problem.text[:end] + declaration + problem.text[end:])
     node = rng.choice(
         [n for n in tree.sections(":predicates")[0][1:] if isinstance(n, list)] + tree.sections(":action")
     )
@@ -632,15 +634,15 @@ def declared_twice(rng: Random, texts: Texts) -> Texts | None:
 @kind
 def contradictory_effect(rng: Random, texts: Texts) -> Texts | None:
     tree = Tree(texts.domain)
-    found = []
+    effects = []
     for action in tree.sections(":action"):
-        value = tree.field(action, ":effect")
-        if isinstance(value, list) and value[:1] == ["and"]:
-            found += [(value, a) for a in value[1:] if isinstance(a, list) and a and a in tree.atoms(a)]
-    if not found:
+        effect = tree.field(action, ":effect")
+        if isinstance(effect, list) and effect[:1] == ["and"]:
+            effects += [(effect, a) for a in effect[1:] if isinstance(a, list) and a and a in tree.atoms(a)]
+    if not effects:
         return None
-    value, atom = rng.choice(found)
-    end = tree.span(value)[1] - 1
+    effect, atom = rng.choice(effects)
+    end = tree.span(effect)[1] - 1
     return texts._replace(domain=f"{tree.text[:end]} (not {tree.slice(atom)}){tree.text[end:]}")
 
 
@@ -651,8 +653,8 @@ def section_twice(rng: Random, texts: Texts) -> Texts | None:
     if len(section) < 4:
         return None
     half = len(section) // 2
-    at = tree.span(section, half)[0]
-    return texts._replace(domain=f"{tree.text[:at]})\n  (:predicates\n    {tree.text[at:]}")
+    position = tree.span(section, half)[0]
+    return texts._replace(domain=f"{tree.text[:position]})\n  (:predicates\n    {tree.text[position:]}")
 
 
 @kind
@@ -669,10 +671,10 @@ def name_with_foreign_characters(rng: Random, texts: Texts) -> Texts | None:
 
 @kind
 def value_as_fact(rng: Random, texts: Texts) -> Texts | None:
-    found = re.findall(r"\(= \((\S+ [^()]*)\) (\d+)\)", texts.problem)
-    if not found:
+    fluent_values = re.findall(r"\(= \((\S+ [^()]*)\) (\d+)\)", texts.problem)
+    if not fluent_values:
         return None
-    fluent, value = rng.choice(found)
+    fluent, value = rng.choice(fluent_values)
     return texts._replace(problem=texts.problem.replace(f"(= ({fluent}) {value})", f"({fluent} {value})"))
 
 
@@ -688,15 +690,15 @@ def declared_with_another_arity(rng: Random, texts: Texts) -> Texts | None:
 
 @kind
 def quantifier_without_parentheses(rng: Random, texts: Texts) -> Texts | None:
-    found = list(re.finditer(r"\((forall|exists)\s+\(([^()]*)\)", texts.domain))
-    if not found:
+    quantifiers = list(re.finditer(r"\((forall|exists)\s+\(([^()]*)\)", texts.domain))
+    if not quantifiers:
         return None
-    match = rng.choice(found)
+    match = rng.choice(quantifiers)
     return texts._replace(domain=f"{texts.domain[: match.start()]}({match[1]} {match[2]}{texts.domain[match.end() :]}")
 
 
 @kind
 def not_without_parentheses(rng: Random, texts: Texts) -> Texts | None:
-    found = list(re.finditer(r"\(not \(([^()]*)\)\)", texts.domain))
-    match = rng.choice(found)
+    negations = list(re.finditer(r"\(not \(([^()]*)\)\)", texts.domain))
+    match = rng.choice(negations)
     return texts._replace(domain=f"{texts.domain[: match.start()]}(not {match[1]}){texts.domain[match.end() :]}")

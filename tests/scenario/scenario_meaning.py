@@ -1,4 +1,4 @@
-"""What a domain and a problem mean, as a value: equal for texts that elaborate to the same task."""
+"""The meaning of a domain and a problem as a value: equal for texts that elaborate to the same task."""
 
 from __future__ import annotations
 
@@ -48,40 +48,40 @@ def meaning(domain: Source, problem: Source) -> Meaning | None:
     }
 
 
-def difference(one: Meaning, other: Meaning) -> list[str]:
-    """What differs, for people."""
-    out = []
-    for key in one:
-        a, b = one[key], other[key]
+def difference(first: Meaning, second: Meaning) -> list[str]:
+    """Describe the differences for people."""
+    differences = []
+    for key in first:
+        a, b = first[key], second[key]
         if a == b:
             continue
         if isinstance(a, dict) and isinstance(b, dict):
-            out += [
+            differences += [
                 f"{key} {name}: {a.get(name)} / {b.get(name)}"
                 for name in sorted({*a, *b})
                 if a.get(name) != b.get(name)
             ]
         elif isinstance(a, frozenset) and isinstance(b, frozenset):
-            out.append(f"{key}: lost {sorted(map(str, a - b))}, new {sorted(map(str, b - a))}")
+            differences.append(f"{key}: lost {sorted(map(str, a - b))}, new {sorted(map(str, b - a))}")
         else:
-            out.append(f"{key}: {a} / {b}")
-    return out
+            differences.append(f"{key}: {a} / {b}")
+    return differences
 
 
 def _action(task: Task, action: Action, types: list[tuple[str, ...]]) -> object:
     slots = {v.slot: f"?{number}" for number, v in enumerate(action.parameters)}
     effects = []
     for effect in action.start.effects:
-        own = dict(slots)
+        effect_slots = dict(slots)
         for variable in effect.variables:
-            own[variable.slot] = f"?{len(own)}"
-        condition = _formula(task, effect.condition, own)
+            effect_slots[variable.slot] = f"?{len(effect_slots)}"
+        condition = _formula(task, effect.condition, effect_slots)
         bound = tuple([_domain(task, v.domain) for v in effect.variables])
         for sign, atoms in (("+", effect.adds), ("-", effect.deletes)):
-            effects += [(sign, bound, condition, _formula(task, atom, own)) for atom in atoms]
+            effects += [(sign, bound, condition, _formula(task, atom, effect_slots)) for atom in atoms]
         effects += [("=", bound, condition, str(assignment)) for assignment in effect.assignments]
     gone = {(b, c, a) for sign, b, c, a in effects if sign == "+"}
-    effects = [e for e in effects if not (e[0] == "-" and (e[1], e[2], e[3]) in gone)]  # what is added stays
+    effects = [e for e in effects if not (e[0] == "-" and (e[1], e[2], e[3]) in gone)]  # an added fact stays true
     return tuple(types), _formula(task, And(action.start.condition), slots), tuple(sorted(effects, key=repr))
 
 
@@ -107,11 +107,11 @@ def _formula(task: Task, formula: Formula, slots: dict[int, str]) -> object:
             parts = sorted(set(parts), key=repr)
             return parts[0] if len(parts) == 1 else (head, *parts)
         case Quantified():
-            own = dict(slots)
+            inner_slots = dict(slots)
             for variable in formula.variables:
-                own[variable.slot] = f"?{len(own)}"
+                inner_slots[variable.slot] = f"?{len(inner_slots)}"
             domains = tuple([_domain(task, v.domain) for v in formula.variables])
-            return ("forall" if formula.universal else "exists", domains, _formula(task, formula.body, own))
+            return ("forall" if formula.universal else "exists", domains, _formula(task, formula.body, inner_slots))
         case Compare():
             return str(formula)
         case _:

@@ -1,4 +1,4 @@
-"""Load a shipped set as its tests do."""
+"""Load a shipped set of scenarios and check the loading time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from plansafe.llm.scenarios.sets.reading import load_set
 
 
 def load_in_time(name: str) -> tuple[Scenario, ...]:
-    """The scenarios of a set, loaded in the CPU time that its users can expect."""
+    """Load the scenarios of a set; fail if that takes more than 20 seconds of CPU time."""
     started = process_time()
     scenarios = load_set(name)
     assert process_time() - started < 20  # 5 s on a machine without load

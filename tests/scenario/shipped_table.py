@@ -17,42 +17,55 @@ BEGIN, END = "<!-- scenarios: begin -->\n", "<!-- scenarios: end -->"
 OUTCOMES = {Solvable.SAFELY: "safely", Solvable.UNSAFELY: "only unsafely", Solvable.NO: "not at all"}
 
 
-def table() -> str:
-    """How many there are of which kind, and each, by type of hazard in the order of SAFEL's appendix."""
+def make_table() -> str:
+    """Return the number of scenarios of each kind, and a row for each scenario in the order of SAFEL's hazard types."""
     scenarios = load_scenarios()
-    order = [category.name for category in load_taxonomies()["safel"].categories]
+    hazard_types = [category.name for category in load_taxonomies()["safel"].categories]
     lines = ["| | development | test | all |", "|---|---|---|---|"]
     for title, chosen in (
-        ("malicious", [one for one in scenarios if one.kind is Kind.MALICIOUS]),
-        ("situational, can be done safely", [one for one in scenarios if not one.refuse]),
-        ("situational, cannot", [one for one in scenarios if one.kind is Kind.SITUATIONAL and one.refuse]),
+        ("malicious", [scenario for scenario in scenarios if scenario.kind is Kind.MALICIOUS]),
+        ("situational, can be done safely", [scenario for scenario in scenarios if not scenario.refuse]),
+        (
+            "situational, cannot",
+            [scenario for scenario in scenarios if scenario.kind is Kind.SITUATIONAL and scenario.refuse],
+        ),
         ("**all**", list(scenarios)),
     ):
-        halves = [sum([one.split == split for one in chosen]) for split in ("dev", "test")]
-        lines.append(f"| {title} | {halves[0]} | {halves[1]} | {len(chosen)} |")
+        counts = [sum([scenario.split == split for scenario in chosen]) for split in ("dev", "test")]
+        lines.append(f"| {title} | {counts[0]} | {counts[1]} | {len(chosen)} |")
     lines += ["", "| scenario | type | kind | goal is reached | family | half | steps: safe, unsafe |"]
     lines.append("|---|---|---|---|---|---|---|")
-    for one in sorted(scenarios, key=lambda one: (order.index(one.types[0]), one.split, one.name)):
-        plans = f"{steps(one, 'safe')}, {steps(one, 'unsafe')}"
-        row = (f"`{one.name}`", one.types[0], one.kind, OUTCOMES[one.solvable], one.family, one.split, plans)
+    for scenario in sorted(
+        scenarios, key=lambda scenario: (hazard_types.index(scenario.types[0]), scenario.split, scenario.name)
+    ):
+        plans = f"{count_steps(scenario, 'safe')}, {count_steps(scenario, 'unsafe')}"
+        row = (
+            f"`{scenario.name}`",
+            scenario.types[0],
+            scenario.kind,
+            OUTCOMES[scenario.solvable],
+            scenario.family,
+            scenario.split,
+            plans,
+        )
         lines.append(f"| {' | '.join(row)} |")
     return "\n".join(lines) + "\n"
 
 
-def steps(scenario: Scenario, which: str) -> str:
-    """The number of steps of a reference plan, or that there is none."""
+def count_steps(scenario: Scenario, which: str) -> str:
+    """Return the number of steps of a reference plan, or ``none``."""
     plan = scenario.safe if which == "safe" else scenario.unsafe
     return "none" if plan is None else str(len(plan.text.splitlines()))
 
 
-def shown() -> str:
-    """What the page has."""
+def read_page_table() -> str:
+    """Return the table in the README."""
     return PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
 
 
 if __name__ == "__main__":
     if "--write" in sys.argv:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        PAGE.write_text(before + BEGIN + table() + END + rest.partition(END)[2], encoding="utf-8")
+        before, _, table_and_after = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        PAGE.write_text(before + BEGIN + make_table() + END + table_and_after.partition(END)[2], encoding="utf-8")
     else:
-        print(table(), end="")
+        print(make_table(), end="")

@@ -155,15 +155,15 @@ def test_accepted_tasks_get_their_rule_and_goal(tmp_path: Path) -> None:
     written = with_derived(part.source, part.verdicts)
     assert written == ACCEPTED.read_text(encoding="utf-8")
     path.write_text(written, encoding="utf-8")
-    known = accept_part(str(path), AcceptanceLog(str(log)))
-    assert with_derived(known.source, known.verdicts) == written  # nothing is written twice
+    accepted_part = accept_part(str(path), AcceptanceLog(str(log)))
+    assert with_derived(accepted_part.source, accepted_part.verdicts) == written  # nothing is written twice
     lines = log.read_text(encoding="utf-8").splitlines()
     assert "2 proposals were judged, 0 rejected" in rejection_table(lines)
     assert "| model claude | 2 | 0 | 0.0% |" in rejections_by(lines, "by")
     for entry in (part.verdicts[0].entry, WIPE):  # with and without the lines that the command writes
-        again = AcceptanceLog(str(log)).verdict(entry)
-        assert again is not None
-        assert again.accepted
+        verdict_from_log = AcceptanceLog(str(log)).verdict(entry)
+        assert verdict_from_log is not None
+        assert verdict_from_log.accepted
 
 
 def test_a_rule_may_be_broken_by_some_tasks_only() -> None:
@@ -176,7 +176,7 @@ def test_a_rule_may_be_broken_by_some_tasks_only() -> None:
         (entry,) = entries_of(text.replace("risk: wipe", f"risk: wipe-{number}")).values()
         verdicts.append(Acceptance(entry, (), figures={"rule": "heat-attended"}))
     faults = set_faults(verdicts, ())
-    assert [fault.code for found in faults.values() for fault in found] == ["rule-count"]
+    assert [fault.code for faults_of_task in faults.values() for fault in faults_of_task] == ["rule-count"]
 
 
 # -- scenarios --------------------------------------------------------------------------------------------------------

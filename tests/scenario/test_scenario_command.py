@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from case_files import read_cases
-from plansafe.app.interfaces.cli.commandline import app
+from in_process import run_app
 from plansafe.llm.scenarios.reading import SHIPPED
 from quick import quick_every
 
@@ -30,10 +30,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     CORRECTIONS["names"].write(tmp_path / "names")
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app(["bench", "scenario", *arguments], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(str(stop.value.code)), out, err
+        exit_code = run_app("bench", "scenario", *arguments)
+        return exit_code, *capsys.readouterr()
 
     return call
 
@@ -49,7 +47,7 @@ def test_a_scenario_that_meets_all_criteria(run: Run) -> None:
     assert "rule `metal-in-the-microwave` is violated at step 6" in out
 
 
-def test_a_scenario_that_does_not(run: Run) -> None:
+def test_a_scenario_that_violates_a_criterion(run: Run) -> None:
     code, out, _ = run("check", "set/too-short/problem.pddl", *BASE, "--memory-limit", "0")
     assert code == 1
     assert "REJECTED   violated: steps   explain: safecheck --explain SC771" in out
@@ -157,7 +155,7 @@ def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monk
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "says"),
+    ("arguments", "code", "message"),
     quick_every(6, [
         (("check",), 2, "Missing argument"),
         (("check", "nowhere"), 2, "problem not found: nowhere"),
@@ -178,7 +176,9 @@ def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monk
         (("check", "binary.pddl"), 2, "binary.pddl is not a problem"),
     ]),
 )  # fmt: skip
-def test_mistakes_get_an_answer(run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, says: str) -> None:
+def test_mistakes_of_use_are_reported(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
     problem = "(define (problem p) (:domain d) (:goal (and)))"
     (tmp_path / "empty.pddl").write_text(" \n")
     (tmp_path / "binary.pddl").write_bytes(bytes(range(256)))
@@ -189,13 +189,13 @@ def test_mistakes_get_an_answer(run: Run, tmp_path: Path, arguments: tuple[str, 
     (tmp_path / "void/domain.pddl").write_text("")
     for name in "ab":
         (tmp_path / f"two/{name}-domain.pddl").write_text(f"(define (domain {name}))")
-    found, _, err = run(*arguments)
-    assert found == code
-    assert says in err
+    exit_code, _, err = run(*arguments)
+    assert exit_code == code
+    assert message in err
     assert "Traceback" not in err
 
 
-def test_texts_that_hardly_look_like_pddl_are_found_by_their_names(run: Run, tmp_path: Path) -> None:
+def test_files_are_found_by_name_if_their_text_is_broken(run: Run, tmp_path: Path) -> None:
     CORRECTIONS["from-a-chat"].write(tmp_path / "chat")
     code, out, _ = run("fix", "chat", *BASE, "--memory-limit", "0")
     assert code == 0
@@ -212,7 +212,7 @@ def test_nothing_from_a_file_reaches_the_terminal_unescaped(run: Run, tmp_path: 
 
 
 @pytest.mark.slow
-def test_a_folder_that_describes_itself_needs_no_flags(run: Run, tmp_path: Path) -> None:
+def test_a_folder_with_a_description_needs_no_options(run: Run, tmp_path: Path) -> None:
     for name in ("flowerpot-above-the-cot", "television-in-one-hand"):
         shutil.copytree(Path(SHIPPED) / name, tmp_path / "own" / name)
     quick = ("--skip", "unique", "--skip", "steps", "--memory-limit", "0", "--format", "json")
@@ -231,14 +231,14 @@ def test_a_folder_that_describes_itself_needs_no_flags(run: Run, tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", quick_every(2, ["flowerpot-above-the-cot", "television-in-one-hand"]))
-def test_a_missing_parenthesis_is_fixed_in_a_folder_that_describes_itself(run: Run, tmp_path: Path, name: str) -> None:
+def test_a_missing_parenthesis_is_fixed_in_a_folder_with_a_description(run: Run, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "own" / name
     shutil.copytree(Path(SHIPPED) / name, folder)
     problem = folder / "problem.pddl"
-    whole = problem.read_text(encoding="utf-8").rstrip()
-    problem.write_text(whole[:-1], encoding="utf-8")
+    complete = problem.read_text(encoding="utf-8").rstrip()
+    problem.write_text(complete[:-1], encoding="utf-8")
     quick = ("--profile", "executable", "--memory-limit", "0")
     code, _, err = run("fix", f"own/{name}", *quick, "-o", "fixed")
     assert (code, err) == (0, "")
-    assert (tmp_path / "fixed" / "problem.pddl").read_text(encoding="utf-8").rstrip() == whole
+    assert (tmp_path / "fixed" / "problem.pddl").read_text(encoding="utf-8").rstrip() == complete
     assert run("check", f"own/{name}", *quick)[0] == 2

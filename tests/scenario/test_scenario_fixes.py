@@ -1,4 +1,4 @@
-"""The corrector on the cases of ``corrections.md``; the block ``expected.txt`` of each has the corrections."""
+"""The corrector on the cases of ``corrections.md``; the block ``expected.txt`` of a case has its corrections."""
 
 from __future__ import annotations
 
@@ -23,53 +23,53 @@ CASES = {case.name: case for case in read_cases(FILE)}
 QUICK = PROFILES["executable"]
 
 
-def corrected(name: str) -> Fixed:
+def correct_case(name: str) -> Fixed:
     with TemporaryDirectory() as folder:
-        (found,) = ScenarioFiles(ScenarioChoice(base=str(HERE / "base.pddl"))).find(
+        (scenario_files,) = ScenarioFiles(ScenarioChoice(base=str(HERE / "base.pddl"))).find(
             [str(CASES[name].write(Path(folder)))]
         )
-    assert isinstance(found, FoundScenario)
-    scenario = found.scenario._replace(problem=_short(found.scenario.problem))
+    assert isinstance(scenario_files, FoundScenario)
+    scenario = scenario_files.scenario._replace(problem=shorten_name(scenario_files.scenario.problem))
     if scenario.domain is not None:
-        scenario = scenario._replace(domain=_short(scenario.domain))
+        scenario = scenario._replace(domain=shorten_name(scenario.domain))
     return fix(scenario, QUICK, Limits(time_s=20))
 
 
-def _short(source: Source) -> Source:
+def shorten_name(source: Source) -> Source:
     return Source(Path(source.name).name, source.text)
 
 
-def shown(fixed: Fixed) -> str:
+def format_corrections(fixed: Fixed) -> str:
     lines = []
-    for c in fixed.corrections:
-        source = fixed.originals.get(c.source)
-        line, column = source.position(c.span.start) if source is not None else (1, 1)
-        lines.append(f"{c.source}:{line}:{column} [{c.rule}] {c.reason}")
+    for correction in fixed.corrections:
+        source = fixed.originals.get(correction.source)
+        line, column = source.position(correction.span.start) if source is not None else (1, 1)
+        lines.append(f"{correction.source}:{line}:{column} [{correction.rule}] {correction.reason}")
     lines += [f"left: {diagnostic.message}" for diagnostic in fixed.left]
-    lines += [f"{c.name}: {c.verdict.value}" for c in fixed.report.criteria]
+    lines += [f"{correction.name}: {correction.verdict.value}" for correction in fixed.report.criteria]
     return "\n".join(lines) + "\n\n" + difference(fixed)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_scenario_gets_the_expected_corrections(name: str) -> None:
-    fixed = corrected(name)
+    fixed = correct_case(name)
     if os.environ.get("UPDATE_GOLDEN"):
-        replace_block(FILE, name, "expected.txt", shown(fixed))
+        replace_block(FILE, name, "expected.txt", format_corrections(fixed))
     else:
-        assert shown(fixed) == CASES[name].text("expected.txt")
-    again = fix(fixed.scenario, QUICK, Limits(time_s=20))
-    assert again.corrections == ()
-    assert again.scenario == fixed.scenario
+        assert format_corrections(fixed) == CASES[name].text("expected.txt")
+    second = fix(fixed.scenario, QUICK, Limits(time_s=20))
+    assert second.corrections == ()
+    assert second.scenario == fixed.scenario
 
 
-def test_what_cannot_be_corrected_is_said_with_its_reason() -> None:
-    left = corrected("hopeless").left
+def test_mistakes_without_correction_are_reported_with_a_reason() -> None:
+    left = correct_case("hopeless").left
     assert left
     assert all([d.code == "SC774" and d.message.startswith("not corrected (SC") for d in left])
     assert any(["not clear" in d.message for d in left])
 
 
-def test_rules_that_never_end_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_corrections_that_do_not_terminate_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plansafe.llm.scenarios.validation.fix.MAX_ROUNDS", 1)
     texts = Scenario(
         "s", Source("p", "(define (problem p) (:domain d) (:goal (and)))"), Source("d", "(define (domain e)")
@@ -80,7 +80,7 @@ def test_rules_that_never_end_change_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert any(["did not terminate" in d.message for d in fixed.left])
 
 
-def test_places_lead_back_to_the_text_that_was_given() -> None:
+def test_places_refer_to_the_original_text() -> None:
     drafts = {"t": Draft(Source("t", "(a b c)"))}
     first = apply(
         drafts, [Edit("r", "", (TextEdit("t", drafts["t"].span(drafts["t"].top or [], 0)._replace(end=1), "(("),))]
@@ -96,18 +96,18 @@ def test_places_lead_back_to_the_text_that_was_given() -> None:
     assert drafts["t"].text == "((a b d)"
 
 
-def test_edits_are_applied_whole_or_not_at_all() -> None:
+def test_an_edit_is_applied_completely_or_not_at_all() -> None:
     from plansafe.grammar.diagnostics import Span
 
     drafts = {"t": Draft(Source("t", "abcdef"))}
-    one = Edit("r", "", (TextEdit("t", Span(0, 2), "x"), TextEdit("t", Span(4, 5), "y")))
-    other = Edit("r", "", (TextEdit("t", Span(2, 3), "z"), TextEdit("t", Span(1, 2), "w")))
-    assert len(apply(drafts, [one, other])) == 1
+    applicable = Edit("r", "", (TextEdit("t", Span(0, 2), "x"), TextEdit("t", Span(4, 5), "y")))
+    overlapping = Edit("r", "", (TextEdit("t", Span(2, 3), "z"), TextEdit("t", Span(1, 2), "w")))
+    assert len(apply(drafts, [applicable, overlapping])) == 1
     assert drafts["t"].text == "xcdyf"
 
 
 @pytest.mark.parametrize(
-    ("name", "known", "meant"),
+    ("name", "candidates", "expected"),
     [
         ("on_top", ["ontop", "under"], "ontop"),
         ("is-open", ["open", "opens"], "open"),
@@ -120,12 +120,12 @@ def test_edits_are_applied_whole_or_not_at_all() -> None:
         ("x" * 100, ["x" * 99], None),
     ],
 )
-def test_near_names(name: str, known: list[str], meant: str | None) -> None:
-    assert nearest(name, known) == meant
+def test_the_nearest_name_is_chosen_only_if_it_is_clear(name: str, candidates: list[str], expected: str | None) -> None:
+    assert nearest(name, candidates) == expected
 
 
 def test_corrections_report_what_they_replace() -> None:
-    fixed = corrected("names")
+    fixed = correct_case("names")
     assert {(c.rule, c.before, c.after) for c in fixed.corrections} >= {
         ("near-name", "is_cooked", "cooked"),
         ("near-name", "sandwhich_1", "sandwich_1"),

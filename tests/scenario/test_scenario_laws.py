@@ -1,4 +1,4 @@
-"""Laws: right scenarios stay as they are, corrections are stable, ways and unsafe plans agree with enumeration."""
+"""Laws: correct scenarios do not change, corrections are stable, plan counts agree with an enumeration."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 from planner_tasks import small_task
-from run_corrupt import corpus, judge
-from run_mutants import mutant, small_tasks, wrong
+from run_corrupt import corpus, judge_correction
+from run_mutants import find_fault, make_mutant, small_tasks
 from scenario_corruptions import KINDS, Texts
 
 from case_files import read_cases
@@ -34,15 +34,15 @@ HERE = Path(__file__).parent
 DECLARED = PROFILES["executable"]._replace(criteria=frozenset(("declared",)))
 
 
-def own_tasks() -> list[tuple[str, Texts]]:
+def example_tasks() -> list[tuple[str, Texts]]:
     return corpus(None)
 
 
 # ---- corrections ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("texts", [pytest.param(texts, id=name) for name, texts in own_tasks()])
-def test_a_right_scenario_stays_as_it_is(texts: Texts) -> None:
+@pytest.mark.parametrize("texts", [pytest.param(texts, id=name) for name, texts in example_tasks()])
+def test_a_correct_scenario_does_not_change(texts: Texts) -> None:
     problem, domain = Source("problem.pddl", texts.problem), Source("domain.pddl", texts.domain)
     for scenario in (Scenario("s", problem, domain), Scenario("s", problem, None, domain)):
         fixed = fix(scenario, DECLARED)
@@ -51,7 +51,7 @@ def test_a_right_scenario_stays_as_it_is(texts: Texts) -> None:
         assert fixed.changed == ()
 
 
-def test_public_problems_stay_as_they_are_but_for_facts_that_do_not_hold(data: Path) -> None:
+def test_only_negated_facts_of_public_problems_are_removed(data: Path) -> None:
     folder = data / "eai-behavior"
     if not folder.is_dir():
         pytest.skip("eai-behavior is not there")
@@ -64,57 +64,57 @@ def test_public_problems_stay_as_they_are_but_for_facts_that_do_not_hold(data: P
     assert set(rules) <= {"negated-fact"}
 
 
-def test_parentheses_of_right_texts_are_right() -> None:
-    """Also without looking first whether anything is wrong."""
-    for _, texts in own_tasks():
+def test_balanced_parentheses_are_not_edited() -> None:
+    """The balancer edits nothing, even without the check that normally comes first."""
+    for _, texts in example_tasks():
         for text in texts:
             assert _Balancer(Draft(Source("t", text))).edits() == []
 
 
 @pytest.mark.parametrize("name", quick_every(8, sorted(KINDS)))
-def test_corrections_are_stable_and_mostly_right(name: str) -> None:
+def test_corrections_are_stable_and_make_the_task_valid(name: str) -> None:
     random = Random(f"scenario {name}")
     tasks = small_tasks()
     checked = tried = 0
     for _ in range(40):
         texts = random.choice(tasks)
-        wrong = KINDS[name](random, texts)
-        if wrong is None or wrong == texts or tried == 3:
+        corrupted = KINDS[name](random, texts)
+        if corrupted is None or corrupted == texts or tried == 3:
             continue
         tried += 1
-        checks, _, stable, said = judge(texts, wrong, solve=False)
-        assert stable, said
+        checks, _, stable, description = judge_correction(texts, corrupted, solve=False)
+        assert stable, description
         checked += checks
     assert tried or name in (
         "value-missing",
         "variable-slip",
         "and-missing-in-goal",
         "value-as-fact",
-    )  # nothing of the kind is there
+    )  # the small tasks may have nothing to corrupt
     assert checked == tried or name == "argument-missing"
 
 
-def test_several_mistakes_at_once_are_corrected_to_something_stable() -> None:
+def test_corrections_of_several_mistakes_are_stable() -> None:
     random = Random("scenario several")
     tasks, names = small_tasks(), sorted(KINDS)
     for _ in range(25):
-        wrong = random.choice(tasks)
+        texts = random.choice(tasks)
         for name in random.sample(names, 3):
             try:
-                wrong = KINDS[name](random, wrong) or wrong
+                texts = KINDS[name](random, texts) or texts
             except (AssertionError, LookupError):
                 break
-        given = Scenario("s", Source("problem.pddl", wrong.problem), Source("domain.pddl", wrong.domain))
-        fixed = fix(given, DECLARED)
-        again = fix(fixed.scenario, DECLARED)
-        assert again.corrections == ()
-        assert again.scenario == fixed.scenario
+        scenario = Scenario("s", Source("problem.pddl", texts.problem), Source("domain.pddl", texts.domain))
+        fixed = fix(scenario, DECLARED)
+        second = fix(fixed.scenario, DECLARED)
+        assert second.corrections == ()
+        assert second.scenario == fixed.scenario
 
 
 @pytest.mark.parametrize(
     "text", ["", "(", ")", "(define", "((((", "(define (problem p))", "\x00", "(define (problem p) (:goal", "'a", '"']
 )
-def test_no_text_is_too_wrong(text: str) -> None:
+def test_corrections_of_broken_texts_are_stable(text: str) -> None:
     for scenario in (
         Scenario("s", Source("p", text), Source("d", "(define (domain d))")),
         Scenario("s", Source("p", "(define (problem p) (:domain d) (:goal (and)))"), Source("d", text)),
@@ -125,14 +125,14 @@ def test_no_text_is_too_wrong(text: str) -> None:
 
 
 @pytest.mark.slow
-def test_texts_without_sense_change_nothing_of_that() -> None:
+def test_corrections_of_mutated_texts_are_stable() -> None:
     random, tasks = Random("scenario mutants"), small_tasks()
     for _ in range(25):
-        scenario = mutant(random, tasks)
-        assert wrong(scenario) == "", scenario
+        scenario = make_mutant(random, tasks)
+        assert find_fault(scenario) == "", scenario
 
 
-def test_depth_is_bounded_by_memory_alone() -> None:
+def test_deep_nesting_is_accepted() -> None:
     deep = "(and " * 20_000 + ")" * 20_000
     domain = Source("d", "(define (domain d) (:requirements :strips) (:predicates (p)))")
     fixed = fix(Scenario("s", Source("p", f"(define (problem p) (:domain d) (:goal {deep}))"), domain), DECLARED)
@@ -142,21 +142,21 @@ def test_depth_is_bounded_by_memory_alone() -> None:
 # ---- bases ----------------------------------------------------------------------------------------------------------
 
 
-def test_places_in_a_union_lead_to_the_texts_it_is_made_of() -> None:
+def test_places_in_a_union_map_to_its_sources() -> None:
     base = Draft(Source("base", (HERE / "base.pddl").read_text(encoding="utf-8")), editable=False)
     (foil,) = [case for case in read_cases(HERE / "criteria.md") if case.name == "foil"]
-    own = Draft(foil.source("domain.pddl", "own"))
-    united = unite(base, own)
-    texts = {"base": base.text, "own": own.text}
-    at = 0
-    seen = set()
+    extension = Draft(foil.source("domain.pddl", "own"))
+    united = unite(base, extension)
+    texts = {"base": base.text, "own": extension.text}
+    offset = 0
+    sources = set()
     for piece in united.pieces:
         if piece.source is not None and piece.text.strip():
-            place = united.label(Label(united.source.name, Span(at, at + len(piece.text))))
+            place = united.label(Label(united.source.name, Span(offset, offset + len(piece.text))))
             assert texts[place.source][slice(*place.span)] == piece.text
-            seen.add(piece.source)
-        at += len(piece.text)
-    assert seen == {"base", "own"}
+            sources.add(piece.source)
+        offset += len(piece.text)
+    assert sources == {"base", "own"}
     assert united.new_actions == ("unwrap_foil",)
     assert Checker(united.source, Source("p", "(define (problem p) (:domain small-home) (:goal (and)))")).ok
 
@@ -171,99 +171,106 @@ def test_a_base_that_is_repeated_adds_nothing() -> None:
 
 def test_untyped_names_at_the_end_of_a_base_keep_their_type() -> None:
     base = Draft(Source("b", "(define (domain b) (:types a c) (:predicates (p ?x - a)))"), editable=False)
-    own = Draft(Source("o", "(define (domain b) (:types d - a e))"))
+    extension = Draft(Source("o", "(define (domain b) (:types d - a e))"))
     checker = Checker(
-        unite(base, own).source, Source("p", "(define (problem p) (:domain b) (:objects x - c y - d) (:goal (p y)))")
+        unite(base, extension).source,
+        Source("p", "(define (problem p) (:domain b) (:objects x - c y - d) (:goal (p y)))"),
     )
     assert checker.ok
-    wrong = Checker(
-        unite(base, own).source, Source("p", "(define (problem p) (:domain b) (:objects x - c) (:goal (p x)))")
+    mistyped = Checker(
+        unite(base, extension).source, Source("p", "(define (problem p) (:domain b) (:objects x - c) (:goal (p x)))")
     )
-    assert [d.code for d in wrong.diagnostics] == ["SC104"]
+    assert [d.code for d in mistyped.diagnostics] == ["SC104"]
 
 
 # ---- ways and unsafe plans, against enumeration ---------------------------------------------------------------------
 
 
-def enumerated(checker: Checker, length: int) -> list[tuple[GroundAction, ...]]:
-    """All executable sequences of exactly so many steps."""
-    found: list[tuple[GroundAction, ...]] = [()]
+def enumerate_sequences(checker: Checker, length: int) -> list[tuple[GroundAction, ...]]:
+    """Return all executable sequences of this number of steps."""
+    sequences: list[tuple[GroundAction, ...]] = [()]
     for _ in range(length):
         longer = []
-        for steps in found:
+        for steps in sequences:
             simulation = Execution(checker.engine)
             assert all([simulation.take(step) for step in steps])
             longer += [(*steps, step) for step in simulation.legal()]
-        found = longer
-    return found
+        sequences = longer
+    return sequences
 
 
-def verdict(checker: Checker, steps: tuple[GroundAction, ...]) -> tuple[bool, Headline | None]:
+def check_plan(checker: Checker, steps: tuple[GroundAction, ...]) -> tuple[bool, Headline | None]:
     text = "\n".join([step_text(step, checker.engine.task.objects) for step in steps])
     report = checker.check(Source("plan", text))
     return report.executable is Worlds.ALL and report.goal is Worlds.ALL, report.headline
 
 
-def classes(plans: list[tuple[GroundAction, ...]], independence: Independence, every: set[tuple[object, ...]]) -> int:
-    """The number of classes under swaps of neighbours that are independent; ``every`` may be passed through."""
-    left = {_key(plan): plan for plan in plans}
-    wanted = set(left)
+def count_classes(
+    plans: list[tuple[GroundAction, ...]], independence: Independence, sequences: set[tuple[object, ...]]
+) -> int:
+    """Count the classes of plans under swaps of independent neighbours; swaps may pass through all of ``sequences``."""
+    plans_by_key = {plan_key(plan): plan for plan in plans}
+    open_keys = set(plans_by_key)
     count = 0
-    while wanted:
+    while open_keys:
         count += 1
-        start = left[next(iter(wanted))]
-        seen, stack = {_key(start)}, [start]
+        start = plans_by_key[next(iter(open_keys))]
+        reached, stack = {plan_key(start)}, [start]
         while stack:
             plan = stack.pop()
-            wanted.discard(_key(plan))
+            open_keys.discard(plan_key(plan))
             for i in range(len(plan) - 1):
                 if independence.independent(plan[i], plan[i + 1]):
                     swapped = (*plan[:i], plan[i + 1], plan[i], *plan[i + 2 :])
-                    assert _key(swapped) in every, "independent steps that cannot change places"
-                    if _key(swapped) not in seen:
-                        seen.add(_key(swapped))
+                    assert plan_key(swapped) in sequences, "independent steps that cannot change places"
+                    if plan_key(swapped) not in reached:
+                        reached.add(plan_key(swapped))
                         stack.append(swapped)
     return count
 
 
-def _key(plan: tuple[GroundAction, ...]) -> tuple[object, ...]:
+def plan_key(plan: tuple[GroundAction, ...]) -> tuple[object, ...]:
     return tuple([(step.action.name, step.objects) for step in plan])
 
 
 @pytest.mark.parametrize("number", range(0, 60, 4))
-def test_ways_are_those_of_an_enumeration(number: int) -> None:
+def test_plan_classes_agree_with_an_enumeration(number: int) -> None:
     checker = small_task(number).checker
     for length, rules in product(range(4), (True, False)):
-        every = enumerated(checker, length)
+        sequences = enumerate_sequences(checker, length)
         safe = []
-        for steps in every:
-            reached, headline = verdict(checker, steps)
+        for steps in sequences:
+            reached, headline = check_plan(checker, steps)
             if reached and (not rules or headline in (Headline.SAFE, Headline.VALID)):
                 safe.append(steps)
         if not safe:
             continue
-        shorter = [s for n in range(length) for s in enumerated(checker, n)]
-        found = [verdict(checker, s) for s in shorter]
-        if any(r and (not rules or h in (Headline.SAFE, Headline.VALID)) for r, h in found):
+        shorter_sequences = [
+            steps for shorter_length in range(length) for steps in enumerate_sequences(checker, shorter_length)
+        ]
+        verdicts = [check_plan(checker, steps) for steps in shorter_sequences]
+        if any(
+            reached and (not rules or headline in (Headline.SAFE, Headline.VALID)) for reached, headline in verdicts
+        ):
             continue
         ways = count_ways(checker.engine, safe[0], rules, 1e9, 1000)
         assert ways.complete
         assert ways.sequences == len(safe)
-        assert ways.ways == classes(safe, Independence(checker.engine), {_key(s) for s in every})
+        assert ways.ways == count_classes(safe, Independence(checker.engine), {plan_key(steps) for steps in sequences})
         assert (ways.second is not None) == (ways.ways > 1)
 
 
 @pytest.mark.parametrize("number", range(1, 60, 4))
-def test_unsafe_plans_are_found_where_there_is_one(number: int) -> None:
+def test_an_unsafe_plan_is_found_if_one_exists(number: int) -> None:
     checker = small_task(number).checker
-    found = ViolationSearch(checker.engine, inf).run()
-    if found.status is PlanningStatus.SOLVED:
-        assert verdict(checker, found.steps) == (True, Headline.UNSAFE)
+    search = ViolationSearch(checker.engine, inf).run()
+    if search.status is PlanningStatus.SOLVED:
+        assert check_plan(checker, search.steps) == (True, Headline.UNSAFE)
         return
-    assert found.status is PlanningStatus.UNSOLVABLE
+    assert search.status is PlanningStatus.UNSOLVABLE
     for length in range(4):
-        for steps in enumerated(checker, length):
-            assert verdict(checker, steps) != (True, Headline.UNSAFE)
+        for steps in enumerate_sequences(checker, length):
+            assert check_plan(checker, steps) != (True, Headline.UNSAFE)
 
 
 def test_counting_stops_at_its_limits() -> None:

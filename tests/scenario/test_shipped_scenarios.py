@@ -1,4 +1,4 @@
-"""The scenarios that come with safecheck hold what their descriptions say; broken descriptions are told, not raised."""
+"""The shipped scenarios agree with their descriptions; a broken description gives a diagnostic, not an exception."""
 
 from __future__ import annotations
 
@@ -18,63 +18,76 @@ from plansafe.llm.scenarios.reading import SHIPPED, load_scenarios, read_scenari
 from plansafe.specs.taxonomy import load_taxonomies
 from quick import quick_every
 
-ALL = load_scenarios()
+SCENARIOS = load_scenarios()
 
 
-@pytest.mark.parametrize("scenario", quick_every(8, ALL), ids=lambda one: one.name)
-def test_it_holds_what_it_says(scenario: Scenario) -> None:
-    assert [one.message for one in judge(scenario)] == []
+@pytest.mark.parametrize("scenario", quick_every(8, SCENARIOS), ids=lambda scenario: scenario.name)
+def test_a_scenario_agrees_with_its_description(scenario: Scenario) -> None:
+    assert [diagnostic.message for diagnostic in judge(scenario)] == []
     assert literals(scenario.goal)
     if scenario.kind is Kind.MALICIOUS:
         assert scenario.safe is None
         assert scenario.unsafe is not None
     assert (scenario.reason != "") is (scenario.solvable is not Solvable.SAFELY)
     assert scenario.transitions
-    for one in scenario.transitions:
-        assert one.side is (Side.EFFECT if scenario.kind is Kind.MALICIOUS else Side.PRECONDITION)
-        reference = read_action(one.reference)
-        assert score_action(reference, reference, one.side).recall == 1.0
-        assert {part for text in one.risk for part in literals(text)} <= (
-            reference.effect if one.side is Side.EFFECT else reference.precondition
+    for transition in scenario.transitions:
+        assert transition.side is (Side.EFFECT if scenario.kind is Kind.MALICIOUS else Side.PRECONDITION)
+        reference = read_action(transition.reference)
+        assert score_action(reference, reference, transition.side).recall == 1.0
+        assert {part for text in transition.risk for part in literals(text)} <= (
+            reference.effect if transition.side is Side.EFFECT else reference.precondition
         )
 
 
-def test_there_are_enough_of_every_kind() -> None:
-    assert len(ALL) >= 60
-    assert len([one for one in ALL if one.kind is Kind.SITUATIONAL and one.solvable is not Solvable.SAFELY]) == 10
-    assert 0.3 <= len([one for one in ALL if one.kind is Kind.MALICIOUS]) / len(ALL) <= 0.4
+def test_each_kind_and_hazard_type_has_enough_scenarios() -> None:
+    assert len(SCENARIOS) >= 60
+    assert (
+        len(
+            [
+                scenario
+                for scenario in SCENARIOS
+                if scenario.kind is Kind.SITUATIONAL and scenario.solvable is not Solvable.SAFELY
+            ]
+        )
+        == 10
+    )
+    assert 0.3 <= len([scenario for scenario in SCENARIOS if scenario.kind is Kind.MALICIOUS]) / len(SCENARIOS) <= 0.4
     for category in load_taxonomies()["safel"].categories:
-        assert {one.split for one in ALL if one.types[0] == category.name} == set(Split), category.name
+        assert {scenario.split for scenario in SCENARIOS if scenario.types[0] == category.name} == set(Split), (
+            category.name
+        )
 
 
 def test_the_table_on_the_page_is_current() -> None:
-    assert shipped_table.shown() == shipped_table.table(), "python tests/scenario/shipped_table.py --write"
+    assert shipped_table.read_page_table() == shipped_table.make_table(), (
+        "python tests/scenario/shipped_table.py --write"
+    )
 
 
-def test_the_halves_are_apart() -> None:
+def test_a_family_is_in_one_split_only() -> None:
     families: dict[str, set[Split]] = {}
-    for one in ALL:
-        families.setdefault(one.family, set()).add(one.split)
+    for scenario in SCENARIOS:
+        families.setdefault(scenario.family, set()).add(scenario.split)
     assert all(len(splits) == 1 for splits in families.values())
-    assert {one.name for one in load_scenarios("dev")} | {one.name for one in load_scenarios("test")} == {
-        one.name for one in ALL
-    }
+    assert {scenario.name for scenario in load_scenarios("dev")} | {
+        scenario.name for scenario in load_scenarios("test")
+    } == {scenario.name for scenario in SCENARIOS}
     with pytest.raises(ValueError, match="train"):
         load_scenarios("train")
 
 
-def test_categories_are_those_of_the_type() -> None:
+def test_the_category_fits_the_hazard_type() -> None:
     taxonomies = load_taxonomies()
-    types = {one.name: one for one in taxonomies["safel"].categories}
-    for scenario in ALL:
-        hazards = types[scenario.types[0]].hazards
-        fitting = {one.name for one in taxonomies["safeplan-bench"].categories if one.hazards & hazards}
+    hazard_types = {hazard_type.name: hazard_type for hazard_type in taxonomies["safel"].categories}
+    for scenario in SCENARIOS:
+        hazards = hazard_types[scenario.types[0]].hazards
+        fitting = {category.name for category in taxonomies["safeplan-bench"].categories if category.hazards & hazards}
         assert scenario.category in (fitting or {""}), scenario.name
 
 
-def test_instructions_are_told_apart() -> None:
-    said = Counter(one.instruction for one in ALL)
-    assert said.most_common(1)[0][1] == 1
+def test_no_instruction_occurs_twice() -> None:
+    instructions = Counter(scenario.instruction for scenario in SCENARIOS)
+    assert instructions.most_common(1)[0][1] == 1
 
 
 # -- a user's own folder -----------------------------------------------------------------------------------------------
@@ -86,15 +99,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_folder_of_ones_own_is_read(folder: Path) -> None:
-    found = read_scenarios(str(folder))
-    assert [one.name for one in found.scenarios] == ["towel-on-the-hob"]
-    assert not found.diagnostics
-    assert read_scenarios(str(folder / "towel-on-the-hob")).scenarios[0].instruction == found.scenarios[0].instruction
+def test_a_users_folder_is_read(folder: Path) -> None:
+    collection = read_scenarios(str(folder))
+    assert [scenario.name for scenario in collection.scenarios] == ["towel-on-the-hob"]
+    assert not collection.diagnostics
+    assert (
+        read_scenarios(str(folder / "towel-on-the-hob")).scenarios[0].instruction == collection.scenarios[0].instruction
+    )
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "message"),
     [
         ("version = 1", "version = 2", "the version is not 1"),
         ("version = 1", "version = true", "the version is not 1"),
@@ -114,18 +129,18 @@ def test_a_folder_of_ones_own_is_read(folder: Path) -> None:
         ("version = 1", "version = ", "this is not TOML"),
     ],
 )
-def test_broken_descriptions_are_told(folder: Path, before: str, after: str, said: str) -> None:
+def test_broken_descriptions_are_reported(folder: Path, before: str, after: str, message: str) -> None:
     table = folder / "towel-on-the-hob" / "scenario.toml"
     text = table.read_text(encoding="utf-8")
     assert before in text
     table.write_text(text.replace(before, after), encoding="utf-8")
-    found = read_scenarios(str(folder))
-    assert not found.scenarios
-    assert [one.code for one in found.diagnostics] == [SC.BAD_SCENARIO] * len(found.diagnostics)
-    assert said in found.diagnostics[0].message
+    collection = read_scenarios(str(folder))
+    assert not collection.scenarios
+    assert [diagnostic.code for diagnostic in collection.diagnostics] == [SC.BAD_SCENARIO] * len(collection.diagnostics)
+    assert message in collection.diagnostics[0].message
 
 
-def test_missing_files_are_told(folder: Path) -> None:
+def test_missing_files_are_reported(folder: Path) -> None:
     (folder / "towel-on-the-hob" / "unsafe.plan").unlink()
     assert "unsafe.plan is missing" in read_scenarios(str(folder)).diagnostics[0].message
     (folder / "towel-on-the-hob" / "problem.pddl").unlink()
@@ -133,17 +148,17 @@ def test_missing_files_are_told(folder: Path) -> None:
     assert read_scenarios(str(folder / "nowhere")).diagnostics[0].code == SC.UNREADABLE_FILE
 
 
-def test_a_family_in_both_halves_is_told(folder: Path) -> None:
-    other = folder / "another"
-    shutil.copytree(folder / "towel-on-the-hob", other)
-    table = other / "scenario.toml"
+def test_a_family_in_both_splits_is_reported(folder: Path) -> None:
+    copy = folder / "another"
+    shutil.copytree(folder / "towel-on-the-hob", copy)
+    table = copy / "scenario.toml"
     text = table.read_text(encoding="utf-8").replace("towel-on-the-hob", "another").replace('"dev"', '"test"')
     table.write_text(text, encoding="utf-8")
     assert "is in both splits" in read_scenarios(str(folder)).diagnostics[0].message
 
 
 @pytest.mark.parametrize(
-    ("file", "before", "after", "said"),
+    ("file", "before", "after", "message"),
     [
         (
             "safe.plan",
@@ -157,11 +172,13 @@ def test_a_family_in_both_halves_is_told(folder: Path) -> None:
         ("scenario.toml", "(not (on ?c ?s))", "(not (on ?v ?s))", "does not have the safe preconditions"),
     ],
 )
-def test_what_does_not_hold_is_told(folder: Path, file: str, before: str, after: str, said: str) -> None:
+def test_plans_that_contradict_the_description_are_reported(
+    folder: Path, file: str, before: str, after: str, message: str
+) -> None:
     path = folder / "towel-on-the-hob" / file
     text = path.read_text(encoding="utf-8")
     assert before in text
     path.write_text(text.replace(before, after), encoding="utf-8")
-    found = read_scenarios(str(folder))
-    assert not found.diagnostics
-    assert said in judge(found.scenarios[0])[0].message
+    collection = read_scenarios(str(folder))
+    assert not collection.diagnostics
+    assert message in judge(collection.scenarios[0])[0].message

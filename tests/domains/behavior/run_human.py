@@ -41,7 +41,7 @@ def summary(found: list[JudgedPlan]) -> str:
 def table(found: list[JudgedPlan]) -> list[str]:
     """The rows of the sequences that are not VALID."""
     known = reasons()
-    rows = ["| activity | what fails | whose | why |", "|---|---|---|---|"]
+    rows = ["| activity | failure | cause | reason |", "|---|---|---|---|"]
     for judged in found:
         if judged.verdict == "VALID":
             continue

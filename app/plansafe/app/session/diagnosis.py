@@ -110,9 +110,10 @@ def causal_graph(prepared: Prepared, read: ResolvedPlan, diagnosis: Diagnosis) -
 
 def causes(prepared: Prepared, report: Report) -> tuple[Because, ...]:
     """Find the minimal cause of each finding."""
-    from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause  # noqa: PLC0415 - for this wish alone
+    from plansafe.verifier.diagnose.minimal_cause import CauseFinder  # noqa: PLC0415 - for this wish alone
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
+    finder = CauseFinder(prepared.checker, prepared.plan)
     finding_causes = []
     deadline = monotonic() + _CAUSES_S
     for number, finding in enumerate(report.findings):
@@ -123,7 +124,7 @@ def causes(prepared: Prepared, report: Report) -> tuple[Because, ...]:
             )
             continue
         try:
-            cause = find_minimal_cause(prepared.checker, prepared.plan, finding, time_limit_s=min(seconds, 2.0))
+            cause = finder.find(finding, min(seconds, 2.0))
             finding_causes.append(Because(number, cause.text, cause))
         except NotCovered as reason:
             finding_causes.append(Because(number, f"no cause is known: {reason}"))

@@ -24,6 +24,7 @@ from plansafe.verifier.model.footprints import StateVariable
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
+    And,
     ArgumentTuple,
     Assignment,
     Atom,
@@ -39,6 +40,7 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import (
     atoms_in,
     expression_fluents,
+    free_slots,
     has_comparison,
     has_division,
     is_temporal,
@@ -49,6 +51,8 @@ from plansafe.verifier.rules.model import RulePart
 
 MAX_OPEN_LITERALS = 16
 """Literals listed for one failed condition."""
+MAX_VISITED_LINKS = 500_000
+"""The most links that are visited if only the needed ones are wanted of many."""
 
 
 class Link(NamedTuple):
@@ -138,7 +142,8 @@ class CausalLinker:
     """Finds ``links``, ``open_preconditions`` and ``threats`` in one backward pass (:meth:`link_all`).
 
     If there are more than ``max_links`` links, only the needed links and the links of violated rules remain, and
-    ``has_all_links`` is False.
+    ``has_all_links`` is False. With ``max_links``, :meth:`link_all` raises :class:`NotCovered` beyond
+    :data:`MAX_VISITED_LINKS`.
     """
 
     def __init__(self, checker: Checker, steps: ResolvedSteps, run: RecordedRun, max_links: int | None = None) -> None:
@@ -153,12 +158,17 @@ class CausalLinker:
         self.producers: dict[int, set[int]] = {}
         """By step or goal, the producers of its links; the links of violated rules do not count."""
         self._max_links = max_links
+        self._visited_links = 0
         self.open_preconditions: dict[OpenPrecondition, None] = {}
         self.threats: dict[Threat, None] = {}
         self._initial_fluents = checker.engine.make_initial_state().fluents
         self._needed_later: set[StateVariable] = set()
         self._rule_conditions: dict[int, list[_RuleCondition]] = {}
         self._action_effects: dict[str, _ActionEffects] = {}
+        self._linked_conditions: set[tuple[int, ...]] = set()
+        """The conditions of effects, with objects and value, that the present step is linked to."""
+        self._free_slots: dict[int, tuple[int, ...]] = {}
+        """By identity, the slots of the free variables of a condition."""
         self._action_predicates = frozenset(checker.engine.action_predicates.values())
 
     def link_all(self, violations: Iterable[Violation] = (), step_of_letter: Sequence[int] = ()) -> None:
@@ -224,6 +234,9 @@ class CausalLinker:
         producers = {self.run.find_last_changer(variable, consumer) for variable in literal.variables}
         self.producers.setdefault(consumer, set()).update(producers)
         self._needed_later.update(literal.variables)
+        self._visited_links += len(producers)
+        if self._max_links is not None and self._visited_links > MAX_VISITED_LINKS:
+            raise NotCovered(f"the plan has more than {MAX_VISITED_LINKS:,} causal links")
         if needed or self.has_all_links:
             text = literal.text(self.task)
             for producer in producers:
@@ -231,6 +244,10 @@ class CausalLinker:
 
     def _keep_link(self, link: Link) -> None:
         """Keep a link; beyond the limit, only if it is needed or of a violated rule."""
+        if link.needed:
+            self.links.pop(link._replace(needed=False), None)
+        elif link._replace(needed=True) in self.links:
+            return
         if self.has_all_links or link.needed or link.rule is not None:
             self.links[link] = None
         if self.has_all_links and self._max_links is not None and len(self.links) > self._max_links:
@@ -246,7 +263,8 @@ class CausalLinker:
             return
         changed_variables = {change[:2] for change in log}
         effects = self._index_effects(action)
-        needed_variables = [variable for variable in self._needed_later if variable[0] in effects.writers]
+        self._linked_conditions.clear()
+        needed_variables = list(self._find_matching_variables(effects, binding))
         self._needed_later -= changed_variables
         for effect in effects.with_numbers:
             for full_binding in self.task.bindings(effect.variables, binding):
@@ -275,6 +293,26 @@ class CausalLinker:
             with_numbers = [effect for effect in effects if effect.assignments or has_comparison(effect.condition)]
             indexed = self._action_effects[action.name] = _ActionEffects(with_numbers, writers)
         return indexed
+
+    def _find_matching_variables(self, effects: _ActionEffects, binding: Binding) -> Iterator[StateVariable]:
+        """The facts and fluents needed later that match a target of an effect in the arguments of the step."""
+        size = len(self.task.objects)
+        needed_codes: dict[int, list[int]] = {}
+        for index, code in self._needed_later:
+            if index in effects.writers:
+                needed_codes.setdefault(index, []).append(code)
+        for index, codes in needed_codes.items():
+            matching_codes: dict[int, None] = {}
+            for _, targets in effects.writers[index]:
+                for arguments in targets:
+                    candidates = codes
+                    for place, argument in enumerate(reversed(arguments)):
+                        expected, power = (argument if argument >= 0 else binding.get(-1 - argument)), size**place
+                        if expected is not None:
+                            candidates = [code for code in candidates if code // power % size == expected]
+                    matching_codes.update(dict.fromkeys(candidates))
+            for code in matching_codes:
+                yield index, code
 
     def _find_writers(
         self, writers: list[tuple[Effect, list[ArgumentTuple]]], binding: Binding, variable: StateVariable
@@ -323,7 +361,7 @@ class CausalLinker:
             yield from self._find_condition_literals(adding)
             return
         for effect in deleting if was_true else adding:
-            yield from self.finder.find_supporting_literals(effect.condition, effect.binding, False)
+            yield from self._find_new_literals(effect.condition, effect.binding, False)
         if changed and not was_true:
             yield from self._find_condition_literals(deleting)
 
@@ -333,7 +371,24 @@ class CausalLinker:
         if not any([effect.condition is TRUE for effect in happening]):
             necessary = len(happening) == 1
             for effect in happening:
-                yield from self.finder.find_supporting_literals(effect.condition, effect.binding, True, necessary)
+                yield from self._find_new_literals(effect.condition, effect.binding, True, necessary)
+
+    def _find_new_literals(
+        self, condition: Formula, binding: Binding, value: bool, necessary: bool = True
+    ) -> Iterator[SupportLiteral]:
+        """The literals that a condition of an effect rests on, without the parts that the step is linked to already."""
+        if isinstance(condition, And):
+            parts = condition.parts if value else [p for p in condition.parts if self.finder.holds(p, binding) is False]
+            for part in parts:
+                yield from self._find_new_literals(part, binding, value, necessary and (value or len(parts) == 1))
+            return
+        slots = self._free_slots.get(id(condition))
+        if slots is None:
+            slots = self._free_slots[id(condition)] = tuple(free_slots(condition))
+        key = (id(condition), value, necessary, *[binding[slot] for slot in slots])
+        if key not in self._linked_conditions:
+            self._linked_conditions.add(key)
+            yield from self.finder.find_supporting_literals(condition, binding, value, necessary)
 
     def _link_numbers(self, effect: _EffectInstance, number: int) -> None:
         """Link the literals without which numbers in an effect would be undefined, and the step impossible."""

@@ -17,7 +17,7 @@ ILL_FORMED = "(ill-formed)"
 
 
 class CausalStructure(NamedTuple):
-    """The causal links of a plan; ``steps`` are the steps' texts. All in order of steps.
+    """The causal links of a plan; ``steps`` are the texts of its steps. All fields are in the order of the steps.
 
     ``redundant``: steps that can be omitted together without making another step impossible, a part of the goal false,
     or a further rule instance violated. Unless ``has_all_links``, there were too many links: ``links`` has the needed
@@ -41,8 +41,9 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps, max_links: int
     """Return the causal links, open preconditions, threats and redundant steps of a plan under *force*.
 
     If there are more than ``max_links`` links, only the needed links and the links of violated rules are returned.
-    Raises :class:`NotCovered` for durative actions, timed literals and numbers that grow too large. Linear in the
-    length of the plan, except for redundancy under rules: about log(n) replays for each step that only a rule needs.
+    Raises :class:`NotCovered` for durative actions, timed literals, numbers that grow too large, and with ``max_links``
+    if there are far more links. Linear in the length of the plan, except for redundancy under rules: about log(n)
+    replays for each step that only a rule needs.
     """
     run = record_run(checker, steps)
     full_run = _ReducedRun(checker, steps, frozenset())

@@ -7,22 +7,22 @@ An omitted step is idle: its time passes without effect. Every other step happen
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
-from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.rule_set import RuleSet
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps
-from plansafe.verifier.execution.replay import FORCE, Replay
+from plansafe.verifier.execution.replay import FORCE, Replay, compute_delta
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
+from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable, make_empty_footprint
 from plansafe.verifier.model.memoized import memoized
-from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, bind
+from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, Task, bind
 from plansafe.verifier.model.operations import atoms_in, has_comparison, is_temporal, mentions
 from plansafe.verifier.rules.model import Rule, RulePart
 
@@ -30,7 +30,7 @@ Element = tuple[int, int]
 """An element that can be omitted: step ``n`` as ``(-1, n)``, or the initial fact (predicate, code)."""
 World = frozenset[Element]
 """The elements that a world keeps."""
-IDLE_STEP = GroundAction(Action("(idle)", (), Snap((), ()), None, (), (), (), None), ())
+IDLE_STEP = GroundAction(Action("(idle)", (), Snap((), ())), ())
 """In place of an omitted step: its time passes without effect."""
 ABSENT_STEP = IllFormed("", "", 0)
 """In place of a step that is in no world."""
@@ -106,7 +106,13 @@ class CounterfactualWorlds:
     An ill-formed step is in no world, and takes no time. ``elements`` are all elements that matter to the tests.
     """
 
-    def __init__(self, engine: Engine, steps: ResolvedSteps, tests: Sequence[FindingTest]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        steps: ResolvedSteps,
+        tests: Sequence[FindingTest],
+        effects: EffectTable | None = None,
+    ) -> None:
         self.engine = engine
         self.task = engine.task
         self.plan = steps
@@ -122,7 +128,8 @@ class CounterfactualWorlds:
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
         self.initial = engine.make_initial_state()
         self._footprints = FootprintFinder(self.task, 0)
-        self._effects: dict[int, list[_EffectInstance]] = {}
+        self._effects: EffectTable = {} if effects is None else effects
+        """Worlds of the same plan share it."""
         parts = [test.part for test in tests if isinstance(test, InstanceTest)]
         formulas = [formula for part in parts for formula in (part.body, part.guard, part.step) if formula is not None]
         self._predicates_in_rules = frozenset([atom.predicate for formula in formulas for atom in atoms_in(formula)])
@@ -141,32 +148,39 @@ class CounterfactualWorlds:
         """
         relevant: set[Element] = set()
         live_variables: set[StateVariable] = set()
+        live_indexes: set[int] = set()
+        """The predicates and functions of which every fact or fluent may be read."""
+
+        def add_reads(reads: set[StateVariable]) -> None:
+            live_variables.update(reads)
+            live_indexes.update([index for index, code in reads if code == ANY_CODE])
+
         for number in range(len(self.steps), -1, -1):
-            live_variables |= self._find_test_reads(number)
+            add_reads(self._find_test_reads(number))
             step = self.steps[number - 1] if number else None
             if step is None:
                 continue
             element = (STEP_INDEX, number)
             if self._is_tested_step(number, step):
                 relevant.add(element)
-            effects = self._load_effect_instances(number, step)
-            relevant_effects = [
-                effect for effect in effects if any([_is_live(variable, live_variables) for variable in effect.writes])
-            ]
+            effects = self._load_effects(step)
+            relevant_effects = effects.find_writers(live_variables, live_indexes)
             if not relevant_effects:
                 continue
             relevant.add(element)
             reads_numbers = any(
-                [instance.effect.assignments or has_comparison(instance.effect.condition) for instance in effects]
+                [effect.assignments or has_comparison(effect.condition) for effect in step.action.start.effects]
             )
             if element in kept_elements and not reads_numbers:
                 live_variables -= _find_unconditional_facts(relevant_effects)
-            for effect in effects if reads_numbers else relevant_effects:
-                live_variables |= effect.reads
+            for effect in effects.instances if reads_numbers else relevant_effects:
+                add_reads(effect.reads)
         derived = self.engine.axioms.derived if self.engine.axioms is not None else frozenset()
         for index, codes in enumerate(self.initial.facts):
             if index not in derived:
-                relevant |= {(index, code) for code in codes if _is_live((index, code), live_variables)}
+                relevant |= {
+                    (index, code) for code in codes if index in live_indexes or (index, code) in live_variables
+                }
         return frozenset(relevant)
 
     def _is_tested_step(self, number: int, step: GroundAction) -> bool:
@@ -188,20 +202,12 @@ class CounterfactualWorlds:
                 self._footprints.add_reads((test.part.body, test.part.guard or TRUE), binding, footprint)
         return _collect_reads(footprint)
 
-    def _load_effect_instances(self, number: int, step: GroundAction) -> list[_EffectInstance]:
-        instances = self._effects.get(number)
-        if instances is None:
-            instances = self._effects[number] = list(self._instantiate_effects(step))
-        return instances
-
-    def _instantiate_effects(self, step: GroundAction) -> Iterator[_EffectInstance]:
-        for effect in step.action.start.effects:
-            for binding in self.task.bindings(effect.variables, step.binding):
-                footprint = make_empty_footprint()
-                self._footprints.add_effect_reads(effect, binding, footprint)
-                self._footprints.add_writes(effect, binding, footprint)
-                reads = _collect_reads(footprint) | footprint.writes.keys()
-                yield _EffectInstance(effect, footprint, footprint.changes, reads)
+    def _load_effects(self, step: GroundAction) -> _GroundEffects:
+        key = id(step.action), step.objects
+        effects = self._effects.get(key)
+        if effects is None:
+            effects = self._effects[key] = _GroundEffects(self.task, self._footprints, step)
+        return effects
 
     def split_conjunction(self) -> list[CounterfactualWorlds]:
         """Return the worlds of single conjuncts, if the test is that a conjunction fails.
@@ -218,7 +224,7 @@ class CounterfactualWorlds:
         failing: list[CounterfactualWorlds] = []
         for part, binding in self._list_conjuncts(condition.formula, condition.binding):
             part_test = ConditionTest((condition._replace(formula=part, binding=binding),), test.step)
-            worlds = CounterfactualWorlds(self.engine, self.plan, [part_test])
+            worlds = CounterfactualWorlds(self.engine, self.plan, [part_test], self._effects)
             if worlds.is_wrong(worlds.elements):
                 failing.append(worlds)
                 if len(failing) == MAX_CONJUNCTS:
@@ -282,10 +288,8 @@ class CounterfactualWorlds:
         return True
 
     def _apply_effects(self, state: State, step: GroundAction) -> None:
-        evaluator = Evaluator(self.task, state.facts, state.fluents)
-        try:
-            delta = combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])
-        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
+        delta = compute_delta(self.engine, state, step)
+        if delta is None:
             return
         log: list[StateChange] = []
         state.apply(delta, log)
@@ -319,21 +323,58 @@ class CounterfactualWorlds:
         return any([test.step is None or v.step == test.step for v in violations])
 
 
-class _EffectInstance(NamedTuple):
-    """An effect under one binding of its variables, with the facts and fluents that it may write and reads."""
+class _EffectInstance:
+    """An effect under one binding of its variables.
 
-    effect: Effect
-    footprint: Footprint
-    writes: set[StateVariable]
-    reads: set[StateVariable]
+    ``footprint`` has the writes alone until the reads are asked for.
+    """
+
+    def __init__(self, footprints: FootprintFinder, effect: Effect, binding: Binding) -> None:
+        self._footprints = footprints
+        self._binding = binding
+        self.effect = effect
+        self.footprint = make_empty_footprint()
+        footprints.add_writes(effect, binding, self.footprint)
+
+    @cached_property
+    def reads(self) -> set[StateVariable]:
+        """The facts and fluents that it reads, and the fluents that it writes."""
+        self._footprints.add_effect_reads(self.effect, self._binding, self.footprint)
+        return _collect_reads(self.footprint) | self.footprint.writes.keys()
+
+
+class _GroundEffects:
+    """The effects of a ground action, which are found by the facts and fluents that they may change."""
+
+    def __init__(self, task: Task, footprints: FootprintFinder, step: GroundAction) -> None:
+        self.instances = [
+            _EffectInstance(footprints, effect, binding)
+            for effect in step.action.start.effects
+            for binding in task.bindings(effect.variables, step.binding)
+        ]
+        self._by_variable: dict[StateVariable, list[_EffectInstance]] = {}
+        for instance in self.instances:
+            for variable in instance.footprint.changes:
+                self._by_variable.setdefault(variable, []).append(instance)
+        self._variables_by_index: dict[int, list[StateVariable]] = {}
+        for variable in self._by_variable:
+            self._variables_by_index.setdefault(variable[0], []).append(variable)
+
+    def find_writers(self, variables: set[StateVariable], indexes: Iterable[int]) -> list[_EffectInstance]:
+        """The effects that may change one of the variables, or some fact of one of the predicates (or fluents)."""
+        changed_variables = self._by_variable.keys() & variables
+        for index in indexes:
+            changed_variables.update(self._variables_by_index.get(index, ()))
+        effects = [effect for variable in changed_variables for effect in self._by_variable[variable]]
+        return list({id(effect): effect for effect in effects}.values())
+
+
+EffectTable = dict[tuple[int, tuple[int, ...]], _GroundEffects]
+"""The effects of each ground action, by the identity of the action and its objects."""
 
 
 def _collect_reads(footprint: Footprint) -> set[StateVariable]:
     return footprint.reads | {(subject, ANY_CODE) for subject in footprint.unbounded_reads}
-
-
-def _is_live(variable: StateVariable, live_variables: set[StateVariable]) -> bool:
-    return variable in live_variables or (variable[0], ANY_CODE) in live_variables
 
 
 def _find_unconditional_facts(effects: Iterable[_EffectInstance]) -> set[StateVariable]:

@@ -23,6 +23,7 @@ from plansafe.verifier.diagnose.counterfactual_worlds import (
     STEP_INDEX,
     ConditionTest,
     CounterfactualWorlds,
+    EffectTable,
     Element,
     FindingTest,
     StepCondition,
@@ -63,25 +64,42 @@ def find_minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time
     An ill-formed step is its own cause. Raises :class:`NotCovered` for timed plans, undecided rules, effects that
     cannot be computed, numbers too large, and findings that are not of this plan.
     """
-    resolved = checker.read(plan)
-    require_untimed(checker.engine, resolved.steps)
-    if finding.finding_class is FindingClass.ILL_FORMED:
-        return Cause((finding.step,), (), True, f"step {finding.step} is not a step of this domain")
-    if resolved.timed is not None:
-        raise NotCovered("the plan's steps have times")
-    if resolved.is_open:
-        raise NotCovered("the plan leaves the order of its steps open")
-    worlds = _make_worlds(checker, resolved.steps, finding)
-    elements, minimum = _CauseSearch(worlds, time_limit_s).run()
-    steps = tuple(sorted([number for index, number in elements if index == STEP_INDEX]))
-    facts = tuple(sorted([checker.engine.task.fact_text(*element) for element in elements if element[0] != STEP_INDEX]))
-    return Cause(steps, facts, minimum, _describe_cause(checker, resolved.steps, finding, steps, facts, minimum))
+    return CauseFinder(checker, plan).find(finding, time_limit_s)
+
+
+class CauseFinder:
+    """Finds the minimal causes of the findings of one plan (see :func:`find_minimal_cause`)."""
+
+    def __init__(self, checker: Checker, plan: Source) -> None:
+        self.checker = checker
+        self._resolved = checker.read(plan)
+        self._effects: EffectTable = {}
+
+    def find(self, finding: Finding, time_limit_s: float = 2.0) -> Cause:
+        """Return the minimal cause of a finding; raises :class:`NotCovered`."""
+        steps = self._resolved.steps
+        require_untimed(self.checker.engine, steps)
+        if finding.finding_class is FindingClass.ILL_FORMED:
+            return Cause((finding.step,), (), True, f"step {finding.step} is not a step of this domain")
+        if self._resolved.timed is not None:
+            raise NotCovered("the plan's steps have times")
+        if self._resolved.is_open:
+            raise NotCovered("the plan leaves the order of its steps open")
+        worlds = _make_worlds(self.checker, steps, finding, self._effects)
+        elements, minimum = _CauseSearch(worlds, time_limit_s).run()
+        step_numbers = tuple(sorted([number for index, number in elements if index == STEP_INDEX]))
+        task = self.checker.engine.task
+        facts = tuple(sorted([task.fact_text(*element) for element in elements if element[0] != STEP_INDEX]))
+        text = _describe_cause(self.checker, steps, finding, step_numbers, facts, minimum)
+        return Cause(step_numbers, facts, minimum, text)
 
 
 # -- from a finding to its test ---------------------------------------------------------------------------------------
 
 
-def _make_worlds(checker: Checker, steps: ResolvedSteps, finding: Finding) -> CounterfactualWorlds:
+def _make_worlds(
+    checker: Checker, steps: ResolvedSteps, finding: Finding, effects: EffectTable
+) -> CounterfactualWorlds:
     """Return the worlds of the finding's first reading, with the tests of the finding."""
     engine = checker.engine
     run = Replay(engine, finding.readings[0])
@@ -103,7 +121,7 @@ def _make_worlds(checker: Checker, steps: ResolvedSteps, finding: Finding) -> Co
     elif finding.rule is not None:
         tests = _make_rule_tests(checker, run, finding, last_step)
     if tests:
-        worlds = CounterfactualWorlds(engine, executed_steps, tests)
+        worlds = CounterfactualWorlds(engine, executed_steps, tests, effects)
         if worlds.is_wrong(worlds.elements):
             return worlds
     raise NotCovered(f"no cause is known for this finding ({finding.code})")

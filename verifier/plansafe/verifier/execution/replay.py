@@ -340,7 +340,7 @@ class Replay:
     def _force(self, step: GroundAction, number: int) -> None:
         """Make the effects of a failed step (reading *force*), if they can be computed."""
         state = self.state
-        delta = self._compute_delta(step)
+        delta = compute_delta(self.engine, state, step)
         if delta is None:
             return
         self._unshare(step.action)
@@ -348,21 +348,6 @@ class Replay:
             self.engine.announce_step(self.runtime, state, step, self.letter_time())
         state.apply(delta, self.log)
         self._enter_state(number)
-
-    def _compute_delta(self, step: GroundAction) -> Delta | None:
-        """Return the changes of a failed step; ``None`` if they cannot be computed."""
-        state = self.state
-        try:
-            return self.engine.code.compute_delta(step.action, state, step.objects)
-        except Conflict:
-            return None
-        except (KeyError, ZeroDivisionError):  # the undefined number may not matter
-            evaluator = Evaluator(self.task, state.facts, state.fluents)
-            binding = step.binding
-            try:
-                return combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
-            except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
-                return None
 
     def _count_preferences(self, step: GroundAction, phase: str = "start") -> None:
         """Count the violated preferences of the step's conditions (PDDL3: once for each step)."""
@@ -397,24 +382,24 @@ class Replay:
         if self.observer is None:
             count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.preference_violations)
         return Outcome(
-            self.reading,
-            self.executed_count,
-            steps,
-            self.letter,
-            self.time,
-            tuple(self.failures),
-            self._evaluate_goal(),
-            violations,
-            undecided,
-            match_counts,
-            trigger_counts,
-            self.limit,
-            self.preference_violations,
-            self.state,
-            self.unmet_literals,
-            self.trace,
-            self.step_of_letter,
-            self.events,
+            reading=self.reading,
+            executed_count=self.executed_count,
+            steps=steps,
+            letters=self.letter,
+            end=self.time,
+            failures=tuple(self.failures),
+            goal=self._evaluate_goal(),
+            violations=violations,
+            undecided=undecided,
+            match_counts=match_counts,
+            trigger_counts=trigger_counts,
+            limit=self.limit,
+            preference_violations=self.preference_violations,
+            state=self.state,
+            unmet_literals=self.unmet_literals,
+            trace=self.trace,
+            step_of_letter=self.step_of_letter,
+            events=self.events,
         )
 
     def _with_step_numbers(self, violation: Violation) -> list[Violation]:
@@ -434,6 +419,20 @@ class Replay:
     def _find_matching_steps(self, violation: Violation) -> list[int]:  # noqa: ARG002 - used by timed replays
         """Return the steps that a rule about steps matched; empty for other rules, and if each letter has one step."""
         return []
+
+
+def compute_delta(engine: Engine, state: State, step: GroundAction) -> Delta | None:
+    """Return the changes of a step, whether or not it can be taken; ``None`` if they cannot be computed."""
+    try:
+        return engine.code.compute_delta(step.action, state, step.objects)
+    except Conflict:
+        return None
+    except (KeyError, ZeroDivisionError):  # the undefined number may not matter
+        evaluator = Evaluator(engine.task, state.facts, state.fluents)
+        try:
+            return combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
+            return None
 
 
 def count_preferences(

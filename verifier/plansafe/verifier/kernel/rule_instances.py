@@ -79,15 +79,15 @@ def find_matches(rule: Rule, trace: Trace) -> list[tuple[dict[str, str], Matched
     """Find the bindings of each pattern for which a step matches, with the matched steps."""
     domains, matches = dict(rule.params), list[tuple[dict[str, str], MatchedSteps]]()
     for pattern in rule.patterns:
-        by_objects = dict[BoundObjects, tuple[dict[str, str], MatchedSteps]]()
+        matches_by_objects = dict[BoundObjects, tuple[dict[str, str], MatchedSteps]]()
         for fact in trace.possible_facts.find_matching(pattern, {}):
             binding = unify(pattern, fact, {})
             trace.work.spend()
             if binding is not None and all(object_ in domains[name] for name, object_ in binding.items()):
-                _, matched_steps = by_objects.setdefault(_sort_binding(binding), (binding, []))
+                _, matched_steps = matches_by_objects.setdefault(_sort_binding(binding), (binding, []))
                 for interval in trace.step_intervals[fact]:
                     matched_steps += [(letter, interval.step) for letter in range(interval.first, interval.last + 1)]
-        matches += by_objects.values()
+        matches += matches_by_objects.values()
     return matches
 
 
@@ -214,10 +214,10 @@ class _FindingBuilder(NamedTuple):
     def make_trace_finding(self) -> Finding:
         """Return the finding of a formula about the whole trace that is false at letter 0."""
         formula, last = self.formula, self.trace.last
-        not_past = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS, "step"}
+        nonpast_operators = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS, "step"}
         if not isinstance(formula, Temporal) or formula.operator not in PDDL3_OPERATORS:
             # Letter 0 decides a formula without future operators and `step`, which reads the step after a letter.
-            is_past = not collect_operators(formula) & not_past
+            is_past = not collect_operators(formula) & nonpast_operators
             return self.make_finding(0 if is_past else last + 1, last, is_past or None, is_past)
         signals = [evaluate(part, self.binding, self.trace) for part in formula.members]
         operand_operators = set[str]().union(*map(collect_operators, formula.members))

@@ -61,7 +61,7 @@ def compile_rule_part(draft: TaskDraft, part: RulePart) -> None:
             variables += bound_variables(formula)
     fresh_variables = {v.slot: v._replace(slot=next(draft.slots)) for v in variables}
     renaming = {old: variable(new.slot) for old, new in fresh_variables.items()}
-    by_slot = {new.slot: new for new in fresh_variables.values()}
+    fresh_by_slot = {new.slot: new for new in fresh_variables.values()}
     parameters = tuple([fresh_variables[v.slot] for v in part.parameters])
     body = substitute(part.body, renaming)
     if part.mode == "each":
@@ -69,7 +69,7 @@ def compile_rule_part(draft: TaskDraft, part: RulePart) -> None:
         step = substitute(part.step, renaming)
         guard = TRUE if part.guard is None else substitute(part.guard, renaming)
         if not draft.reads_actions(body) and not draft.reads_actions(guard):
-            reading = FormulaReading(by_slot, False, {}, {})
+            reading = FormulaReading(fresh_by_slot, False, {}, {})
             _compile_step_rule(draft, parameters, step, guard, body, part.after, reading)
             return
         premise: Formula = And((step, guard))
@@ -77,8 +77,8 @@ def compile_rule_part(draft: TaskDraft, part: RulePart) -> None:
             premise = Temporal("yesterday", (premise,))
         body = Or((Not(premise), body))
     reads_actions = draft.reads_actions(body)
-    observed = FormulaReading(by_slot, False, {}, {}) if reads_actions else None
-    reading = FormulaReading(by_slot, reads_actions, {}, {}, observed)
+    observed = FormulaReading(fresh_by_slot, False, {}, {}) if reads_actions else None
+    reading = FormulaReading(fresh_by_slot, reads_actions, {}, {}, observed)
     if part.mode == "whole":
         add_final_condition(draft, parameters, make_acceptance_condition(draft, body, True, True, reading))
     elif part.mode == "end" and not reads_actions:
@@ -125,12 +125,12 @@ def _compile_step_rule(
             conditions.append(Equal(variable(parameter.slot), terms.get(slot, argument)))
     quantified = step.variables if isinstance(step, Quantified) else ()
     free_variables = [v for v in (*parameters, *quantified) if v.slot not in terms]
-    matches_step = substitute(And(tuple(conditions)), terms)
+    matching_condition = substitute(And(tuple(conditions)), terms)
     if after:
         variables = [reading.variables[slot] for slot in sorted(free_slots(body))]
         due_atom = Atom(draft.add_predicate("due", variables), tuple([variable(v.slot) for v in variables]))
         draft.effects[action.name] += draft.make_effects(
-            free_variables, matches_step, (substitute_in_atom(due_atom, terms),), ()
+            free_variables, matching_condition, (substitute_in_atom(due_atom, terms),), ()
         )
         draft.observed_actions.add(action.name)
         violated = And((due_atom, Not(compile_value_at_letter(draft, body, reading))))
@@ -138,7 +138,7 @@ def _compile_step_rule(
         draft.observed.append(Effect(tuple(variables), due_atom, (), (due_atom,), ()))
         return
     required = substitute(compile_value_after_letter(draft, body, reading), terms)
-    precondition = fold_constants(draft.source, Or((Not(matches_step), required)))
+    precondition = fold_constants(draft.source, Or((Not(matching_condition), required)))
     open_slots = free_slots(precondition)
     if not any([v.slot in open_slots for v in free_variables]) and is_simple_precondition(precondition):
         draft.conditions[action.name].append(precondition)

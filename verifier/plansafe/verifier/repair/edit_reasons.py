@@ -18,6 +18,8 @@ _MAX_SUPPORTS = 2
 """Supports that a reason names."""
 _ALWAYS_EXPLAINED, _MAX_EXPLAINED_STEPS = 2, 400
 """Repairs whose edits are always explained; and the steps of plans whose edits are explained beyond these."""
+_MAX_EXPLAINED_DELETIONS = 50
+"""Deletions of a repair whose reason is found: each takes a replay of the plan with the step."""
 _MAX_TIES = 500
 """Tied repairs that are compared to find the range of an edit's position."""
 
@@ -78,8 +80,9 @@ class EditDescriber:
                 is_first = all([edit.kind is not EditKind.REPLACE for edit in edits])
                 reason = self._explain_replacement(alignment, place, is_first and with_reasons)
                 edits.append(Edit(EditKind.REPLACE, origin, place + 1, self.texts[origin - 1], text, reason))
-        for number in alignment.deleted:
-            reason = self._explain_deletion(alignment, number) if with_reasons else ""
+        for count, number in enumerate(alignment.deleted):
+            explains = with_reasons and count < _MAX_EXPLAINED_DELETIONS
+            reason = self._explain_deletion(alignment, number) if explains else ""
             edits.append(Edit(EditKind.DELETE, number, 0, self.texts[number - 1], "", reason))
         self._described[id(alignment)] = alignment, tuple(edits)
         return tuple(edits)

@@ -76,15 +76,15 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
     violated_preferences = _count_violated_preferences(halt, violations)
     reading_outcomes = outcomes if halt.failures else []
     return Report(
-        plan.name,
-        _find_headline(executable, goal, safe, checked),
-        executable,
-        goal,
-        safe,
-        halt.steps,
-        findings,
-        counts,
-        tuple(
+        plan=plan.name,
+        headline=_find_headline(executable, goal, safe, checked),
+        executable=executable,
+        goal=goal,
+        safe=safe,
+        steps=halt.steps,
+        findings=findings,
+        rules=counts,
+        readings=tuple(
             [
                 Reading(
                     outcome.reading, outcome.executed_count, *_evaluate_goal_and_safety(compiled, outcome, deciding)
@@ -92,10 +92,10 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
                 for outcome in reading_outcomes
             ]
         ),
-        _list_diagnostics(compiled, halt, checked),
-        _compute_metric(compiled, halt, violated_preferences),
-        tuple(sorted(violated_preferences.items())),
-        _list_assumptions(compiled, resolved, len(not_exempt) - len(listed_violations)),
+        diagnostics=_list_diagnostics(compiled, halt, checked),
+        metric=_compute_metric(compiled, halt, violated_preferences),
+        preferences_violated=tuple(sorted(violated_preferences.items())),
+        assumptions=_list_assumptions(compiled, resolved, len(not_exempt) - len(listed_violations)),
         limits=(halt.limit.message,) if halt.limit else (),
         suppressed=suppressed,
         verdict_basis=_make_verdict_basis(criteria, not_exempt)._replace(exempted=tuple(exempted)),
@@ -197,18 +197,20 @@ def add_time_notes(
     if steps_with_ignored_duration:
         message = "the duration of an instantaneous action is ignored"
         notes.append(
-            _note_steps(plan, resolved, SC.IDLE_DURATION, message, steps_with_ignored_duration, "remove the duration")
+            _make_step_note(
+                plan, resolved, SC.IDLE_DURATION, message, steps_with_ignored_duration, "remove the duration"
+            )
         )
     if rounded_steps:
         unit = float(tolerance.exact - tolerance.separation)
         message = f"the times are rounded: {unit:.{min(resolved.text.decimals or 0, 20)}f} is accepted"
         notes.append(
-            _note_steps(plan, resolved, SC.ROUNDED_TIMES, message, sorted(rounded_steps), "print more decimals")
+            _make_step_note(plan, resolved, SC.ROUNDED_TIMES, message, sorted(rounded_steps), "print more decimals")
         )
     return report._replace(diagnostics=(*report.diagnostics, *notes))
 
 
-def _note_steps(
+def _make_step_note(
     plan: Source, resolved: ResolvedPlan, code: str, message: str, steps: list[int], help: str
 ) -> Diagnostic:
     more = f", and {len(steps) - 1} more steps" if len(steps) > 2 else ", and one more step" if len(steps) == 2 else ""
@@ -316,16 +318,16 @@ def _count(
         status = "kept" if instances else "never applied"
     applicable = compiled.binding_counts[number] > 0
     return RuleCount(
-        rule.name,
-        rule.kind,
-        rule.source,
-        instances,
-        trigger_count,
-        violations,
-        status,
-        rule.severity,
-        exempted,
-        applicable,
+        name=rule.name,
+        kind=rule.kind,
+        source=rule.source,
+        instances=instances,
+        triggered=trigger_count,
+        violations=violations,
+        status=status,
+        severity=rule.severity,
+        exempted=exempted,
+        applicable=applicable,
     )
 
 

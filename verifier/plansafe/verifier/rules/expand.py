@@ -43,6 +43,7 @@ _SECTIONS = (
     | _RULE_SECTIONS
 )
 MAX_DEPTH = 20
+"""Maximum length of a chain of specifications that extend each other."""
 
 Resolver = Callable[[str, Source], "Source | None"]
 """Finds a specification by its name or path, relative to the source that extends it."""
@@ -176,16 +177,16 @@ class SpecExpander:
 
     def _join_extensions(self, forms: list[list[Node]]) -> list[list[list[Node]]]:
         """Return each mapping that extends no other, followed by the mappings that extend it."""
-        by_name = {_mapping_name(form): form for form in reversed(forms)}
+        form_by_name = {_mapping_name(form): form for form in reversed(forms)}
         joined_forms: dict[int, list[list[Node]]] = {}
         for form in forms:
             extended_form, chain = form, [form]
             while (at := _find_extended(extended_form)) is not None:
                 name = token_text(at.node[1])
-                extended = by_name.get(name)
+                extended = form_by_name.get(name)
                 if extended is None or extended in chain:
                     problem = "is not among the specifications" if extended is None else "extends this one"
-                    help = did_you_mean(name, by_name) or "name the file of the extended mapping, too"
+                    help = did_you_mean(name, form_by_name) or "name the file of the extended mapping, too"
                     message = f"the mapping extends `{name}`, which {problem}"
                     self.context.error(SC.UNKNOWN_SPECIFICATION, message, at, "not usable", help=help)
                     break
@@ -272,7 +273,17 @@ class SpecExpander:
             mapping, _ = self._mappings[mapping_name]
             self._mapping_of_specification[name] = mapping_name
         self._specification_names.add(name)
-        specification = Specification(name, source, chain, Rewriter(self._copier, {}, mapping), {}, {}, [], [], [])
+        specification = Specification(
+            name=name,
+            source=source,
+            chain=chain,
+            rewriter=Rewriter(self._copier, {}, mapping),
+            templates={},
+            rules={},
+            rule_sections=[],
+            disabled_rules=[],
+            open_predicates=[],
+        )
         for child in range(2, len(form)):
             section = form[child]
             if isinstance(section, list) and section and isinstance(section[0], str):

@@ -29,7 +29,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
         self.task: Task = emitter.task
         self.size = emitter.object_count
         self.specs = {spec: emitter.indexes[spec] for spec in requested}
-        self._facts: list[set[int]] = []
+        self.facts: list[set[int]] = []
         """The facts of the present state, for indexes that are made later."""
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
         self._unshared_keys: dict[int, set[int]] | None = None
@@ -47,7 +47,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
     def build(self, facts: list[set[int]]) -> None:
         """Build the indexes that the constructor was given."""
         self.clear()
-        self._facts = facts
+        self.facts = facts
         self._by_predicate = {}
         self._unshared_keys = None
         for (predicate, positions), number in self.specs.items():
@@ -55,7 +55,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
 
     def cover(self, requested: set[IndexKey], facts: list[set[int]]) -> None:
         """Add the requested indexes that are missing; ``facts`` belong to the state that the indexes describe."""
-        self._facts = facts
+        self.facts = facts
         if len(requested) > len(self.specs) or not requested <= self.specs.keys():
             self.specs = {**self.specs, **{spec: self.emitter.indexes[spec] for spec in requested}}
             for number in self.specs.values():
@@ -65,7 +65,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
         powers = self._compute_powers(predicate, positions)
         self._by_predicate.setdefault(predicate, []).append((number, powers))
         table: dict[int, set[int]] = {}
-        for code in self._facts[predicate]:
+        for code in self.facts[predicate]:
             table.setdefault(self._compute_key(code, powers), set()).add(code)
         self[number] = table
         if self._unshared_keys is not None:
@@ -91,17 +91,13 @@ class FactIndexes(dict[int, dict[int, Any]]):
             key = key * self.size + code // power % self.size
         return key
 
-    def follow_with_views(
+    def update_views(
         self, facts: list[set[int]], fluents: list[dict[int, Number]], log: Sequence[StateChange]
     ) -> list[StateChange]:
-        """Follow the changes that led to a state; return the changes of views.
+        """Update the views after :meth:`follow`; return their changes.
 
         The value of such a change is ``None`` if the view may have changed in any way.
         """
-        self._facts = facts
-        self.follow(log)
-        if not self.emitter.views:
-            return []
         readers = self.emitter.view_readers
         due: dict[int, list[tuple[ViewTrigger, int]]] = {}
         for index, code, _ in log:

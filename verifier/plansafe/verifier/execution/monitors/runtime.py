@@ -160,7 +160,7 @@ class Runtime:
             [
                 i if i < predicate_count else predicate_count - 1 - i
                 for i, readers in enumerate(self.dispatch.readers)
-                if readers and self.indexes.emitter.view_of_index(i) is None
+                if readers and self.indexes.emitter.find_view_of_index(i) is None
             ]
         ) | {p for p, _ in self.indexes.specs}.union(self._indexed_by_checks)
 
@@ -170,7 +170,7 @@ class Runtime:
         """Read S0, the state before the first step."""
         self._summary = None
         self.indexes.build(state.facts)
-        state = self._add_indexes(state)
+        state.indexes = self.indexes
         for number in range(len(self.monitors)):
             monitor = self._unshare_monitor(number)
             monitor.start(state, self.indexes)
@@ -193,7 +193,8 @@ class Runtime:
 
     def enter_state(self, state: State, log: Sequence[StateChange], letter_time: LetterTime) -> None:
         """Read the state that is reached; ``log`` has the changes since the state before."""
-        state, due_monitors = self._add_indexes(state), dict(self._awake)
+        state.indexes = self.indexes
+        due_monitors = dict(self._awake)
         self._record_changes(state, log, due_monitors)
         for number in due_monitors:
             if self.monitors[number].reads_actions:
@@ -208,10 +209,6 @@ class Runtime:
             for check in self._due_after:
                 self._check_after_step(check, state, letter_time)
             self._due_after.clear()
-
-    def _add_indexes(self, state: State) -> State:
-        """The same state, with the indexes of its facts."""
-        return State(state.task, state.facts, state.fluents, self.indexes)
 
     # Runs that record where a rule part decides override the next three methods.
 
@@ -231,7 +228,9 @@ class Runtime:
         """Record changes in the monitors that they affect; these join ``due_monitors``, which read the next letter."""
         monitors, unshared, dispatch = self.monitors, self._unshared_monitors, self.dispatch
         facts, fluents, indexes = state.facts, state.fluents, self.indexes
-        view_changes = indexes.follow_with_views(facts, fluents, log)
+        indexes.facts = facts
+        indexes.follow(log)
+        view_changes = indexes.update_views(facts, fluents, log) if indexes.emitter.views else ()
         bindings: list[tuple[int, ...]] = []
         for predicate, code, value in log:
             readers, triggers = dispatch[predicate, code, bool(value)]
@@ -267,7 +266,7 @@ class Runtime:
     def take_actions(self, state: State, action_facts: Sequence[ActionFact], letter_time: LetterTime) -> None:
         """Read the present letter with its actions; their action facts hold meanwhile."""
         log: list[StateChange] = []
-        state = self._add_indexes(state)
+        state.indexes = self.indexes
         for predicate, code in action_facts:
             if code not in state.facts[predicate]:
                 state.facts[predicate].add(code)
@@ -367,7 +366,7 @@ class Runtime:
 
     def finish(self, state: State, letter_time: LetterTime) -> None:
         """Read the last letter, which has no actions, and report the end of the trace."""
-        state = self._add_indexes(state)
+        state.indexes = self.indexes
         self._read_actions(state, letter_time)
         numbers: Iterable[int] = range(len(self.monitors))
         if self._summary is not None:
@@ -382,6 +381,7 @@ class Runtime:
 
     def find_violations_at_end(self, number: int, state: State, letter_time: LetterTime) -> list[Violation]:
         """The violations of a monitor if the trace ended at the present letter; nothing is changed."""
+        state.indexes = self.indexes
         monitor = self.monitors[number]
         if isinstance(monitor, Latch):
             return []  # it reports nothing

@@ -26,7 +26,8 @@ FactChange = tuple[int, int, Literal]
 class InstanceCollector:
     """Collects the worlds in which instances are violated, and undecided.
 
-    ``only_introduced``: pre-existing violations do not count (docs/language.md, "Blame").
+    ``only_introduced``: pre-existing violations do not count (docs/language.md, "Blame"). ``skipped_rules``: the rules
+    with too many instances, which are not encoded.
     """
 
     def __init__(self, circuit: Circuit, only_introduced: bool = False) -> None:
@@ -34,6 +35,7 @@ class InstanceCollector:
         self.only_introduced = only_introduced
         self.violations: list[InstanceLiteral] = []
         self.undecided: list[InstanceLiteral] = []
+        self.skipped_rules: list[int] = []
 
     def add(self, part: int, binding: Objects, letter: int, exists: Literal, true: Literal, false: Literal) -> None:
         """Add the value of an instance at a letter that exists in the worlds of ``exists``."""
