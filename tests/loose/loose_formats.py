@@ -1,4 +1,4 @@
-"""Random plans in the structured formats that models write, one step of them marked as removed if asked for."""
+"""Write plans in the structured formats that models use, with one step marked as removed if requested."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 from loose_manners import Step, parameters
 
 Write = Callable[[str, list[Step], int | None], str]
-"""Writes the steps for a task; the step of the index, if one is given, is marked as removed."""
+"""Writes the steps of a task; the step with the index, if it is not None, is marked as removed."""
 
 
 def _call(step: Step) -> str:
@@ -165,9 +165,9 @@ def _react(task: str, steps: list[Step], removed: int | None) -> str:
 
 
 def _saycan(task: str, steps: list[Step], removed: int | None) -> str:
-    kept = [step for i, step in enumerate(steps) if i != removed]
-    items = [f"{i}. {_call(step)}" for i, step in enumerate(kept, 1)]
-    return f"Human: What are the steps?\nRobot: {', '.join([*items, f'{len(kept) + 1}. done()'])}.\n"
+    remaining = [step for index, step in enumerate(steps) if index != removed]
+    items = [f"{index}. {_call(step)}" for index, step in enumerate(remaining, 1)]
+    return f"Human: What are the steps?\nRobot: {', '.join([*items, f'{len(remaining) + 1}. done()'])}.\n"
 
 
 def _boxes(task: str, steps: list[Step], removed: int | None) -> str:

@@ -44,17 +44,17 @@ def test_a_step_that_is_marked_as_removed_is_not_read(name: str, task: str, seed
     chance = random.Random(seed)
     steps = random_plan(task, chance)
     removed = chance.randrange(len(steps))
-    rest = steps[:removed] + steps[removed + 1 :]
-    assume(rest)
+    remaining = steps[:removed] + steps[removed + 1 :]
+    assume(remaining)
     text = FORMATS[name](task, steps, removed)
-    result = read(text, task)
-    assert result.plan is None or result.plan.text == text_of(rest), text
+    reading = read(text, task)
+    assert reading.plan is None or reading.plan.text == text_of(remaining), text
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @settings(max_examples=15, deadline=None)
 @given(task=TASK, seed=SEEDS)
-def test_words_around_a_format_change_nothing(name: str, task: str, seed: int) -> None:
+def test_text_around_a_format_changes_nothing(name: str, task: str, seed: int) -> None:
     chance = random.Random(seed)
     steps = random_plan(task, chance)
     text = f"Sure, here is the plan:\n\n{FORMATS[name](task, steps, None)}\nThis plan reaches the goal.\n"
@@ -65,7 +65,7 @@ def test_words_around_a_format_change_nothing(name: str, task: str, seed: int) -
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @pytest.mark.parametrize("sentence", ("Skip the last step.", "Actually, the first step is wrong.", "Replace step 1."))
-def test_words_that_take_a_step_back_are_never_left_out(name: str, sentence: str) -> None:
+def test_a_sentence_that_retracts_a_step_is_never_ignored(name: str, sentence: str) -> None:
     steps = random_plan("home", random.Random(1))
     result = read(f"{FORMATS[name]('home', steps, None)}\n{sentence}\n")
     assert result.plan is None or result.remarks
@@ -74,9 +74,7 @@ def test_words_that_take_a_step_back_are_never_left_out(name: str, sentence: str
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @settings(max_examples=15, deadline=None)
 @given(task=TASK, seed=SEEDS, part=st.floats(0, 1))
-def test_a_format_that_breaks_off_gives_no_more_than_its_first_steps(
-    name: str, task: str, seed: int, part: float
-) -> None:
+def test_an_incomplete_format_gives_at_most_its_first_steps(name: str, task: str, seed: int, part: float) -> None:
     steps = random_plan(task, random.Random(seed))
     text = FORMATS[name](task, steps, None)
     result = read(text[: int(part * len(text))], task)
@@ -86,8 +84,8 @@ def test_a_format_that_breaks_off_gives_no_more_than_its_first_steps(
 
 def test_two_formats_that_differ_are_refused() -> None:
     steps = random_plan("home", random.Random(3), 4)
-    other = [*steps, ("sit", "character", "sofa")]
-    text = FORMATS["JSON"]("home", steps, None) + "\nOr:\n\n" + FORMATS["XML"]("home", other, None)
+    longer = [*steps, ("sit", "character", "sofa")]
+    text = FORMATS["JSON"]("home", steps, None) + "\nOr:\n\n" + FORMATS["XML"]("home", longer, None)
     assert read(text).plan is None
 
 

@@ -1,4 +1,4 @@
-"""Untrusted text: any characters, any nesting, any length end in a result."""
+"""Untrusted text: every text gives a result, whatever its characters, nesting and length."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read(text: str, task: str = "home") -> LooseResult:
     return read_loose(Source("output.txt", text), checker(task))
 
 
-# What a careless pattern would try in too many ways.
+# Texts on which a careless pattern would backtrack exponentially.
 HARD = (
     "~" * 50_000 + "`",
     "```\n(" + " " * 100_000 + "x\n```",
@@ -52,7 +52,7 @@ def test_texts_that_are_hard_to_match_end_in_a_refusal(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", quick_every(6, PIECES))
-def test_much_of_the_same_is_no_plan(piece: str) -> None:
+def test_a_repeated_piece_is_not_a_plan(piece: str) -> None:
     result = read(piece * (100_000 // len(piece)))
     assert result.plan is None
     assert 0 < len(result.diagnostics) <= MAX_REFUSALS + 4
