@@ -181,7 +181,7 @@ def wrong_home(labels: Labels) -> str:
 
 
 def formulas(labels: Labels) -> str:
-    """The sentences of programs whose formula is another one."""
+    """Return a table of the sentences for which our formula and the benchmark's formula differ."""
     different: dict[tuple[str, str, str], int] = {}
     for program in labels.programs:
         for sentence, ours, theirs in zip(
@@ -216,7 +216,7 @@ def rows(labels: Labels, disagreement_list: list[Disagreement]) -> Iterator[str]
 
 
 def trace(start: str, steps: tuple[tuple[str, ...], ...]) -> str:
-    """What changes, in order."""
+    """Return the changes of a run, in order."""
     visited = [start]
     for action, *names in steps:
         match action:
@@ -231,11 +231,11 @@ def trace(start: str, steps: tuple[tuple[str, ...], ...]) -> str:
     return " > ".join(visited)
 
 
-def why(item: Disagreement) -> str:
-    """What the label comes from."""
+def why(disagreement: Disagreement) -> str:
+    """Explain the label."""
     texts = [
         f"same program, other label: {reason[5:]}" if reason.startswith("twin ") else REASONS[reason]
-        for reason in item.reasons
+        for reason in disagreement.reasons
     ]
     return "; ".join(texts) or "nothing that was tried"
 
@@ -294,7 +294,7 @@ def _word(safe: bool) -> str:
 
 
 def _brief(formula: str) -> str:
-    """A formula without repetitions: how often is what matters in those that count visits."""
+    """Return a formula without repetitions; of a formula that counts visits, only the number."""
     count = formula.count(" U ") // 2
     if formula.startswith("! F") and count:
         return f"at most {count}: {formula.split()[-1]}"
