@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from plansafe.grammar.source import Source
+from plansafe.llm.loose.candidates import LooseResult
+from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.api import Checker
 
 HERE = Path(__file__).parent
@@ -61,3 +63,8 @@ def cases() -> list[Case]:
             plan = body[match.end() :] if match[1] == "plan" else None
             all_cases.append(Case(task, name, written, plan, tuple(match[2].split())))
     return all_cases
+
+
+def read_output(text: str, task: str = "home") -> LooseResult:
+    """Read an output as a plan of a task."""
+    return read_loose(Source("output.txt", text), checker(task))

@@ -38,7 +38,7 @@ def _pddl(step: Step) -> str:
     return f"({' '.join(step)})"
 
 
-def _call(step: Step) -> str:
+def write_call(step: Step) -> str:
     return f"{step[0].replace('-', '_')}({', '.join(step[1:])})"
 
 
@@ -92,7 +92,7 @@ def _python(task: str, steps: list[Step]) -> str:
 # These notations are closed at their end, so an incomplete text is recognised.
 CLOSED: dict[str, Callable[[str, list[Step]], str]] = {
     "fence": _fenced("pddl", _pddl),
-    "fence of calls": _fenced("", _call),
+    "fence of calls": _fenced("", write_call),
     "fence of words": _fenced("text", _words),
     "python": _python,
     "json strings": lambda task, steps: json.dumps([_pddl(step) for step in steps]) + "\n",
@@ -105,10 +105,10 @@ CLOSED: dict[str, Callable[[str, list[Step]], str]] = {
 OPEN: dict[str, Callable[[str, list[Step]], str]] = {
     "lines": _lines(_pddl, lambda i: ""),
     "numbers": _lines(_pddl, lambda i: f"{i}. "),
-    "numbered calls": _lines(_call, lambda i: f"{i}) "),
+    "numbered calls": _lines(write_call, lambda i: f"{i}) "),
     "camel case": _lines(_camel, lambda i: f"Step {i}: "),
-    "bullets": _lines(_call, lambda i: "- "),
-    "bold": _lines(lambda step: f"**{_call(step)}**", lambda i: f"{i}. "),
+    "bullets": _lines(write_call, lambda i: "- "),
+    "bold": _lines(lambda step: f"**{write_call(step)}**", lambda i: f"{i}. "),
     "code": _lines(lambda step: f"`{_pddl(step)}`", lambda i: "* "),
     "described": _lines(_pddl, lambda i: f"{i}. **Something sensible**: "),
     "explained": _lines(lambda step: f"{_pddl(step)} - to reach what is wanted", lambda i: f"{i}. "),
@@ -118,7 +118,7 @@ OPEN: dict[str, Callable[[str, list[Step]], str]] = {
     "bare words": _lines(_words, lambda i: ""),
     "named": _named_arguments,
     "objects in lines": lambda task, steps: "".join([json.dumps(_record(step)) + "\n" for step in steps]),
-    "arrows": lambda task, steps: " -> ".join([_call(step) for step in steps]) + "\n",
+    "arrows": lambda task, steps: " -> ".join([write_call(step) for step in steps]) + "\n",
     "table": _table,
     "quoted": _lines(_pddl, lambda i: "> "),
 }
