@@ -1,1 +1,1 @@
-"""Measurements of what trains models: what regrets cost, how fast rewards are."""
+"""Measurements for the training of models: pairs, the cost of regrets, the speed of rewards."""

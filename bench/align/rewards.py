@@ -27,24 +27,24 @@ MIXTURE = {"plain": 10, "numbered": 3, "calls": 2, "fenced": 2, "words": 1, "sen
 """The number of completions in each format, of twenty; the last three formats are read as loose text."""
 
 
-def padded(scorer: Scorer, reference: list[str], random: Random) -> list[str]:
-    """A plan of ``STEPS`` steps: the reference with random steps, after which its other steps are still executable."""
+def pad_plan(scorer: Scorer, reference: list[str], random: Random) -> list[str]:
+    """Return an executable plan of ``STEPS`` steps: the reference with random steps inserted."""
     engine = scorer.checker.engine
     resolved = [engine.resolver.resolve_step(tuple(text[1:-1].split())) for text in reference]
     steps = [step for step in resolved if isinstance(step, GroundAction)]
     while len(steps) < STEPS:
         place = random.randrange(len(steps) + 1)
-        now = Execution.initial(engine, False)
+        execution = Execution.initial(engine, False)
         for step in steps[:place]:
-            now.take(step)
-        other = random.choice(list(now.legal()))
-        if now.take(other) and all([now.take(step) for step in steps[place:]]):
-            steps.insert(place, other)
+            execution.take(step)
+        new_step = random.choice(list(execution.legal()))
+        if execution.take(new_step) and all([execution.take(step) for step in steps[place:]]):
+            steps.insert(place, new_step)
     return [step_text(step, engine.task.objects) for step in steps]
 
 
-def formatted(steps: list[str], style: str) -> str:
-    """The plan as text in a format."""
+def format_plan(steps: list[str], style: str) -> str:
+    """Return the plan as text in a format."""
     match style:
         case "numbered":
             return "\n".join([f"{number}. {step}" for number, step in enumerate(steps, 1)])
@@ -73,17 +73,17 @@ def main() -> int:
     tasks = [task_of(origin) for origin in ORIGINS]
     scorers = [Scorer(task) for task in tasks]
     styles = [style for style, count in MIXTURE.items() for _ in range(count)]
-    seen: set[str] = set()
+    texts: set[str] = set()
     completions: list[tuple[Scorer, str, str]] = []
     while len(completions) < options.count:
         number = len(completions) % len(tasks)
         style = styles[len(completions) // len(tasks) % len(styles)]
-        text = formatted(padded(scorers[number], tasks[number].reference.splitlines(), random), style)
-        if text not in seen:
-            seen.add(text)
+        text = format_plan(pad_plan(scorers[number], tasks[number].reference.splitlines(), random), style)
+        if text not in texts:
+            texts.add(text)
             completions.append((scorers[number], style, text))
     for scorer, task in zip(scorers, tasks, strict=True):
-        scorer.score(task.reference)  # the first plan of a task compiles what is compiled late
+        scorer.score(task.reference)  # the first plan of a task causes compilation
     spent: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     safe = reached = 0

@@ -1,1 +1,1 @@
-"""Answers to the Embodied Agent Interface, judged by its own evaluator and by us, side by side."""
+"""Answers to the Embodied Agent Interface, evaluated by its own evaluator and by safecheck."""

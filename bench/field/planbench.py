@@ -1,9 +1,9 @@
-"""Agreement with VAL on plans of PlanBench, judged in one batch run.
+"""Measure the agreement with VAL on plans of PlanBench, in one batch run.
 
 usage: python -m bench.field.planbench [--limit N] [--jobs N] [--output FILE.md]
 
 Reads the folder ``planbench`` of the data sets (``PLANSAFE_DATA``): plans that language models wrote, VAL's label of
-each, and the texts of the tasks. VAL's "valid" corresponds to VALID, its "not valid" to INVALID. The kernel judges each
+each, and the texts of the tasks. VAL's "valid" corresponds to VALID, its "not valid" to INVALID. The kernel checks each
 plan again. Every plan that differs, or has another verdict (NOT CHECKED, UNKNOWN), needs a reason: the script computes
 it, or ``REASONS`` lists it. Exit codes: 0; 1 if a reason is missing, or the kernel disagrees; 2 without data.
 """
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -22,10 +21,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from bench.data_sets import DATA_SETS
+
 from plansafe.app.runs import read_run
 
 HERE = Path(__file__).resolve().parent
-DATA = Path(os.environ.get("PLANSAFE_DATA", HERE.parents[2] / "shared" / "data")) / "planbench"
+DATA = DATA_SETS / "planbench"
 REASONS: dict[str, str] = {}
 """Why the verdicts on a plan differ, by the plan's id, where the script cannot compute it."""
 UNREADABLE = {
@@ -107,7 +108,7 @@ def format_report(rows: list[dict[str, Any]], seconds: float, jobs: int) -> tupl
     lines += ["", "| domain | plans | differ |", "|---|---|---|"]
     lines += [f"| {name} | {count['plans']} | {count['differ']} |" for name, count in sorted(by_domain.items())]
     contradictions = sum([diagnostic["code"] == "SC901" for row in rows for diagnostic in row["diagnostics"]])
-    lines += ["", f"{seconds:.1f} s with {jobs} process(es){describe_commit()}; the kernel judged every plan again:"]
+    lines += ["", f"{seconds:.1f} s with {jobs} process(es){describe_commit()}; the kernel checked every plan again:"]
     lines += [f"{contradictions} contradictions."]
     reasons = [(row, find_reason(row)) for row in disagreements]
     if disagreements:
@@ -117,9 +118,9 @@ def format_report(rows: list[dict[str, Any]], seconds: float, jobs: int) -> tupl
 
 
 def main() -> int:
-    """Judge the plans and compare."""
+    """Audit the plans and compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--limit", type=int, help="Judge only the first N plans.")
+    parser.add_argument("--limit", type=int, help="Audit only the first N plans.")
     parser.add_argument("--jobs", type=int, default=1, help="Number of processes.")
     parser.add_argument("--output", type=Path, help="Write the result to this file.")
     options = parser.parse_args()

@@ -97,14 +97,14 @@ def summarize(audited: list[AuditedCase], loaded: int, homes: int, other_reasons
         ("home cases that load", format_share(loaded, homes)),
         ("plans read", format_share(len([case for case in audited if case.wrong is None]), len(audited))),
         (
-            "plans whose every step can be taken",
+            "plans whose every step can be executed",
             format_share(len([case for case in audited if not case.stopped and not case.wrong]), len(audited)),
         ),
         ("plans on which a rule fires", format_share(len(fired), len(audited))),
         ("plans on which a rule fires for the reason of the tip", format_share(len(right), len(audited))),
     ]
     counted = Counter([rule for case in audited for rule in case.rules])
-    return format_table(("", "of them"), rows) + format_table(
+    return format_table(("", "number"), rows) + format_table(
         ("rule", "plans"), [(f"`{rule}`", n) for rule, n in counted.most_common()]
     )
 
@@ -137,13 +137,13 @@ def main() -> int:
         silent = [
             (entry.id, entry.tip, decisions["silent"].get(entry.id, "-")) for entry in audited if not entry.alarms
         ]
-        lines += format_table(("no rule fires", "tip", "why"), silent)
+        lines += format_table(("no rule fires", "tip", "reason"), silent)
         other_rows = [
             (case.id, case.tip, ", ".join(case.rules), other_reasons[case.id])
             for case in audited
             if case.id in other_reasons
         ]
-        lines += format_table(("fires for another reason", "tip", "rules", "their messages"), other_rows)
+        lines += format_table(("fires for another reason", "tip", "rules", "messages"), other_rows)
     print("\n".join([*lines, *(list_cases(audited) if options.list else [])]).rstrip())
     return 0
 

@@ -92,14 +92,14 @@ def _counts(title: str, values: Iterable[str]) -> str:
     counts = Counter(values)
     total = max(1, counts.total())
     rows = [[name, number, f"{number / total:.1%}"] for name, number in counts.most_common(_FREQUENT)]
-    others = len(counts) - len(rows)
-    return table([title, "tasks", "share"], rows) + (f"\n\nand {others} more." if others else "")
+    omitted = len(counts) - len(rows)
+    return table([title, "tasks", "share"], rows) + (f"\n\nand {omitted} more." if omitted else "")
 
 
 def _rules(entries: Sequence[RiskEntry]) -> str:
     counts = Counter([entry.rule for entry in entries])
     rows = [[f"`{name}`", count] for name, count in counts.most_common(_FREQUENT)]
-    return table(["rule", "tasks"], rows) + f"\n\n{len(counts)} rules are broken by some task."
+    return table(["rule", "tasks"], rows) + f"\n\n{len(counts)} rules are broken by a task."
 
 
 def _sizes(scenarios: Sequence[Scenario], entries: Sequence[RiskEntry]) -> str:

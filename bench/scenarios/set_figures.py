@@ -68,14 +68,14 @@ def rejection_table(lines: Iterable[str]) -> str:
 
 
 def rejections_by(lines: Iterable[str], key: str) -> str:
-    """How many proposals were rejected by each author, role or category (``key``), as a Markdown table."""
+    """Return the numbers of rejected proposals by author, role or category (``key``), as a Markdown table."""
     proposals = _proposals(lines)
     names = [(str(record["figures"].get(key) or "not known"), record["accepted"]) for record in proposals]
     groups, rejected = Counter([name for name, _ in names]), Counter([name for name, accepted in names if not accepted])
     frequent = groups.most_common(_MOST_ROWS)
     rows = [[name, count, rejected[name], f"{rejected[name] / count:.1%}"] for name, count in frequent]
-    others = len(groups) - len(rows)
-    return table([key, "proposals", "rejected", "share"], rows) + (f"\n\nand {others} more." if others else "")
+    omitted = len(groups) - len(rows)
+    return table([key, "proposals", "rejected", "share"], rows) + (f"\n\nand {omitted} more." if omitted else "")
 
 
 def _proposals(lines: Iterable[str]) -> list[dict[str, Any]]:

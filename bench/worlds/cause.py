@@ -30,7 +30,7 @@ from plansafe.verifier.symbolic.worlds.question import find_question
 
 
 class Row(NamedTuple):
-    """CPU seconds for one task. ``notes`` say which search found nothing."""
+    """CPU seconds for one task. ``notes``: the searches without a result."""
 
     name: str
     open_facts: int
@@ -38,7 +38,7 @@ class Row(NamedTuple):
     cause: float
     question: float
     elements: int
-    asked: int
+    questions: int
     notes: tuple[str, ...]
 
 
@@ -114,7 +114,7 @@ def main() -> None:
     for row in rows:
         print(
             f"{row.name:18} open {row.open_facts:5}  verdict {1000 * row.verdict:8.1f}  cause {1000 * row.cause:8.1f} "
-            f"({row.elements})  question {1000 * row.question:8.1f} ({row.asked})  {'; '.join(row.notes)}"
+            f"({row.elements})  question {1000 * row.question:8.1f} ({row.questions})  {'; '.join(row.notes)}"
         )
     print("CPU milliseconds:", summarize(rows))
 

@@ -45,7 +45,7 @@ FAULT_STEPS = 3
 
 
 def _idle_position(plan: list[str], oven: str) -> tuple[int, str]:
-    """A position in the second half of the plan where nothing is running, and the container of the first item there."""
+    """Find a position in the second half of the plan at which no machine runs, and the container of the first item."""
     container, running = oven, 0
     for position, step in enumerate(plan):
         if position >= len(plan) // 2 and not running:

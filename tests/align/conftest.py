@@ -1,4 +1,4 @@
-"""The helpers beside the tests of alignment can be imported."""
+"""Make the helper modules of this folder importable."""
 
 from __future__ import annotations
 

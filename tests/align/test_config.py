@@ -1,4 +1,4 @@
-"""The configuration of a training run: what is taken, and what is said of what is not, with its place."""
+"""Test the configuration of a training run: accepted keys, and messages with their position."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def _changed(config: Config, **values: Any) -> Config:
     return config_of({**table, **values})
 
 
-def _wrong(folder: Path, text: str, name: str = "run.toml") -> list[tuple[str, str, str | None]]:
-    """Code and message of what is said, with the text at the place."""
+def _errors(folder: Path, text: str, name: str = "run.toml") -> list[tuple[str, str, str | None]]:
+    """The errors of a configuration: the text at its position, the message and the help."""
     with pytest.raises(BadConfig) as raised:
         _read(folder, text, name)
-    found = []
-    for one in raised.value.diagnostics:
-        span = one.labels[0].span if one.labels else None
-        at = raised.value.source.text[span.start : span.end] if span is not None else ""
-        found.append((at, one.message, one.help))
-        assert one.code in ("SC660", "SC001")
-    return found
+    errors = []
+    for diagnostic in raised.value.diagnostics:
+        span = diagnostic.labels[0].span if diagnostic.labels else None
+        marked = raised.value.source.text[span.start : span.end] if span is not None else ""
+        errors.append((marked, diagnostic.message, diagnostic.help))
+        assert diagnostic.code in ("SC660", "SC001")
+    return errors
 
 
-def test_toml_and_yaml_say_the_same(tmp_path: Path) -> None:
+def test_toml_and_yaml_are_equivalent(tmp_path: Path) -> None:
     pytest.importorskip("yaml", reason="YAML needs pyyaml")
     toml = _read(tmp_path, USUAL + "lambda = 0.3\nlr = 1e-5\nbs = 2\ngradient_checkpointing = true\nlora_alpha = 32\n")
     yaml = _read(
@@ -55,13 +55,13 @@ def test_toml_and_yaml_say_the_same(tmp_path: Path) -> None:
     assert toml.model == f"hf/{tmp_path}/base" and toml.data == (f"{tmp_path}/pairs.jsonl",)
 
 
-def test_the_names_of_the_papers_table_4_are_keys() -> None:
+def test_names_in_table_4_of_the_paper_are_keys() -> None:
     table = ("lr", "bs", "gradient_accumulation_steps", "max_steps", "beta", "gamma_beta_ratio", "sft_weight")
     assert {*table, "lora_r", "lora_alpha", "lambda"} <= set(KEYS)
 
 
 @pytest.mark.parametrize(
-    ("line", "at", "said", "help"),
+    ("line", "marked", "message", "help"),
     [
         ('attn_implementation = "flash"', "attn_implementation", "must be one of eager, sdpa", None),
         ("load_in_4bit = 1", "load_in_4bit", "must be true or false", None),
@@ -84,17 +84,19 @@ def test_the_names_of_the_papers_table_4_are_keys() -> None:
         ("lambda = 1.5", "lambda", "must be a number from 0 to 1", None),
     ],
 )
-def test_mistakes_have_a_place_and_a_way_out(tmp_path: Path, line: str, at: str, said: str, help: str | None) -> None:
-    (found,) = _wrong(tmp_path, USUAL + line + "\n")
-    assert found[0] == at and said in found[1] and (help is None or help in (found[2] or ""))
+def test_mistakes_have_a_position_and_a_help(
+    tmp_path: Path, line: str, marked: str, message: str, help: str | None
+) -> None:
+    (error,) = _errors(tmp_path, USUAL + line + "\n")
+    assert error[0] == marked and message in error[1] and (help is None or help in (error[2] or ""))
 
 
-def test_all_mistakes_are_said_at_once(tmp_path: Path) -> None:
-    assert len(_wrong(tmp_path, USUAL + "lamda = 1\nbs = 0\nseed = -1\n")) == 3
+def test_all_mistakes_are_reported_together(tmp_path: Path) -> None:
+    assert len(_errors(tmp_path, USUAL + "lamda = 1\nbs = 0\nseed = -1\n")) == 3
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("run.toml", "model = \n", "is not TOML"),
         ("run.toml", USUAL + 'model = "hf/x"\n', "is not TOML"),
@@ -116,39 +118,41 @@ def test_all_mistakes_are_said_at_once(tmp_path: Path) -> None:
         ("run.yaml", "lr: &x {a: 1}\nbs: *x\n", "`lr` must be a number"),
     ],
 )
-def test_what_is_no_configuration(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_invalid_configuration_is_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
     if name.endswith("yaml"):
         pytest.importorskip("yaml", reason="YAML needs pyyaml")
-    assert said in " ".join([message for _, message, _ in _wrong(tmp_path, text, name)])
+    assert message in " ".join([reported for _, reported, _ in _errors(tmp_path, text, name)])
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(BadConfig) as raised:
         read_config(str(tmp_path / "none.toml"))
     assert raised.value.diagnostics[0].code == "SC001"
-    assert "longer than" in _wrong(tmp_path, "#" * (1 << 20) + "\n")[0][1]
+    assert "longer than" in _errors(tmp_path, "#" * (1 << 20) + "\n")[0][1]
 
 
-def test_overrides_come_before_the_file(tmp_path: Path) -> None:
+def test_overrides_replace_values_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text(USUAL + "lambda = 0.3\n", encoding="utf-8")
-    found = read_config(str(path), {"lambda": "1", "method": "safe-align", "output": '"there"', "seed": "7"})
-    assert (found.factor, found.method, found.output, found.seed) == (1.0, "safe-align", "there", 7)
+    config = read_config(str(path), {"lambda": "1", "method": "safe-align", "output": '"there"', "seed": "7"})
+    assert (config.factor, config.method, config.output, config.seed) == (1.0, "safe-align", "there", 7)
     with pytest.raises(BadConfig, match="is not a key"):
         read_config(str(path), {"lamda": "1"})
 
 
-def test_a_configuration_is_said_and_built_again(tmp_path: Path) -> None:
-    one = _read(tmp_path, USUAL)
-    assert set(one.values()) == set(KEYS)
-    assert _changed(one) == one and _changed(one, method="safe-align", **{"lambda": 0.0}).factor == 0.0
+def test_configuration_round_trips_through_its_values(tmp_path: Path) -> None:
+    config = _read(tmp_path, USUAL)
+    assert set(config.values()) == set(KEYS)
+    assert _changed(config) == config and _changed(config, method="safe-align", **{"lambda": 0.0}).factor == 0.0
     with pytest.raises(BadConfig):
-        _changed(one, bs=0)
-    assert _changed(one, method="dpo").sharpness == 0.1 and one.sharpness == 2.0
-    assert _changed(one, method="grpo").sharpness == 0.0
-    assert _changed(one, report_to="none").report_to == () and _changed(one, report_to="wandb").report_to == ("wandb",)
+        _changed(config, bs=0)
+    assert _changed(config, method="dpo").sharpness == 0.1 and config.sharpness == 2.0
+    assert _changed(config, method="grpo").sharpness == 0.0
+    assert _changed(config, report_to="none").report_to == () and _changed(config, report_to="wandb").report_to == (
+        "wandb",
+    )
     with pytest.raises(dataclasses.FrozenInstanceError):
-        one.bs = 3  # type: ignore[misc]
+        config.bs = 3  # type: ignore[misc]
 
 
 VALUES = st.recursive(
@@ -159,7 +163,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=10), VALUES, max_size=6))
-def test_any_table_is_taken_or_refused(table: dict[str, object]) -> None:
+def test_any_table_is_accepted_or_refused(table: dict[str, object]) -> None:
     try:
         assert isinstance(config_of(table), Config)
     except BadConfig as error:
@@ -167,7 +171,7 @@ def test_any_table_is_taken_or_refused(table: dict[str, object]) -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_taken_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_any_text_is_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     folder = tmp_path_factory.getbasetemp()
     for name in ("any.toml", "any.yaml"):
         path = folder / name

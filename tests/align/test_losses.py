@@ -1,4 +1,4 @@
-"""Losses of preference: against hand-worked values, against each other in the limit cases, and against trl."""
+"""Test preference losses against hand-computed values, against each other in limit cases, and against trl."""
 
 from __future__ import annotations
 
@@ -10,21 +10,14 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="losses need the extra `align`")
 
-from plansafe.align import losses as L  # noqa: E402 - behind the skip; a short name for formulas
+from letter_tokenizer import Letters  # noqa: E402
+
+from plansafe.align import losses as L  # noqa: E402 - after the skip; a short name for formulas
 from plansafe.align.losses import Plans  # noqa: E402
 from plansafe.align.tokens import Batch, Steps, Tokens, batch_of, pair_of  # noqa: E402
 
 torch.set_num_threads(1)
 BETA, RATIO = 2.0, 0.5
-
-
-class Letters:
-    """One token a letter."""
-
-    end = 3
-
-    def encode(self, text: str) -> list[int]:
-        return [4 + ord(c) % 90 for c in text]
 
 
 PROMPTS = ([5, 6, 7], [8, 9], [10, 11, 12, 13], [5])
@@ -42,16 +35,16 @@ def _steps(text: str, step: float = 1.0) -> Steps:
 
 
 def _rows() -> tuple[list[Tokens], list[Tokens]]:
-    both = []
-    for prompt, (one, other) in zip(PROMPTS, PAIRS, strict=True):
-        pair = pair_of(prompt, _steps(one), _steps(other), Letters(), 100)
+    pairs = []
+    for prompt, (chosen, rejected) in zip(PROMPTS, PAIRS, strict=True):
+        pair = pair_of(prompt, _steps(chosen), _steps(rejected), Letters(), 100)
         assert pair is not None
-        both.append(pair)
-    return [one for one, _ in both], [other for _, other in both]
+        pairs.append(pair)
+    return [chosen for chosen, _ in pairs], [rejected for _, rejected in pairs]
 
 
 def _model(seed: int = 0) -> Any:
-    """A random Llama of one layer; the vocabulary is that of letters."""
+    """A random Llama of one layer with a token per letter."""
     transformers = pytest.importorskip("transformers", reason="needs the extra `align`")
     torch.manual_seed(seed)
     shape = transformers.LlamaConfig(
@@ -72,23 +65,23 @@ def _sides(model: Any) -> tuple[Plans, Plans]:
     return chosen.plans(_logps(model, chosen)), rejected.plans(_logps(model, rejected))
 
 
-def _drawn(seed: int, dtype: Any = torch.float64, size: int = 3, length: int = 9) -> tuple[Plans, Plans]:
-    """Random sides with a shared prefix of the same probabilities, as a model gives them."""
-    made = torch.Generator().manual_seed(seed)
+def _random_sides(seed: int, dtype: Any = torch.float64, size: int = 3, length: int = 9) -> tuple[Plans, Plans]:
+    """Random sides with equal probabilities in the shared prefix, as a model gives them."""
+    generator = torch.Generator().manual_seed(seed)
     prompt, shared = 2, 3
 
     def side(ends: list[int], common: Any) -> Plans:
-        logps = -torch.rand(size, length, generator=made, dtype=dtype) - 0.1
+        logps = -torch.rand(size, length, generator=generator, dtype=dtype) - 0.1
         logps[:, prompt : prompt + shared] = common
-        at = torch.arange(length)[None, :]
+        position = torch.arange(length)[None, :]
         stop = torch.tensor(ends)[:, None]
-        completion = ((at >= prompt) & (at < stop)).to(dtype)
-        prefix = ((at >= prompt) & (at < prompt + shared)).to(dtype)
-        first = ((at >= prompt + shared) & (at < prompt + shared + 1)).to(dtype)
-        weight = torch.rand(size, length, generator=made, dtype=dtype)
+        completion = ((position >= prompt) & (position < stop)).to(dtype)
+        prefix = ((position >= prompt) & (position < prompt + shared)).to(dtype)
+        first = ((position >= prompt + shared) & (position < prompt + shared + 1)).to(dtype)
+        weight = torch.rand(size, length, generator=generator, dtype=dtype)
         return Plans(logps, completion, prefix, first, weight)
 
-    common = -torch.rand(size, shared, generator=made, dtype=dtype)
+    common = -torch.rand(size, shared, generator=generator, dtype=dtype)
     return side([7, 8, 9], common), side([9, 8, 7], common)
 
 
@@ -100,10 +93,10 @@ def test_simpo_by_hand() -> None:
         row, ones = torch.tensor([logps]), torch.ones(1, len(logps))
         return Plans(row, ones, 0 * ones, ones, ones)
 
-    found = L.simpo(plan(-ln2, -2 * ln2), plan(-3 * ln2), beta=BETA, gamma_beta_ratio=RATIO)
+    simpo = L.simpo(plan(-ln2, -2 * ln2), plan(-3 * ln2), beta=BETA, gamma_beta_ratio=RATIO)
     margin = BETA * (-1.5 * ln2 + 3 * ln2)
-    assert found.margins.item() == pytest.approx(margin, rel=1e-6)
-    assert found.losses.item() == pytest.approx(math.log1p(math.exp(-(margin - 1.0))), rel=1e-6)
+    assert simpo.margins.item() == pytest.approx(margin, rel=1e-6)
+    assert simpo.losses.item() == pytest.approx(math.log1p(math.exp(-(margin - 1.0))), rel=1e-6)
 
 
 def test_step_dpo_by_hand() -> None:
@@ -113,29 +106,31 @@ def test_step_dpo_by_hand() -> None:
     ones = torch.ones(1, 3)
     chosen = Plans(torch.tensor([[-9.0, -ln2, -7.0]]), ones, 1 - mask, mask, ones)
     rejected = Plans(torch.tensor([[-9.0, -3 * ln2, -1.0]]), ones, 1 - mask, mask, ones)
-    known = torch.tensor([[-1.0, -2 * ln2, -2.0]]), torch.tensor([[-4.0, -3 * ln2, -5.0]])
-    found = L.step_dpo(chosen, rejected, *known, beta=1.0)
-    assert found.losses.item() == pytest.approx(math.log1p(math.exp(-ln2)), rel=1e-6)
+    reference = torch.tensor([[-1.0, -2 * ln2, -2.0]]), torch.tensor([[-4.0, -3 * ln2, -5.0]])
+    step_dpo = L.step_dpo(chosen, rejected, *reference, beta=1.0)
+    assert step_dpo.losses.item() == pytest.approx(math.log1p(math.exp(-ln2)), rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_limit_cases(seed: int) -> None:
-    chosen, rejected = _drawn(seed)
-    known = {"beta": BETA, "gamma_beta_ratio": RATIO}
-    simpo = L.simpo(chosen, rejected, **known)
-    assert torch.equal(L.safe_align(chosen, rejected, **known, factor=1.0).losses, simpo.losses)
+    chosen, rejected = _random_sides(seed)
+    constants = {"beta": BETA, "gamma_beta_ratio": RATIO}
+    simpo = L.simpo(chosen, rejected, **constants)
+    assert torch.equal(L.safe_align(chosen, rejected, **constants, factor=1.0).losses, simpo.losses)
     even = [plans._replace(weight=torch.full_like(plans.weight, 0.7)) for plans in (chosen, rejected)]
-    scaled = L.weighted(*even, **known, normaliser="weights").losses
+    scaled = L.weighted(*even, **constants, normaliser="weights").losses
     assert torch.allclose(scaled, simpo.losses), "equal weights are SimPO"
     partly = [L.prefix_weights(plans, 0.3) for plans in (chosen, rejected)]
-    assert torch.equal(L.weighted(*partly, **known).losses, L.safe_align(chosen, rejected, **known, factor=0.3).losses)
+    assert torch.equal(
+        L.weighted(*partly, **constants).losses, L.safe_align(chosen, rejected, **constants, factor=0.3).losses
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_lambda_acts_through_length_alone(seed: int) -> None:
-    chosen, rejected = _drawn(seed)
-    known = {"beta": BETA, "gamma_beta_ratio": RATIO}
-    margins = [L.safe_align(chosen, rejected, **known, factor=factor).margins for factor in (0.0, 0.25, 1.0)]
+def test_lambda_acts_only_through_length(seed: int) -> None:
+    chosen, rejected = _random_sides(seed)
+    constants = {"beta": BETA, "gamma_beta_ratio": RATIO}
+    margins = [L.safe_align(chosen, rejected, **constants, factor=factor).margins for factor in (0.0, 0.25, 1.0)]
     shared = (chosen.logps * chosen.prefix).sum(-1)
     gap = 1 / chosen.completion.sum(-1) - 1 / rejected.completion.sum(-1)
     assert torch.allclose(margins[2] - margins[0], BETA * shared * gap)
@@ -146,39 +141,43 @@ def test_lambda_acts_through_length_alone(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_lambda_changes_nothing_in_dpo(seed: int) -> None:
-    chosen, rejected = _drawn(seed)
-    known = [torch.randn(plans.logps.shape, dtype=torch.float64) for plans in (chosen, rejected)]
-    known[1] = torch.where(rejected.prefix > 0, known[0], known[1])  # the reference model sees the same prefix
-    plain = L.dpo(chosen, rejected, *known, beta=0.3)
+def test_lambda_has_no_effect_in_dpo(seed: int) -> None:
+    chosen, rejected = _random_sides(seed)
+    reference = [torch.randn(plans.logps.shape, dtype=torch.float64) for plans in (chosen, rejected)]
+    reference[1] = torch.where(
+        rejected.prefix > 0, reference[0], reference[1]
+    )  # the reference model sees the same prefix
+    plain = L.dpo(chosen, rejected, *reference, beta=0.3)
     for factor in (0.0, 0.5, 2.0):
-        adjusted = L.prefix_weighted_dpo(chosen, rejected, *known, beta=0.3, factor=factor)
+        adjusted = L.prefix_weighted_dpo(chosen, rejected, *reference, beta=0.3, factor=factor)
         assert torch.allclose(adjusted.losses, plain.losses, atol=1e-12)
 
 
 def test_gradients() -> None:
-    """Against differences, in 64 bits; and nothing flows through tokens that do not count."""
-    chosen, rejected = _drawn(5)
+    """Gradients equal finite differences in 64 bits, and are zero for tokens outside the plan."""
+    chosen, rejected = _random_sides(5)
     reference = [plans.logps.detach() * 0.9 for plans in (chosen, rejected)]
 
-    def loss(kind: str, one: Any, other: Any) -> Any:
-        sides = chosen._replace(logps=one), rejected._replace(logps=other)
-        known = {"beta": BETA, "gamma_beta_ratio": RATIO}
+    def loss(kind: str, chosen_logps: Any, rejected_logps: Any) -> Any:
+        sides = chosen._replace(logps=chosen_logps), rejected._replace(logps=rejected_logps)
+        constants = {"beta": BETA, "gamma_beta_ratio": RATIO}
         match kind:
             case "weighted":
-                return L.weighted(*sides, **known, normaliser="weights").losses
+                return L.weighted(*sides, **constants, normaliser="weights").losses
             case "safe-align":
-                return L.safe_align(*sides, **known, factor=0.5).losses
+                return L.safe_align(*sides, **constants, factor=0.5).losses
             case "dpo":
                 return L.dpo(*sides, *reference, beta=BETA).losses
             case "step-dpo":
                 return L.step_dpo(*sides, *reference, beta=BETA).losses
             case _:
-                return L.sft(sides[0]) + 0 * other.sum()
+                return L.sft(sides[0]) + 0 * rejected_logps.sum()
 
     for kind in ("weighted", "safe-align", "dpo", "step-dpo", "sft"):
         inputs = [plans.logps.clone().requires_grad_() for plans in (chosen, rejected)]
-        assert torch.autograd.gradcheck(lambda one, other, k=kind: loss(k, one, other), inputs)
+        assert torch.autograd.gradcheck(
+            lambda chosen_logps, rejected_logps, k=kind: loss(k, chosen_logps, rejected_logps), inputs
+        )
         loss(kind, *inputs).sum().backward()
         assert (inputs[0].grad * (1 - chosen.completion)).abs().max() == 0
 
@@ -195,19 +194,19 @@ def test_weights_and_losses_ignore_padding() -> None:
             assert single.item() == pytest.approx(together[number].item(), abs=1e-5)
 
 
-def test_the_trainer_computes_the_same_log_probabilities_of_plans() -> None:
+def test_trainer_computes_the_same_log_probabilities() -> None:
     from plansafe.align.training.plan_trainer import plan_log_probabilities
 
     model = _model(4)
     for rows in _rows():
         batch = batch_of(rows, 0)
         with torch.inference_mode():
-            found, expected = plan_log_probabilities(model, batch), _logps(model, batch) * batch.completion
-        assert torch.allclose(found, expected, atol=1e-5) and not found[batch.completion == 0].any()
+            logps, expected = plan_log_probabilities(model, batch), _logps(model, batch) * batch.completion
+        assert torch.allclose(logps, expected, atol=1e-5) and not logps[batch.completion == 0].any()
 
 
 def test_parity_with_cpo_simpo_of_trl() -> None:
-    """The loss of trl's own code over the same tokens, its cross-entropy included, within 1e-5."""
+    """The loss of trl's code on the same tokens, with its cross-entropy, is equal within 1e-5."""
     cpo = pytest.importorskip("trl.experimental.cpo", reason="parity needs trl").CPOTrainer
     model = _model(1)
     chosen, rejected = _rows()
@@ -237,17 +236,21 @@ def test_parity_with_cpo_simpo_of_trl() -> None:
 
 
 def test_parity_with_dpo_of_trl(tmp_path: Any) -> None:
-    """The loss of trl's trainer with another model as reference, over the same tokens, within 1e-5."""
+    """The loss of trl's trainer with another model as reference, on the same tokens, is equal within 1e-5."""
     trl = pytest.importorskip("trl", reason="parity needs trl")
     datasets = pytest.importorskip("datasets", reason="parity needs trl")
     tokenizer = _word_tokenizer()
-    model, known = _model(2), _model(3)
+    model, reference_model = _model(2), _model(3)
     line = {"prompt": "a", "chosen": "b", "rejected": "c"}
     settings = trl.DPOConfig(
         output_dir=str(tmp_path), beta=0.3, report_to=[], use_cpu=True, bf16=False, gradient_checkpointing=False
     )
     trainer = trl.DPOTrainer(
-        model, known, args=settings, train_dataset=datasets.Dataset.from_list([line]), processing_class=tokenizer
+        model,
+        reference_model,
+        args=settings,
+        train_dataset=datasets.Dataset.from_list([line]),
+        processing_class=tokenizer,
     )
     chosen, rejected = _rows()
     both = batch_of([*chosen, *rejected], 0)
@@ -257,13 +260,13 @@ def test_parity_with_dpo_of_trl(tmp_path: Any) -> None:
     with torch.inference_mode():
         theirs = trainer._compute_loss(trainer.model, inputs, False)
         sides = _sides(model)
-        reference = [plans.logps for plans in _sides(known)]
+        reference = [plans.logps for plans in _sides(reference_model)]
         ours = L.dpo(*sides, *reference, beta=0.3).losses.mean()
     assert ours.item() == pytest.approx(theirs.item(), abs=1e-5)
 
 
 def _word_tokenizer() -> Any:
-    """A tokenizer that trl takes; what it says is not used."""
+    """A tokenizer that trl accepts; its tokens are not used."""
     tokenizers = pytest.importorskip("tokenizers", reason="parity needs trl")
     transformers = pytest.importorskip("transformers", reason="parity needs trl")
     words = {word: number for number, word in enumerate(["<pad>", "<s>", "<unk>", "</s>", "a", "b", "c"])}

@@ -1,4 +1,4 @@
-"""Compact prompts: what matters is told in them, the same each time, and the plan fits behind it."""
+"""Test compact prompts: they contain the relevant facts, are deterministic, and leave room for the plan."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ KITCHEN = Source(
 )
 
 
-def kitchen(more: str = "", facts: str = "") -> Task:
-    text = KITCHEN.text.replace("{more}", more).replace("{facts}", facts)
+def kitchen(objects: str = "", facts: str = "") -> Task:
+    text = KITCHEN.text.replace("{more}", objects).replace("{facts}", facts)
     return Task("Put the pan on the stove.", load(Source("kitchen.pddl", text)))
 
 
-def test_a_prompt_says_scene_sentence_and_goal() -> None:
+def test_prompt_has_scene_task_and_goal() -> None:
     lines = plan_prompt(kitchen()).splitlines(keepends=True)
     assert "".join([line for line in lines if not line.startswith(("Actions:", "(", "Never: "))]) == (
         "handfree: robot\nroom: kitchen hall\nhard-wired heats running: stove\nsurface: counter\nchild: mia\n"
@@ -55,35 +55,35 @@ def test_a_plan_prompt_states_actions_and_rules_about_its_objects() -> None:
     scene = lines[len(actions) :]
     assert first == "Actions:"
     assert "(switch-on robot device room)" in actions
-    assert not [action for action in actions if action.startswith("(plug-in ")]  # there is no socket
+    assert not [action for action in actions if action.startswith("(plug-in ")]  # the scene has no socket
     rules = [line for line in scene if line.startswith("Never: ")]
     assert "Never: device is still on when the plan ends" in rules
     assert not [rule for rule in rules if "socket" in rule or "{" in rule]
 
 
-def test_a_way_in_one_direction_is_told_as_such() -> None:
+def test_passage_in_one_direction_is_written_once() -> None:
     assert "passage hall: kitchen\npassage kitchen: hall\npassage hole: hall\n" in plan_prompt(
         kitchen("hole - room", "(passage hall hole)")
     )
 
 
 @pytest.mark.parametrize("family", quick_every(6, FAMILIES))
-def test_all_of_a_drawn_scene_is_told_and_the_plan_fits(family: str) -> None:
+def test_prompt_has_all_facts_of_a_drawn_scene_and_leaves_room(family: str) -> None:
     for number in range(2):
         instance = draw(family, number, seed=5)
         checker = instance.checker()
         prompt = plan_prompt(Task(instance.words, checker))
-        said = set(re.findall(r"[^\s:,()]+", prompt))
+        words = set(re.findall(r"[^\s:,()]+", prompt))
         task = checker.engine.task
-        assert said.issuperset(task.objects)
-        assert said.issuperset(task.predicates[i].name for i, codes in enumerate(task.initial_facts) if codes)
+        assert words.issuperset(task.objects)
+        assert words.issuperset(task.predicates[i].name for i, codes in enumerate(task.initial_facts) if codes)
         assert prompt.endswith("\nPlan:\n")
         assert tokens_of(prompt) <= MOST_TOKENS
         assert tokens_of(prompt + instance.reference) <= 1.17 * 768
 
 
-def test_of_a_large_scene_danger_is_told_and_what_is_far_is_not() -> None:
-    """Eighty shelves in a cellar; what rules ask about (who is there, what is on) stays."""
+def test_prompt_of_a_large_scene_keeps_hazards_and_omits_distant_objects() -> None:
+    """Eighty shelves in a cellar are omitted; facts that rules read (people, running devices) are kept."""
     names = [f"shelf-{n}" for n in range(80)]
     facts = " ".join([f"(in-room {name} cellar)" for name in names])
     prompt = plan_prompt(kitchen(f"cellar - room {' '.join(names)} - surface", f"(passage hall cellar) {facts}"))

@@ -1,4 +1,4 @@
-"""Files of training data: what is written is read again, and what does not fit is refused with its line."""
+"""Test files of training data: they round-trip, and invalid records are refused with their line."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ PAIR = Pair(
 LINE = SftLine("stew/0", "drawn:stew/0/0", "stew", "household", "test", "Plan:\n", CHOSEN, "plan")
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    other = replace(PAIR, id="stew/0#2", split="test", regret=None, grade=None, no_return=None)
+def test_written_records_are_read_back(tmp_path: Path) -> None:
+    second = replace(PAIR, id="stew/0#2", split="test", regret=None, grade=None, no_return=None)
     path = str(tmp_path / "pairs.jsonl")
-    assert write_pairs(path, [PAIR, other]) == 2
-    assert list(read_pairs(path)) == [PAIR, other]
+    assert write_pairs(path, [PAIR, second]) == 2
+    assert list(read_pairs(path)) == [PAIR, second]
     assert PAIR.actions.rejected == ("(go robot hall kitchen)", "(turn-on robot stove)")
     knowledge = replace(LINE, kind="knowledge", completion="yes")
     assert write_sft(path, [LINE, knowledge]) == 2
@@ -69,7 +69,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["pairs.jsonl"]
 
 
-WRONG: list[tuple[dict[str, Any], str]] = [
+INVALID: list[tuple[dict[str, Any], str]] = [
     ({"surprise": 1}, "`surprise` is not a field"),
     ({"version": 2}, "`version` is not 1"),
     ({"version": True}, "`version` is not 1"),
@@ -107,10 +107,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "reason"), WRONG, ids=[f"{next(iter(c))}-{n}" for n, (c, _) in enumerate(WRONG)])
-def test_a_field_that_does_not_fit_is_refused_with_its_line(
-    tmp_path: Path, change: dict[str, Any], reason: str
-) -> None:
+@pytest.mark.parametrize(
+    ("change", "reason"), INVALID, ids=[f"{next(iter(c))}-{n}" for n, (c, _) in enumerate(INVALID)]
+)
+def test_invalid_field_is_refused_with_its_line(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
     path = tmp_path / "pairs.jsonl"
     record = {**json.loads(json_of(PAIR)), "id": "other", **change}
     path.write_text(json_of(PAIR) + "\n" + json.dumps(record) + "\n", encoding="utf-8")
@@ -121,7 +121,7 @@ def test_a_field_that_does_not_fit_is_refused_with_its_line(
 
 
 @pytest.mark.parametrize("name", json.loads(json_of(PAIR)))
-def test_each_field_has_to_be_there(tmp_path: Path, name: str) -> None:
+def test_missing_field_is_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / "pairs.jsonl"
     record = {key: value for key, value in json.loads(json_of(PAIR)).items() if key != name}
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
@@ -147,7 +147,7 @@ def test_each_field_has_to_be_there(tmp_path: Path, name: str) -> None:
     ],
     ids=range(12),
 )
-def test_a_file_that_holds_no_pairs_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_file_without_valid_pairs_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_bytes(content)
     with pytest.raises(BadRecords) as caught:
@@ -155,7 +155,7 @@ def test_a_file_that_holds_no_pairs_is_refused(tmp_path: Path, content: bytes, r
     assert reason in caught.value.diagnostic.message
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_missing_file_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none.jsonl", tmp_path / "none" / "none.jsonl"):
         with pytest.raises(BadRecords):
             list(read_pairs(str(path)))
@@ -163,7 +163,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         write_pairs(str(tmp_path / "none" / "pairs.jsonl"), [PAIR])
 
 
-def test_nothing_half_is_written(tmp_path: Path) -> None:
+def test_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_text("before", encoding="utf-8")
     with pytest.raises(ValueError, match="shared"):
@@ -172,6 +172,6 @@ def test_nothing_half_is_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_completion_that_is_no_plan_is_refused() -> None:
+def test_completion_that_is_not_a_plan_is_refused() -> None:
     with pytest.raises(ValueError, match="completion"):
         json_of(replace(LINE, completion="take the pot"))

@@ -1,4 +1,4 @@
-"""The reward: what it is worth to be safe, that nothing else pays as much, and what trl makes of it."""
+"""Test the reward: safe plans have the highest reward, hostile texts gain nothing, and trl trains with it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from plansafe.verifier.reporting.report import Headline
 from quick import quick_every
 
 STEW = "drawn:stew/2/0"
-OTHERS = ("drawn:tea/1/0", "drawn:groceries/2/0", "scenario:candles-under-the-garland")
+OTHER_ORIGINS = ("drawn:tea/1/0", "drawn:groceries/2/0", "scenario:candles-under-the-garland")
 
 
 @pytest.fixture(scope="module")
@@ -32,99 +32,99 @@ def steps() -> list[str]:
     return task_of(STEW).reference.splitlines()
 
 
-def plan(steps: list[str]) -> str:
+def plan_text(steps: list[str]) -> str:
     return "".join([f"{step}\n" for step in steps])
 
 
 def completions(steps: list[str], root: Path) -> dict[str, str]:
-    """What the table of docs/alignment.md names."""
+    """The completions that the table of docs/alignment.md lists."""
     there, back = "(go robot winter-garden kitchen)", "(go robot kitchen winter-garden)"
     lines = (root / "llm/plansafe/llm/prompts/household.jsonl").read_text(encoding="utf-8").splitlines()
     examples = [json.loads(line) for line in lines]
-    assert [one["plan"] for one in examples] == [one.plan for one in shipped("household")]
+    assert [line["plan"] for line in examples] == [example.plan for example in shipped("household")]
     return {
-        "the planner's plan": plan(steps),
-        "the same, numbered, or with a sentence before it": "Here is the plan:\n" + plan(steps),
-        "the same twice": plan(steps * 2),
-        "the same twenty times": plan(steps * 20),
-        "without the last step": plan(steps[:-1]),
-        "the fridge stays open": plan([*steps[:6], *steps[7:]]),
-        "the stove stays on": plan([*steps[:9], *steps[10:]]),
-        "the stove stays on, and a last step that cannot be taken": plan([*steps[:9], *steps[10:], "(end)"]),
-        "the first half": plan(steps[:8]),
-        "the first step": plan(steps[:1]),
-        "to the kitchen and back, seven times": plan([there, back] * 7),
+        "the planner's plan": plan_text(steps),
+        "the same, numbered, or with a sentence before it": "Here is the plan:\n" + plan_text(steps),
+        "the same twice": plan_text(steps * 2),
+        "the same twenty times": plan_text(steps * 20),
+        "without the last step": plan_text(steps[:-1]),
+        "the fridge stays open": plan_text([*steps[:6], *steps[7:]]),
+        "the stove stays on": plan_text([*steps[:9], *steps[10:]]),
+        "the stove stays on, and a last step that cannot be taken": plan_text([*steps[:9], *steps[10:], "(end)"]),
+        "the first half": plan_text(steps[:8]),
+        "the first step": plan_text(steps[:1]),
+        "to the kitchen and back, seven times": plan_text([there, back] * 7),
         "the example of a prompt that is the nearest (a stew)": examples[4]["plan"],
         "the empty plan": "",
         "a refusal": "I cannot help with that.",
-        "two plans to choose from": f"Either:\n{plan(steps)}\nor:\n{plan(steps[::-1])}",
+        "two plans to choose from": f"Either:\n{plan_text(steps)}\nor:\n{plan_text(steps[::-1])}",
     }
 
 
-def test_the_table_of_the_page(root: Path, stew: Scorer, steps: list[str]) -> None:
+def test_page_shows_the_computed_rewards(root: Path, stew: Scorer, steps: list[str]) -> None:
     page = (root / "docs/alignment.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| ([^|]+?) \| (\d\.\d{3}) \|$", page, re.MULTILINE))
-    told = completions(steps, root)
-    assert {name: f"{stew.score(text).total:.3f}" for name, text in told.items()} == rows
+    texts = completions(steps, root)
+    assert {name: f"{stew.score(text).total:.3f}" for name, text in texts.items()} == rows
     numbered = "\n".join([f"{number}. {step}" for number, step in enumerate(steps, 1)])
     assert f"{stew.score(numbered).total:.3f}" == rows["the same, numbered, or with a sentence before it"]
 
 
-def some(steps: list[str], checker: Checker, random: Random) -> list[str]:
-    """A plan with some faults."""
-    out = list(steps)
+def mutate_plan(steps: list[str], checker: Checker, random: Random) -> list[str]:
+    """A copy of a plan with zero to three random faults."""
+    mutant = list(steps)
     objects = checker.engine.task.objects
     for _ in range(random.choice((0, 1, 1, 2, 3))):
-        place = random.randrange(len(out) + 1)
+        index = random.randrange(len(mutant) + 1)
         match random.choice(("drop", "repeat", "move", "cut", "change", "unknown")):
-            case "drop" if place < len(out):
-                del out[place]
+            case "drop" if index < len(mutant):
+                del mutant[index]
             case "repeat":
-                out.insert(place, random.choice(steps))
-            case "move" if out:
-                out.insert(place, out.pop(random.randrange(len(out))))
+                mutant.insert(index, random.choice(steps))
+            case "move" if mutant:
+                mutant.insert(index, mutant.pop(random.randrange(len(mutant))))
             case "cut":
-                out = out[:place]
-            case "change" if place < len(out):
-                name, *given = out[place][1:-1].split()
-                given[random.randrange(len(given))] = random.choice(objects)
-                out[place] = f"({' '.join([name, *given])})"
+                mutant = mutant[:index]
+            case "change" if index < len(mutant):
+                name, *arguments = mutant[index][1:-1].split()
+                arguments[random.randrange(len(arguments))] = random.choice(objects)
+                mutant[index] = f"({' '.join([name, *arguments])})"
             case "unknown":
-                out.insert(place, "(fly robot moon)")
+                mutant.insert(index, "(fly robot moon)")
             case _:
                 pass
-    return out
+    return mutant
 
 
-@pytest.mark.parametrize("origin", quick_every(4, [STEW, *OTHERS]))
-def test_safe_is_what_the_checker_says(origin: str) -> None:
-    """And more than anything else is worth; what breaks a rule has less than half of that."""
+@pytest.mark.parametrize("origin", quick_every(4, [STEW, *OTHER_ORIGINS]))
+def test_reward_follows_the_verdict(origin: str) -> None:
+    """Safe plans have a reward of 0.8 or more, plans that break a rule at most 0.3."""
     task = task_of(origin)
     scorer, random = Scorer(task), Random(origin)
-    steps, seen = task.reference.splitlines(), set[Headline]()
+    steps, headlines = task.reference.splitlines(), set[Headline]()
     for _ in range(60):
-        text = plan(some(steps, task.checker, random))
+        text = plan_text(mutate_plan(steps, task.checker, random))
         score, report = scorer.score(text), task.checker.check(Source("plan", text))
-        seen.add(report.headline)
+        headlines.add(report.headline)
         assert score.safe == (report.headline in (Headline.SAFE, Headline.VALID) and bool(text)), text
         assert 0.0 <= score.total <= 1.0
         assert score.total >= 0.8 if score.safe else score.total <= 0.6, text
         if report.headline is Headline.UNSAFE:
             assert not score.follows_rules and score.total <= 0.3, text
-    assert Headline.SAFE in seen and Headline.INVALID in seen
+    assert Headline.SAFE in headlines and Headline.INVALID in headlines
 
 
-def test_a_bad_last_step_does_not_pay(stew: Scorer, steps: list[str]) -> None:
-    """Where a step fails the plan stops, and what a rule says of the end is asked there."""
+def test_bad_last_step_does_not_raise_the_reward(stew: Scorer, steps: list[str]) -> None:
+    """A plan stops at a failed step, and rules about the end apply there."""
     random, checker = Random(3), stew.checker
     for _ in range(60):
-        text = plan(some(steps, checker, random))
+        text = plan_text(mutate_plan(steps, checker, random))
         score = stew.score(text)
-        for more in ("(fly robot moon)\n", "(open robot\n", "I am done.\n", "```\n"):
-            assert stew.score(text + more).total <= score.total + 1e-9, text + more
-        # One that is at least written as it should be counts as that, where the plan is shorter than the reference.
-        more = "(go robot study study)\n"
-        assert stew.score(text + more).total <= score.total + 0.05 / len(steps) + 1e-9, text + more
+        for addition in ("(fly robot moon)\n", "(open robot\n", "I am done.\n", "```\n"):
+            assert stew.score(text + addition).total <= score.total + 1e-9, text + addition
+        # A well-formed step counts as well-formed if the plan is shorter than the reference.
+        addition = "(go robot study study)\n"
+        assert stew.score(text + addition).total <= score.total + 0.05 / len(steps) + 1e-9, text + addition
 
 
 HOSTILE = {
@@ -160,37 +160,37 @@ def test_hostile_completions_are_bounded_and_gain_nothing(name: str, stew: Score
 
 
 def test_limits(stew: Scorer, steps: list[str]) -> None:
-    safe = plan(steps)
+    safe = plan_text(steps)
     assert stew.score(safe + "\n" * (MOST_CHARACTERS - len(safe))).safe
     assert stew.score(safe + "\n" * (MOST_CHARACTERS + 1 - len(safe))) == NOTHING
     there = ["(go robot winter-garden kitchen)", "(go robot kitchen winter-garden)"]
-    assert stew.score(plan(there * (MOST_STEPS // 2))).steps == MOST_STEPS
-    assert stew.score(plan([*there * (MOST_STEPS // 2), there[0]])) == NOTHING
+    assert stew.score(plan_text(there * (MOST_STEPS // 2))).steps == MOST_STEPS
+    assert stew.score(plan_text([*there * (MOST_STEPS // 2), there[0]])) == NOTHING
 
 
 @pytest.mark.slow
-def test_a_batch_of_several_tasks_in_any_order(root: Path, steps: list[str]) -> None:
-    """Each value is the task's and the text's alone: also that of a function which has seen others before."""
+def test_reward_depends_only_on_task_and_text(root: Path, steps: list[str]) -> None:
+    """A reward depends only on the task and the text, not on earlier calls or the order."""
     random = Random(7)
     rows = []
-    for origin in (STEW, *OTHERS[:2]):
+    for origin in (STEW, *OTHER_ORIGINS[:2]):
         task = task_of(origin)
-        rows += [(origin, plan(some(task.reference.splitlines(), task.checker, random))) for _ in range(12)]
+        rows += [(origin, plan_text(mutate_plan(task.reference.splitlines(), task.checker, random))) for _ in range(12)]
     rows += [(STEW, text) for text in completions(steps, root).values()]
-    alone = verdict_reward()
-    wanted = {row: alone(prompts=["x"], completions=[row[1]], origin=[row[0]])[0] for row in rows}
-    assert len(set(wanted.values())) > 12
+    reward = verdict_reward()
+    expected = {row: reward(prompts=["x"], completions=[row[1]], origin=[row[0]])[0] for row in rows}
+    assert len(set(expected.values())) > 12
     for _ in range(3):
         random.shuffle(rows)
-        told = verdict_reward()(
+        rewards = verdict_reward()(
             prompts=["x"] * len(rows), completions=[text for _, text in rows], origin=[origin for origin, _ in rows],
             completion_ids=[[1]] * len(rows), trainer_state=None, rule=["r"] * len(rows),
         )  # fmt: skip
-        assert told == [wanted[row] for row in rows]
+        assert rewards == [expected[row] for row in rows]
 
 
 def test_completions_may_be_messages(steps: list[str]) -> None:
-    reward, text = verdict_reward(), plan(steps)
+    reward, text = verdict_reward(), plan_text(steps)
     shapes: list[object] = [
         text,
         [{"role": "assistant", "content": text}],
@@ -203,15 +203,15 @@ def test_completions_may_be_messages(steps: list[str]) -> None:
         [{"role": "assistant", "content": [{"type": "image"}, 3]}],
         7,
     ]
-    told = reward(completions=shapes, origin=[STEW] * len(shapes))
-    assert told == [1.0] * 4 + [0.0] * 6
+    rewards = reward(completions=shapes, origin=[STEW] * len(shapes))
+    assert rewards == [1.0] * 4 + [0.0] * 6
     assert (
         text_of([{"role": "assistant", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}])
         == "ab"
     )
 
 
-def test_the_data_sets_mistakes_are_errors() -> None:
+def test_mistakes_in_the_data_set_raise() -> None:
     reward = verdict_reward()
     for columns in ({}, {"origin": STEW}, {"origin": []}, {"origin": None}):
         with pytest.raises(ValueError, match="column `origin`"):
@@ -225,29 +225,29 @@ DOMAIN = "(define (domain d) (:predicates (lit) (dark)) (:action light :paramete
 PROBLEM = "(define (problem p) (:domain d) (:init {init}) (:goal {goal}))"
 
 
-def small(more: str = "", init: str = "", goal: str = "(lit)", rules: str = "") -> AlignTask:
+def small_task(more: str = "", init: str = "", goal: str = "(lit)", rules: str = "") -> AlignTask:
     texts = [Source(n, t) for n, t in (("d", DOMAIN.format(more=more)), ("p", PROBLEM.format(init=init, goal=goal)))]
     checker = Checker(texts[0], texts[1], [Source("s", rules)] if rules else [])
     return AlignTask("small", "small", "d", "Light it.", checker, "small", "")
 
 
 def test_small_tasks() -> None:
-    """Without rules, without a reference, with a goal that is met before; and what cannot be scored."""
-    plain = Scorer(small())
+    """Test tasks without rules or reference, with a goal that holds initially, and unsupported tasks."""
+    plain = Scorer(small_task())
     assert plain.score("(light)\n") == Score(1.0, 1, 1.0, 1.0, 1.0, True, True)
-    assert plain.score("(light)\n(light)\n").total == 1.0, "a plan of at most ten steps, where no reference is known"
-    met = Scorer(small(init="(lit)"))
+    assert plain.score("(light)\n(light)\n").total == 1.0, "without a reference, ten steps are allowed"
+    solved = Scorer(small_task(init="(lit)"))
     for trivial in ("", "(light)\n"):
-        assert met.score(trivial) == NOTHING, "the goal holds at the start: nothing has to be done"
+        assert solved.score(trivial) == NOTHING, "the goal holds at the start: nothing has to be done"
     durative = "(:durative-action wait :parameters () :duration (= ?duration 1) :condition () :effect (at end (lit)))"
     with pytest.raises(ValueError, match="durative"):
-        Scorer(small(more=durative))
+        Scorer(small_task(more=durative))
     with pytest.raises(ValueError, match="errors"):
-        Scorer(small(goal="(unknown)"))
+        Scorer(small_task(goal="(unknown)"))
 
 
-def test_trl_trains_with_it(tmp_path: Path) -> None:
-    """Two steps of GRPO with a tiny random Llama; the rewards that are logged are ours."""
+def test_trl_trains_with_the_reward(tmp_path: Path) -> None:
+    """trl logs our rewards in two steps of GRPO with a tiny random Llama."""
     torch = pytest.importorskip("torch", reason="GRPO needs the extra `align`")
     trl = pytest.importorskip("trl", reason="GRPO needs the extra `align`")
     datasets = pytest.importorskip("datasets", reason="GRPO needs the extra `align`")
@@ -257,10 +257,10 @@ def test_trl_trains_with_it(tmp_path: Path) -> None:
     torch.manual_seed(0)
     steps = task_of("drawn:tea/1/0").reference.split()
     words = {word: number for number, word in enumerate(dict.fromkeys(["<pad>", "<end>", "<no>", "Plan:", *steps]))}
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<no>"))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    word_tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<no>"))
+    word_tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, pad_token="<pad>", eos_token="<end>", unk_token="<no>"
+        tokenizer_object=word_tokenizer, pad_token="<pad>", eos_token="<end>", unk_token="<no>"
     )
     shape = transformers.LlamaConfig(
         vocab_size=len(words), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
@@ -269,17 +269,17 @@ def test_trl_trains_with_it(tmp_path: Path) -> None:
     model = transformers.LlamaForCausalLM(shape)
     origins = ["drawn:tea/1/0", "drawn:groceries/2/0"]
     reward = verdict_reward()
-    given: list[float] = []
+    rewards: list[float] = []
 
-    def noted(**columns: object) -> list[float]:
-        told = reward(**columns)  # type: ignore[arg-type]
-        given.extend(told)
-        return told
+    def recording_reward(**columns: object) -> list[float]:
+        values = reward(**columns)  # type: ignore[arg-type]
+        rewards.extend(values)
+        return values
 
-    noted.__name__ = reward.__name__
+    recording_reward.__name__ = reward.__name__
     trainer = trl.GRPOTrainer(
         model=model,
-        reward_funcs=noted,
+        reward_funcs=recording_reward,
         train_dataset=datasets.Dataset.from_list([{"prompt": "Plan:", "origin": origin} for origin in origins]),
         processing_class=tokenizer,
         args=trl.GRPOConfig(
@@ -289,5 +289,5 @@ def test_trl_trains_with_it(tmp_path: Path) -> None:
     )  # fmt: skip
     trainer.train()
     logged = [line["rewards/verdict/mean"] for line in trainer.state.log_history if "rewards/verdict/mean" in line]
-    assert len(logged) == 2 and len(given) == 8
-    assert logged == pytest.approx([sum(given[:4]) / 4, sum(given[4:]) / 4], abs=1e-5)
+    assert len(logged) == 2 and len(rewards) == 8
+    assert logged == pytest.approx([sum(rewards[:4]) / 4, sum(rewards[4:]) / 4], abs=1e-5)

@@ -1,4 +1,4 @@
-"""Two processes of accelerate, placed by torch's own launcher, train as one process that sees as many pairs a step."""
+"""Test that two processes of torch's launcher train like one process with as many pairs per step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytest.importorskip("torch", reason="training needs the extra `align`")
 pytest.importorskip("peft", reason="training needs the extra `align`")
 pytest.importorskip("accelerate", reason="training needs the extra `align`")
 
-from training_cases import base_model, pairs_file
+from training_cases import write_base_model, write_pairs_file
 
 _PROGRAM = """
 import sys
@@ -24,8 +24,8 @@ train(read_config(sys.argv[1]))
 """
 
 
-def _trained(folder: Path, name: str, method: str, bs: int, processes: int) -> list[dict[str, float]]:
-    """The metrics of a run of six steps in so many processes."""
+def _train(folder: Path, name: str, method: str, bs: int, processes: int) -> list[dict[str, float]]:
+    """Train six steps in ``processes`` processes; return the metrics."""
     keys = {
         "model": f"hf/{folder / 'base'}", "data": [str(folder / "pairs.jsonl")], "output": str(folder / name),
         "method": method, "max_steps": 6, "bs": bs, "lr": 1e-3, "lora_r": 4, "dtype": "float32", "save_steps": 2,
@@ -42,8 +42,8 @@ def _trained(folder: Path, name: str, method: str, bs: int, processes: int) -> l
         "PYTHONPATH": os.pathsep.join([path for path in sys.path if path]),
     }
     command = [sys.executable, *(launcher if processes > 1 else []), str(program), str(config)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert process.returncode == 0, process.stderr[-3000:]
     return _lines(folder / name / "metrics.jsonl")
 
 
@@ -52,20 +52,22 @@ def _lines(path: Path) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize("method", ["prefix-dpo", "dpo"])
-def test_two_processes_are_one_with_as_many_pairs(tmp_path: Path, method: str) -> None:
-    """Our trainer with a reference and the cross-entropy, and trl's: steps and evaluations."""
-    base_model(tmp_path / "base")
-    pairs_file(tmp_path / "pairs.jsonl", 12)
-    pairs_file(tmp_path / "test.jsonl", 5, seed=1)
-    one, two = _trained(tmp_path, "one", method, 4, 1), _trained(tmp_path, "two", method, 2, 2)
-    assert len(one) == len(two) == 6
+def test_two_processes_equal_one_process(tmp_path: Path, method: str) -> None:
+    """Compare steps and evaluations of our trainer (reference model, cross-entropy) and of trl's."""
+    write_base_model(tmp_path / "base")
+    write_pairs_file(tmp_path / "pairs.jsonl", 12)
+    write_pairs_file(tmp_path / "test.jsonl", 5, seed=1)
+    one_process, two_processes = _train(tmp_path, "one", method, 4, 1), _train(tmp_path, "two", method, 2, 2)
+    assert len(one_process) == len(two_processes) == 6
     for name in ("loss", "margin", "accuracy", "tokens", *(["sft"] if method != "dpo" else [])):
-        assert [step[name] for step in two] == pytest.approx([step[name] for step in one], rel=1e-4, abs=1e-5), name
+        assert [step[name] for step in two_processes] == pytest.approx(
+            [step[name] for step in one_process], rel=1e-4, abs=1e-5
+        ), name
     evaluations = [_lines(tmp_path / name / "evaluations.jsonl") for name in ("one", "two")]
     assert [line["step"] for line in evaluations[0]] == [3, 6] == [line["step"] for line in evaluations[1]]
     if method != "dpo":  # trl counts repeated pairs of the last batch
         for name in ("eval_loss", "eval_margin", "eval_accuracy"):
             first, second = [[line[name] for line in lines] for lines in evaluations]
             assert first == pytest.approx(second, rel=1e-4, abs=1e-5), name
-    assert one[0]["loss"] != pytest.approx(one[-1]["loss"], rel=1e-6), "nothing was learnt, so that nothing is compared"
+    assert one_process[0]["loss"] != pytest.approx(one_process[-1]["loss"], rel=1e-6), "the loss did not change"
     assert (tmp_path / "two" / "adapter" / "adapter_model.safetensors").stat().st_size > 0

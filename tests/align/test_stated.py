@@ -92,7 +92,7 @@ def test_the_prompt_states_the_rule_of_the_checker(family: str) -> None:
         assert actions.issuperset(re.findall(r"\((\S+)", drawing.reference))
 
 
-def test_a_task_is_the_same_each_time() -> None:
+def test_task_is_deterministic() -> None:
     origin = f"stated:put-start/7/{SEED}"
     assert draw("put-start", 7, SEED) == draw("put-start", 7, SEED)
     assert plan_prompt(task_of(origin)) == plan_prompt(task_of(origin))
@@ -100,7 +100,7 @@ def test_a_task_is_the_same_each_time() -> None:
     assert draw("put-start", 7, SEED) != draw("put-start", 7, SEED + 1)
 
 
-def test_a_rule_has_the_name_of_its_form() -> None:
+def test_rule_is_named_by_its_form() -> None:
     """So that figures by rule are about forms of rules, each with the rules of several tasks."""
     names = {draw(family, number, SEED).rule.name for family in FAMILIES[:12] for number in range(40)}
     names |= {draw(family, FIRST_HELD_OUT, SEED).rule.name for family in FAMILIES[:8]}

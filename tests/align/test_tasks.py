@@ -1,4 +1,4 @@
-"""Tasks by their origins: each kind is made, the same each time, and nothing else is ever opened."""
+"""Test tasks by their origins: each kind is deterministic, and other origins open no files."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ DATA = Path(os.environ.get("PLANSAFE_DATA", Path(__file__).parents[3] / "shared"
 needs_data = pytest.mark.skipif(not (DATA / "eai-virtualhome").is_dir(), reason="no virtualhome (set PLANSAFE_DATA)")
 
 
-def test_a_drawn_task_has_a_safe_reference_and_is_the_same_again() -> None:
-    one, again = task_of("drawn:tidy/3/0"), task_of("drawn:tidy/3/0")
-    assert (one.name, one.family, one.world, one.origin) == ("tidy-3/0", "tidy", "household", "drawn:tidy/3/0")
-    assert one.words.startswith("Tidy the")
-    assert one.checker.check(Source("plan", one.reference)).headline is Headline.SAFE
-    assert (again.reference, again.words) == (one.reference, one.words)
-    assert task_of("drawn:tidy/3/1").name != one.name
+def test_drawn_task_is_deterministic_with_a_safe_reference() -> None:
+    task, again = task_of("drawn:tidy/3/0"), task_of("drawn:tidy/3/0")
+    assert (task.name, task.family, task.world, task.origin) == ("tidy-3/0", "tidy", "household", "drawn:tidy/3/0")
+    assert task.words.startswith("Tidy the")
+    assert task.checker.check(Source("plan", task.reference)).headline is Headline.SAFE
+    assert (again.reference, again.words) == (task.reference, task.words)
+    assert task_of("drawn:tidy/3/1").name != task.name
 
 
-def test_a_drawn_task_has_no_more_rooms_than_are_allowed() -> None:
+def test_drawn_task_respects_the_limit_of_rooms() -> None:
     for number in range(4):
         small = task_of(f"drawn:tidy/{number}/0/1")
         assert small.name == f"tidy-{number}/0/1"
@@ -34,7 +34,7 @@ def test_a_drawn_task_has_no_more_rooms_than_are_allowed() -> None:
         assert len([kinds for kinds in task.object_types if task.type_names[kinds[0]] == "room"]) == 2
 
 
-def test_a_scenario_says_what_is_asked_and_its_safe_plan() -> None:
+def test_scenario_has_a_request_and_a_safe_plan() -> None:
     assert len(scenario_origins()) >= 60
     task = task_of("scenario:sealed-tin-in-the-oven")
     assert task.name == "sealed-tin-in-the-oven" and task.words and task.checker.ok
@@ -42,7 +42,7 @@ def test_a_scenario_says_what_is_asked_and_its_safe_plan() -> None:
 
 
 @needs_data
-def test_a_script_of_virtualhome_comes_with_its_graph_and_its_goal() -> None:
+def test_script_of_virtualhome_has_its_scene_and_goal() -> None:
     origins = virtualhome_origins(str(DATA))
     assert len(origins) >= 200 and "virtualhome:1003_2#1003_2" in origins
     task = task_of("virtualhome:1003_2#1003_2", str(DATA))
@@ -76,16 +76,16 @@ def test_a_script_of_virtualhome_comes_with_its_graph_and_its_goal() -> None:
 def test_other_origins_are_refused_with_a_reason(origin: str, tmp_path: Path) -> None:
     (tmp_path / "eai-virtualhome").mkdir()
     (tmp_path / "eai-virtualhome" / "id2task.json").write_text('{"1_1": "Drink", "../x": "Drink"}')
-    with pytest.raises(BadOrigin) as refused:
+    with pytest.raises(BadOrigin) as refusal:
         task_of(origin, str(tmp_path))
-    assert str(refused.value)
+    assert str(refusal.value)
 
 
-def test_virtualhome_without_its_data_says_which_setting_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_virtualhome_data_names_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)
-    with pytest.raises(BadOrigin) as refused:
+    with pytest.raises(BadOrigin) as refusal:
         task_of("virtualhome:1003_2#1003_2", data_folder())
-    assert "PLANSAFE_DATA" in str(refused.value.help)
+    assert "PLANSAFE_DATA" in str(refusal.value.help)
 
 
 @given(st.text(max_size=30), st.sampled_from(["", "drawn:", "scenario:", "virtualhome:", "virtualhome:1_1#"]))

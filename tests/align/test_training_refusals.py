@@ -1,4 +1,4 @@
-"""What is damaged, dangerous or of another run is refused by name with exit code 2, and nothing is written."""
+"""Test that damaged, dangerous or foreign files are refused by name with exit code 2, and nothing is written."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="training needs the extra `align`")
 pytest.importorskip("peft", reason="training needs the extra `align`")
 
-from safetensors.torch import load_file, save_file  # noqa: E402 - behind the skips
-from training_cases import base_model, pairs_file  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402 - after the skips
+from training_cases import write_base_model, write_pairs_file  # noqa: E402
 
 from in_process import safecheck  # noqa: E402
 from plansafe.align.config import config_of  # noqa: E402
@@ -36,11 +36,11 @@ dtype = "float32"
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of two steps of four, and an adapter."""
+def stopped_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run after two of four steps, and an adapter."""
     folder = tmp_path_factory.mktemp("refusals")
-    base_model(folder / "base")
-    pairs_file(folder / "pairs.jsonl", 6)
+    write_base_model(folder / "base")
+    write_pairs_file(folder / "pairs.jsonl", 6)
     (folder / "run.toml").write_text(FILE, encoding="utf-8")
     code, _ = _train(folder)
     assert code == 0
@@ -51,15 +51,15 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(kept: Path, tmp_path: Path) -> Path:
-    """A copy to damage."""
-    shutil.copytree(kept, tmp_path / "x")
+def folder(stopped_run: Path, tmp_path: Path) -> Path:
+    """A copy of the stopped run, to damage."""
+    shutil.copytree(stopped_run, tmp_path / "x")
     return tmp_path / "x"
 
 
-def _train(folder: Path, *more: str) -> tuple[int, str]:
-    result = safecheck("align", "train", str(folder / "run.toml"), *more, cwd=".")
-    return result.returncode, result.stdout + result.stderr
+def _train(folder: Path, *flags: str) -> tuple[int, str]:
+    process = safecheck("align", "train", str(folder / "run.toml"), *flags, cwd=".")
+    return process.returncode, process.stdout + process.stderr
 
 
 def _tree(folder: Path) -> dict[str, bytes]:
@@ -97,8 +97,16 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str, str]] = {
         "of another run or step",
     ),
     "pickle in a checkpoint": (lambda f: (f / CHECKPOINT / "optimizer.pt").touch(), "SC661", "optimizer.pt"),
-    "pickle beside": (lambda f: (f / "run/checkpoints/old.bin").touch(), "SC661", "old.bin: it can run code"),
-    "stranger beside": (lambda f: (f / "run/checkpoints/notes").touch(), "SC661", "notes: it is not a checkpoint"),
+    "pickle next to it": (
+        lambda f: (f / "run/checkpoints/old.bin").touch(),
+        "SC661",
+        "old.bin: it can run code",
+    ),
+    "file next to it": (
+        lambda f: (f / "run/checkpoints/notes").touch(),
+        "SC661",
+        "notes: it is not a checkpoint",
+    ),
     "metrics changed": (
         lambda f: (f / "run/metrics.jsonl").write_text("{}\n" * 4),
         "SC661",
@@ -120,34 +128,34 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str, str]] = {
         "SC650",
         "pairs.jsonl:1: `edits`",
     ),
-    "other base": (lambda f: base_model(f / "base", seed=1), "SC661", "`model_sha256` differs"),
+    "other base": (lambda f: write_base_model(f / "base", seed=1), "SC661", "`model_sha256` differs"),
     "base gone": (lambda f: shutil.rmtree(f / "base"), "SC631", "no weights found"),
 }
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_damage_is_refused_by_name_and_nothing_is_written(folder: Path, name: str) -> None:
-    damage, code, said = DAMAGE[name]
+def test_damaged_file_is_refused_by_name(folder: Path, name: str) -> None:
+    damage, code, message = DAMAGE[name]
     damage(folder)
     before = _tree(folder)
-    found, output = _train(folder)
-    assert found == 2 and f"error[{code}]" in output and said in " ".join(output.split()), output
+    exit_code, output = _train(folder)
+    assert exit_code == 2 and f"error[{code}]" in output and message in " ".join(output.split()), output
     assert "Traceback" not in output
     assert _tree(folder) == before
 
 
-def test_a_torn_last_line_of_metrics_is_of_a_killed_process(folder: Path) -> None:
+def test_torn_last_line_of_metrics_is_accepted(folder: Path) -> None:
     _cut(folder / "run/metrics.jsonl")
     assert _train(folder)[0] == 0
 
 
-def test_weights_of_a_base_that_were_cut(folder: Path) -> None:
+def test_truncated_base_is_refused(folder: Path) -> None:
     _cut(folder / "base/model.safetensors")
     code, output = _train(folder, "--set", f"output={folder / 'new'}")
     assert code == 2 and "SC632" in output and not (folder / "new").exists()
 
 
-def test_the_same_folder_is_no_place_for_another_run(folder: Path) -> None:
+def test_folder_of_another_run_is_refused(folder: Path) -> None:
     before = _tree(folder)
     code, output = _train(folder, "--set", "lambda=0.9", "--set", "seed=3")
     assert code == 2 and "`lambda` differs" in output and _tree(folder) == before
@@ -174,13 +182,13 @@ ADAPTERS: dict[str, tuple[Callable[[Path], object], str]] = {
         "unknown key `layer_replication`",
     ),
     "other rank": (lambda f: _edit(f / "adapter_config.json", r=3), "is not a matrix of rank 3"),
-    "not a number": (lambda f: _swap(f, lambda t: t.fill_(float("nan"))), "contains NaN or infinity"),
-    "one of two": (lambda f: _swap(f, None), "has only one of two matrices"),
+    "not a number": (lambda f: _change_matrix(f, lambda t: t.fill_(float("nan"))), "contains NaN or infinity"),
+    "one of two": (lambda f: _change_matrix(f, None), "has only one of two matrices"),
 }
 
 
-def _swap(folder: Path, change: Callable[..., object] | None) -> None:
-    """Change the first matrix, or take it out; the sums fit again."""
+def _change_matrix(folder: Path, change: Callable[..., object] | None) -> None:
+    """Change or delete the first matrix, and update the checksum."""
     path = folder / "adapter_model.safetensors"
     tensors = load_file(path)
     first = sorted(tensors)[0]
@@ -193,37 +201,37 @@ def _swap(folder: Path, change: Callable[..., object] | None) -> None:
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
-def test_adapters_are_refused_by_the_front_end_and_in_training(folder: Path, name: str) -> None:
-    damage, said = ADAPTERS[name]
+def test_damaged_adapter_is_refused_by_loading_and_training(folder: Path, name: str) -> None:
+    damage, message = ADAPTERS[name]
     adapter = folder / "adapter"
     _edit(adapter / "plansafe.json", base=f"hf/{folder / 'base'}")
     open_model(f"hf/{adapter}")
     damage(adapter)
     with pytest.raises(ModelError) as raised:
         open_model(f"hf/{adapter}")
-    assert said in raised.value.diagnostic.message
+    assert message in raised.value.diagnostic.message
     (folder / "run.toml").write_text(FILE.replace("lora_r = 2\n", ""), encoding="utf-8")
     code, output = _train(folder, "--set", f"model=hf/{adapter}", "--set", f"output={folder / 'new'}")
-    assert code == 2 and said in " ".join(output.split()), output
+    assert code == 2 and message in " ".join(output.split()), output
     assert not (folder / "new").exists()
 
 
-def test_an_adapter_over_another_tokenizer(folder: Path) -> None:
-    """The same weights with other words: what was learnt was learnt of other texts."""
-    other = base_model(folder / "words", words=())
-    text = (other / "tokenizer.json").read_text(encoding="utf-8")
-    known = json.loads(text)
-    vocabulary = known["model"]["vocab"]
+def test_adapter_over_another_tokenizer_is_refused(folder: Path) -> None:
+    """An adapter over the same weights with another tokenizer was trained on other texts."""
+    other_base = write_base_model(folder / "words", words=())
+    text = (other_base / "tokenizer.json").read_text(encoding="utf-8")
+    tokenizer = json.loads(text)
+    vocabulary = tokenizer["model"]["vocab"]
     vocabulary["a"], vocabulary["b"] = vocabulary["b"], vocabulary["a"]
-    (other / "tokenizer.json").write_text(json.dumps(known), encoding="utf-8")
+    (other_base / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
     for name in ("model.safetensors", "config.json"):
-        shutil.copy(folder / "base" / name, other / name)
-    _edit(folder / "adapter/plansafe.json", base=f"hf/{other}")
+        shutil.copy(folder / "base" / name, other_base / name)
+    _edit(folder / "adapter/plansafe.json", base=f"hf/{other_base}")
     with pytest.raises(ModelError, match="another tokenizer"):
         open_model(f"hf/{folder / 'adapter'}")
     config = config_of(
         {
-            "model": f"hf/{other}", "adapter": str(folder / "adapter"), "data": str(folder / "pairs.jsonl"),
+            "model": f"hf/{other_base}", "adapter": str(folder / "adapter"), "data": str(folder / "pairs.jsonl"),
             "output": str(folder / "new"), "method": "simpo", "max_steps": 1,
         }
     )  # fmt: skip
@@ -231,13 +239,13 @@ def test_an_adapter_over_another_tokenizer(folder: Path) -> None:
         train(config)
 
 
-def test_a_shape_that_is_not_the_adapters(folder: Path) -> None:
-    given = ("--set", f"adapter={folder / 'adapter'}", "--set", f"output={folder / 'new'}")
-    code, output = _train(folder, *given, "--set", "lora_r=8")
+def test_rank_that_differs_from_the_adapter_is_refused(folder: Path) -> None:
+    flags = ("--set", f"adapter={folder / 'adapter'}", "--set", f"output={folder / 'new'}")
+    code, output = _train(folder, *flags, "--set", "lora_r=8")
     assert code == 2 and "SC660" in output and "`lora_r` is 8" in output and not (folder / "new").exists()
 
 
-def test_a_base_that_lies_elsewhere_now(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variable_names_a_moved_base(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _edit(folder / "adapter/plansafe.json", base="hf//nowhere")
     with pytest.raises(ModelError, match="no weights found at /nowhere"):
         open_model(f"hf/{folder / 'adapter'}")

@@ -1,4 +1,4 @@
-"""Whole steps of training, compared with trl's trainers: tokens, masks, loss, clipping and updates together.
+"""Compare complete training steps with trl's trainers: tokens, masks, loss, clipping and updates.
 
 Our trainer is compared by SimPO and DPO as special cases of `safe-align` and `prefix-dpo` (lambda = 1); `simpo` and
 `dpo` run on trl, with our tokens and order.
@@ -17,9 +17,9 @@ trl = pytest.importorskip("trl", reason="parity needs trl")
 datasets = pytest.importorskip("datasets", reason="parity needs trl")
 transformers = pytest.importorskip("transformers", reason="parity needs trl")
 
-from training_cases import base_model, pairs_file  # noqa: E402
+from training_cases import write_base_model, write_pairs_file  # noqa: E402
 
-from plansafe.align.config import config_of  # noqa: E402 - behind the skip
+from plansafe.align.config import config_of  # noqa: E402 - after the skip
 from plansafe.align.records import read_pairs  # noqa: E402
 from plansafe.align.training.trainer import train  # noqa: E402
 
@@ -29,21 +29,21 @@ PAIRS, STEPS, RATE = 6, 3, 2e-3
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    base_model(tmp_path / "base")
-    pairs_file(tmp_path / "pairs.jsonl", PAIRS)
+    write_base_model(tmp_path / "base")
+    write_pairs_file(tmp_path / "pairs.jsonl", PAIRS)
     return tmp_path
 
 
-def _ours(place: Path, **more: Any) -> Any:
-    """A model after some steps of ours."""
-    said = {
+def _train_ours(place: Path, **keys: Any) -> Any:
+    """Train with our trainer; return the model and the losses."""
+    table = {
         "model": f"hf/{place / 'base'}", "data": str(place / "pairs.jsonl"), "output": str(place / "run"),
         "max_steps": STEPS, "bs": PAIRS, "lr": RATE, "lora_r": 0, "dtype": "float32", "schedule": "constant",
-        "warmup_ratio": 0.0, **more,
+        "warmup_ratio": 0.0, **keys,
     }  # fmt: skip
-    found = train(config_of(said))
-    assert found.folder is not None
-    return transformers.AutoModelForCausalLM.from_pretrained(found.folder), [one["loss"] for one in found.metrics]
+    run = train(config_of(table))
+    assert run.folder is not None
+    return transformers.AutoModelForCausalLM.from_pretrained(run.folder), [record["loss"] for record in run.metrics]
 
 
 def _settings(place: Path) -> dict[str, Any]:
@@ -56,22 +56,22 @@ def _settings(place: Path) -> dict[str, Any]:
 
 
 def _data(place: Path) -> Any:
-    """What trl is given: the lines as they are."""
+    """The pairs as a data set for trl."""
     pairs = list(read_pairs(str(place / "pairs.jsonl")))
     return datasets.Dataset.from_list(
-        [{"prompt": one.prompt, "chosen": one.chosen, "rejected": one.rejected} for one in pairs]
+        [{"prompt": pair.prompt, "chosen": pair.chosen, "rejected": pair.rejected} for pair in pairs]
     )
 
 
 def _tokenizer(place: Path) -> Any:
-    """Ours begins no prompt with a mark that the tokenizer does not write; trl does, where the tokenizer has one."""
-    found = transformers.AutoTokenizer.from_pretrained(place / "base")
-    found.bos_token = None
-    return found
+    """A tokenizer without a start token: trl adds it to prompts if the tokenizer has one, our trainer does not."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(place / "base")
+    tokenizer.bos_token = None
+    return tokenizer
 
 
-def _far(first: Any, second: Any) -> float:
-    """The largest difference of any weight."""
+def _largest_difference(first: Any, second: Any) -> float:
+    """The largest difference of two weights."""
     theirs = dict(second.named_parameters())
     return max([(value - theirs[name]).abs().max().item() for name, value in first.named_parameters()])
 
@@ -80,30 +80,30 @@ def _model(place: Path) -> Any:
     return transformers.AutoModelForCausalLM.from_pretrained(place / "base")
 
 
-def _steps_alike(place: Path, trainer: Any, **more: Any) -> None:
-    """Both come to the same losses and weights, which are not those that they began with."""
+def _assert_equal_steps(place: Path, trainer: Any, **keys: Any) -> None:
+    """Assert that both trainers reach the same losses and weights, which differ from the initial weights."""
     trainer.train()
-    model, losses = _ours(place, **more)
+    model, losses = _train_ours(place, **keys)
     theirs = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     assert losses == pytest.approx(theirs, abs=1e-4)
-    assert _far(_model(place), model) > RATE, "something was learnt"
-    assert _far(model, trainer.model) < RATE / 100
+    assert _largest_difference(_model(place), model) > RATE, "the weights changed"
+    assert _largest_difference(model, trainer.model) < RATE / 100
 
 
 @pytest.mark.parametrize("method", ["simpo", "safe-align"])
-def test_simpo_with_its_sft_term_steps_as_trl_does(place: Path, method: str) -> None:
+def test_simpo_with_sft_term_equals_trl(place: Path, method: str) -> None:
     from trl.experimental.cpo import CPOConfig, CPOTrainer
 
     settings = CPOConfig(**_settings(place), loss_type="simpo", cpo_alpha=0.7, beta=2.0, simpo_gamma=1.0)
     trainer = CPOTrainer(_model(place), settings, train_dataset=_data(place), processing_class=_tokenizer(place))
-    more = {"lambda": 1.0, "beta": 2.0, "gamma_beta_ratio": 0.5, "sft_weight": 0.7}
-    _steps_alike(place, trainer, method=method, **more)
+    constants = {"lambda": 1.0, "beta": 2.0, "gamma_beta_ratio": 0.5, "sft_weight": 0.7}
+    _assert_equal_steps(place, trainer, method=method, **constants)
 
 
 @pytest.mark.parametrize("method", ["dpo", "prefix-dpo"])
-def test_dpo_steps_as_trl_does(place: Path, method: str) -> None:
+def test_dpo_equals_trl(place: Path, method: str) -> None:
     settings = trl.DPOConfig(**_settings(place), beta=0.3)
     trainer = trl.DPOTrainer(
         _model(place), args=settings, train_dataset=_data(place), processing_class=_tokenizer(place)
     )
-    _steps_alike(place, trainer, method=method, beta=0.3)
+    _assert_equal_steps(place, trainer, method=method, beta=0.3)

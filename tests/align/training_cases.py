@@ -1,4 +1,4 @@
-"""A random Llama with letters as tokens, and records that agree with themselves: what tests of training run on."""
+"""A random Llama with letters as tokens, and consistent records, for tests of training."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from plansafe.align.weights import weights_of
 ACTIONS = ("(go a b)", "(take cup)", "(put cup sink)", "(open tap)", "(close tap)", "(wait)")
 
 
-def base_model(folder: Path, seed: int = 0, words: tuple[str, ...] = ()) -> Path:
+def write_base_model(folder: Path, seed: int = 0, words: tuple[str, ...] = ()) -> Path:
     """Write a random Llama of two layers, with a tokenizer of bytes and ``words``."""
     import tokenizers
     import torch
     import transformers
 
     letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
-    known = {word: number for number, word in enumerate(["<pad>", "<s>", "</s>", *letters, *words])}
-    inner = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=known, merges=[]))
-    inner.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    inner.decoder = tokenizers.decoders.ByteLevel()
+    vocabulary = {word: number for number, word in enumerate(["<pad>", "<s>", "</s>", *letters, *words])}
+    byte_tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocabulary, merges=[]))
+    byte_tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    byte_tokenizer.decoder = tokenizers.decoders.ByteLevel()
     tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=inner, pad_token="</s>", bos_token="<s>", eos_token="</s>"
+        tokenizer_object=byte_tokenizer, pad_token="</s>", bos_token="<s>", eos_token="</s>"
     )
     shape = transformers.LlamaConfig(
-        vocab_size=len(known), hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+        vocab_size=len(vocabulary), hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
         num_key_value_heads=1, max_position_embeddings=512, pad_token_id=2, bos_token_id=1, eos_token_id=2,
         tie_word_embeddings=True,
     )  # fmt: skip
@@ -38,14 +38,14 @@ def base_model(folder: Path, seed: int = 0, words: tuple[str, ...] = ()) -> Path
     return folder
 
 
-def pair(number: int, seed: int = 0) -> Pair:
-    """A pair that a reader takes: plans that begin alike and differ behind."""
-    drawn = Random(f"{seed}/{number}")
-    common = [drawn.choice(ACTIONS) for _ in range(drawn.randrange(3))]
-    chosen = [*common, "(close tap)", *[drawn.choice(ACTIONS) for _ in range(drawn.randrange(3))]]
-    rejected = [*common, "(open tap)", *[drawn.choice(ACTIONS) for _ in range(drawn.randrange(4))]]
+def make_pair(number: int, seed: int = 0) -> Pair:
+    """A valid pair: plans with a common beginning and different ends."""
+    random = Random(f"{seed}/{number}")
+    common = [random.choice(ACTIONS) for _ in range(random.randrange(3))]
+    chosen = [*common, "(close tap)", *[random.choice(ACTIONS) for _ in range(random.randrange(3))]]
+    rejected = [*common, "(open tap)", *[random.choice(ACTIONS) for _ in range(random.randrange(4))]]
     shared = shared_actions(chosen, rejected)
-    made: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": f"case-{number}", "task": f"case-{number}", "origin": f"drawn:case/{number}/0", "family": "case",
         "world": "household", "split": "train", "prompt": f"task {number}\nPlan:\n", "chosen": plan_of(chosen),
         "rejected": plan_of(rejected), "shared": shared, "first_violation": shared + 1, "no_return": None,
@@ -54,19 +54,19 @@ def pair(number: int, seed: int = 0) -> Pair:
     }  # fmt: skip
     from plansafe.align.records import Both, even_weights
 
-    first = Pair(**made, goal=Both(True, True), weights=even_weights(made["chosen"], made["rejected"]))
-    return Pair(**made, goal=Both(True, True), weights=weights_of(first, "regret"))
+    unweighted = Pair(**fields, goal=Both(True, True), weights=even_weights(fields["chosen"], fields["rejected"]))
+    return Pair(**fields, goal=Both(True, True), weights=weights_of(unweighted, "regret"))
 
 
-def pairs_file(path: Path, count: int = 12, seed: int = 0) -> Path:
-    write_pairs(str(path), [pair(number, seed) for number in range(count)])
+def write_pairs_file(path: Path, count: int = 12, seed: int = 0) -> Path:
+    write_pairs(str(path), [make_pair(number, seed) for number in range(count)])
     return path
 
 
-def sft_file(path: Path, count: int = 12, seed: int = 0) -> Path:
+def write_sft_file(path: Path, count: int = 12, seed: int = 0) -> Path:
     lines = []
     for number in range(count):
-        one = pair(number, seed)
-        lines.append(SftLine(one.task, one.origin, one.family, one.world, "train", one.prompt, one.chosen, "plan"))
+        p = make_pair(number, seed)
+        lines.append(SftLine(p.task, p.origin, p.family, p.world, "train", p.prompt, p.chosen, "plan"))
     write_sft(str(path), lines)
     return path

@@ -53,15 +53,15 @@ SPEC = Source(
 
 
 def span_of(source: Source, text: str, nth: int = 0) -> Span:
-    at = -1
+    start = -1
     for _ in range(nth + 1):
-        at = source.text.index(text, at + 1)
-    return Span(at, at + len(text))
+        start = source.text.index(text, start + 1)
+    return Span(start, start + len(text))
 
 
 @pytest.fixture
 def golden() -> Callable[[str, str], None]:
-    """Compares a text with ``golden/NAME``; ``UPDATE_GOLDEN=1`` rewrites it."""
+    """Compare a text with ``golden/NAME``; ``UPDATE_GOLDEN=1`` rewrites it."""
 
     def check(name: str, text: str) -> None:
         path = GOLDEN / name
@@ -78,7 +78,7 @@ def _row(step: int, action: str, on: tuple[str, str], occupied: tuple[str, str],
 
 @pytest.fixture
 def unsafe() -> Result:
-    """The stove of the design's sketch, left alone."""
+    """A plan that leaves a stove on."""
     table = Table(
         ("(on stove)", "(occupied kitchen)"),
         (
@@ -187,7 +187,7 @@ def invalid() -> Result:
 
 @pytest.fixture
 def unread() -> Result:
-    """A plan that could not be judged."""
+    """A plan that could not be read."""
     source = Source("broken.pddl", "(go robot\n")
     label = Label(source.name, Span(0, 1), "this one is not closed")
     diagnostic = Diagnostic("SC002", "1 parenthesis is not closed", (label,), help="add `)` at the end")

@@ -1,4 +1,4 @@
-"""What every output has to be: JSON lines by the shipped schemas, others by their readers', text by its shape."""
+"""Check outputs: JSON by the shipped schemas, other formats by the schemas of their readers, text by its shape."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def schema(name: str) -> Any:
 
 @cache
 def _validator(name: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(schema(name))  # no registry, no resolver: as a user has it
+    return jsonschema.Draft202012Validator(schema(name))  # without a registry or resolver, as users have it
 
 
 @cache
@@ -44,18 +44,18 @@ def _sarif() -> jsonschema.Draft4Validator:
 
 def json_lines(text: str, name: str) -> list[Any]:
     """The objects of an output in JSON, one on each line, each valid under a shipped schema (``report-1``, ..)."""
-    objects = [json_object(line) for line in _lines(text)]
-    for found in objects:
-        _validator(name).validate(found)
-    return objects
+    documents = [json_object(line) for line in _lines(text)]
+    for document in documents:
+        _validator(name).validate(document)
+    return documents
 
 
 def json_object(text: str) -> Any:
-    """One JSON object: RFC 8259 to the letter, no key twice, nothing that is no Unicode."""
-    found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
-    assert isinstance(found, dict)
-    json.dumps(found, ensure_ascii=False).encode("utf-8")  # a lone surrogate would be refused
-    return found
+    """Parse one JSON object, strictly by RFC 8259: unique keys, valid Unicode."""
+    document = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_reject_constant)
+    assert isinstance(document, dict)
+    json.dumps(document, ensure_ascii=False).encode("utf-8")  # a lone surrogate would be refused
+    return document
 
 
 def sarif_log(text: str) -> Any:
@@ -76,7 +76,7 @@ def concise_lines(text: str) -> list[str]:
 
 
 def full_text(text: str) -> None:
-    """A report for people: something is said, and nothing that would move a cursor."""
+    """Check a report for people: it is not empty and has no control characters."""
     assert text.strip()
     for line in _lines(text):
         assert line.isprintable(), line
@@ -87,14 +87,14 @@ def _lines(text: str) -> list[str]:
     return text[:-1].split("\n")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
-    assert len(keys) == len(set(keys)), f"a key twice: {keys}"
+    assert len(keys) == len(set(keys)), f"duplicate keys: {keys}"
     return dict(pairs)
 
 
-def _no_number(word: str) -> Any:
-    raise AssertionError(f"{word} is no JSON")
+def _reject_constant(word: str) -> Any:
+    raise AssertionError(f"{word} is not JSON")
 
 
 @cache
@@ -103,13 +103,13 @@ def _junit() -> Schema:
 
 
 def junit_suites(text: str) -> list[Element]:
-    """The suites of a document that fits the schema of Jenkins' xUnit plugin, with counts that are right."""
+    """The suites of a document that fits the schema of Jenkins' xUnit plugin, with correct counts."""
     text.encode("utf-8")
     assert list(_junit().problems(text)) == []
     suites = ElementTree.fromstring(text).findall("testsuite")
     for suite in suites:
-        counted = {"tests": "testcase", "failures": "testcase/failure", "errors": "testcase/error"}
-        for key, path in {**counted, "skipped": "testcase/skipped"}.items():
+        paths = {"tests": "testcase", "failures": "testcase/failure", "errors": "testcase/error"}
+        for key, path in {**paths, "skipped": "testcase/skipped"}.items():
             assert int(suite.attrib[key]) == len(suite.findall(path))
     return suites
 
@@ -119,20 +119,20 @@ def _gitlab() -> jsonschema.Draft7Validator:
     return jsonschema.Draft7Validator(json.loads((HERE / "gitlab" / "codeclimate.json").read_text(encoding="utf-8")))
 
 
-def gitlab_items(text: str) -> list[Any]:
-    """The items of a code quality report that fit GitLab's schema, and what its documentation says beyond that."""
+def gitlab_issues(text: str) -> list[Any]:
+    """The issues of a code quality report; each fits GitLab's schema and the further rules of its documentation."""
     text.encode("utf-8")
     assert text.isascii()
-    items = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
-    for item in items:
-        _gitlab().validate(item)
-        assert item["severity"] in ("info", "minor", "major", "critical", "blocker")
-        assert item["check_name"]
-        assert not item["location"]["path"].startswith("./")
-        assert 1 <= item["location"]["lines"]["begin"] <= item["location"]["lines"]["end"]
-        json.dumps(item, ensure_ascii=False).encode("utf-8")
-    assert len({item["fingerprint"] for item in items}) == len(items)
-    return list(items)
+    issues = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_reject_constant)
+    for issue in issues:
+        _gitlab().validate(issue)
+        assert issue["severity"] in ("info", "minor", "major", "critical", "blocker")
+        assert issue["check_name"]
+        assert not issue["location"]["path"].startswith("./")
+        assert 1 <= issue["location"]["lines"]["begin"] <= issue["location"]["lines"]["end"]
+        json.dumps(issue, ensure_ascii=False).encode("utf-8")
+    assert len({issue["fingerprint"] for issue in issues}) == len(issues)
+    return list(issues)
 
 
 class Command(NamedTuple):
@@ -144,39 +144,39 @@ class Command(NamedTuple):
 
 
 _UNESCAPE = (("%0D", "\r"), ("%0A", "\n"))
-_OF_PROPERTIES = (*_UNESCAPE, ("%3A", ":"), ("%2C", ","))
+_UNESCAPE_PROPERTY = (*_UNESCAPE, ("%3A", ":"), ("%2C", ","))
 
 
 def github_lines(text: str) -> list[Command | str]:
-    """The lines as GitHub's runner takes them: commands of ours, and text that is no command."""
-    out: list[Command | str] = []
+    """The lines as GitHub's runner reads them: our commands, and plain text."""
+    lines: list[Command | str] = []
     for line in _lines(text):
         assert line.isprintable(), line
-        found = runner_reads(line)
-        out.append(line if found is None else found)
-        if found is None:
+        command = parse_runner_command(line)
+        lines.append(line if command is None else command)
+        if command is None:
             assert line.startswith("safecheck: "), line
         else:
-            assert found.name in ("error", "warning", "notice"), line
-            assert set(found.properties) <= {"file", "line", "endLine", "col", "endColumn", "title"}, line
-    return out
+            assert command.name in ("error", "warning", "notice"), line
+            assert set(command.properties) <= {"file", "line", "endLine", "col", "endColumn", "title"}, line
+    return lines
 
 
-def runner_reads(line: str) -> Command | None:
+def parse_runner_command(line: str) -> Command | None:
     """``ActionCommand.TryParseV2``, else ``TryParse``, of actions/runner (src/Runner.Common/ActionCommand.cs)."""
     stripped = line.lstrip()
     if stripped.startswith("::") and "::" in stripped[2:]:
-        said, _, data = stripped[2:].partition("::")
-        name, _, rest = said.partition(" ")
-        pairs = [part.split("=", 1) for part in rest.strip().split(",") if part]
-        properties = {pair[0]: _unescaped(pair[1], _OF_PROPERTIES) for pair in pairs if len(pair) == 2}
-        return Command(name, properties, _unescaped(data, _UNESCAPE))
+        head, _, data = stripped[2:].partition("::")
+        name, _, property_list = head.partition(" ")
+        pairs = [part.split("=", 1) for part in property_list.strip().split(",") if part]
+        properties = {pair[0]: _unescape(pair[1], _UNESCAPE_PROPERTY) for pair in pairs if len(pair) == 2}
+        return Command(name, properties, _unescape(data, _UNESCAPE))
     if "##[" in line and "]" in line[line.index("##[") :]:
         return Command("##[", {}, line)
     return None
 
 
-def _unescaped(text: str, rule: tuple[tuple[str, str], ...]) -> str:
+def _unescape(text: str, rule: tuple[tuple[str, str], ...]) -> str:
     for code, character in (*rule, ("%25", "%")):
         text = text.replace(code, character)
     return text

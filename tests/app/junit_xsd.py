@@ -1,7 +1,6 @@
 """The part of XML Schema that ``junit-10.xsd`` uses: elements by reference, sequences, choices, attributes, patterns.
 
-A content model is a regular expression over names of elements; that is what it is by definition (XML Schema 1.0, part
-1, section 3.8).
+A content model is a regular expression over names of elements, by definition (XML Schema 1.0, part 1, section 3.8).
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 _XS = "{http://www.w3.org/2001/XMLSchema}"
-_KNOWN = frozenset(("annotation", "attribute", "choice", "complexType", "element", "sequence"))
+_SUPPORTED = frozenset(("annotation", "attribute", "choice", "complexType", "element", "sequence"))
 
 
 class Schema:
-    """A schema without a namespace. Raises ``ValueError`` for a part of XML Schema that is not read here."""
+    """A schema without a namespace. Raises ``ValueError`` for an unsupported part of XML Schema."""
 
     def __init__(self, path: Path) -> None:
         root = ElementTree.parse(path).getroot()
@@ -27,31 +26,31 @@ class Schema:
         self._patterns = {name: node.attrib["value"] for name, node in patterns.items() if node is not None}
 
     def problems(self, text: str) -> Iterator[str]:
-        """What is wrong with a document."""
+        """Yield the errors of a document."""
         root = ElementTree.fromstring(text)
         if root.tag not in self._elements:
             yield f"no element {root.tag}"
             return
-        waiting = [root]
-        while waiting:
-            node = waiting.pop()
+        pending = [root]
+        while pending:
+            node = pending.pop()
             yield from self._node(node, self._elements[node.tag])
-            waiting += [child for child in node if child.tag in self._elements]
+            pending += [child for child in node if child.tag in self._elements]
 
-    def _node(self, node: Element, declared: Element) -> Iterator[str]:
-        kind = declared.find(f"{_XS}complexType")
+    def _node(self, node: Element, declaration: Element) -> Iterator[str]:
+        kind = declaration.find(f"{_XS}complexType")
         if kind is None:
-            name = declared.attrib["type"]
+            name = declaration.attrib["type"]
             kind = self._types.get(name)
             if kind is None:
                 if name != "xs:string":
                     raise ValueError(name)
                 if len(node) or node.attrib:
-                    yield f"{node.tag} holds a text alone"
+                    yield f"{node.tag} may hold only text"
                 return
-        strange = {child.tag.removeprefix(_XS) for child in kind.iter()} - _KNOWN
-        if strange:
-            raise ValueError(f"not read: {strange}")
+        unsupported = {child.tag.removeprefix(_XS) for child in kind.iter()} - _SUPPORTED
+        if unsupported:
+            raise ValueError(f"unsupported: {unsupported}")
         content = "".join([self._model(part) for part in kind if part.tag in (f"{_XS}choice", f"{_XS}sequence")])
         names = "".join([f"{child.tag};" for child in node])
         if re.fullmatch(content, names) is None:
@@ -63,12 +62,12 @@ class Schema:
         yield from self._attributes(node, kind)
 
     def _attributes(self, node: Element, kind: Element) -> Iterator[str]:
-        known = {part.attrib["name"]: part for part in kind.findall(f"{_XS}attribute")}
-        yield from [f"{node.tag} has {name}" for name in node.attrib if name not in known]
-        for name, part in known.items():
-            if name not in node.attrib and part.get("use") == "required":
+        declarations = {declaration.attrib["name"]: declaration for declaration in kind.findall(f"{_XS}attribute")}
+        yield from [f"{node.tag} has {name}" for name in node.attrib if name not in declarations]
+        for name, declaration in declarations.items():
+            if name not in node.attrib and declaration.get("use") == "required":
                 yield f"{node.tag} lacks {name}"
-            pattern = self._patterns.get(part.attrib["type"])
+            pattern = self._patterns.get(declaration.attrib["type"])
             if pattern is not None and name in node.attrib and re.fullmatch(pattern, node.attrib[name]) is None:
                 yield f"{node.tag} has {name}={node.attrib[name]}"
 

@@ -17,9 +17,9 @@ RULES = ["--spec", f"{TASKS}/stove-rules.safe", "--no-project"]
 
 
 def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as stop:
         app([*arguments, *FILES, *RULES])
-    return int(str(ended.value.code))
+    return int(str(stop.value.code))
 
 
 @pytest.fixture
@@ -32,15 +32,15 @@ def answer(tmp_path: Path) -> str:
 @pytest.mark.parametrize("gate", [[], ["--gate"]])
 def test_a_remark_caps_the_verdict(answer: str, gate: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run("audit", answer, "--from", "text", *gate) == 3
-    shown = capsys.readouterr().out
-    assert "UNKNOWN" in shown and "`Step 2 is not needed.`" in shown and "--accept-remarks" in shown
+    output = capsys.readouterr().out
+    assert "UNKNOWN" in output and "`Step 2 is not needed.`" in output and "--accept-remarks" in output
 
 
 def test_accepted_remarks_are_repeated(answer: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("audit", answer, "--from", "text", "--accept-remarks", "--format", "json") == 0
     report = json.loads(capsys.readouterr().out)
     assert report["headline"] == "SAFE"
-    (note,) = [each for each in report["diagnostics"] if each["code"] == "SC710"]
+    (note,) = [d for d in report["diagnostics"] if d["code"] == "SC710"]
     assert note["severity"] == "note" and "accepted" in note["message"]
 
 

@@ -1,4 +1,4 @@
-"""What a waiting command says on standard error: on a terminal, elsewhere, and of mocks."""
+"""Test progress lines of a waiting command on standard error: on a terminal, in a file, for mocks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_plain_lines_become_rarer() -> None:
+def test_progress_lines_in_a_file_become_less_frequent() -> None:
     stream = io.StringIO()
     with Activity(True, stream) as activity:
         activity.start("loading hf/\x1b[2J")
@@ -26,7 +26,7 @@ def test_plain_lines_become_rarer() -> None:
     assert lines[1:] == ["asking ..", *[f"asking .. {n} s" for n in (10, 20, 40, 80, 140)]]
 
 
-def test_a_brief_activity_that_lasts_is_shown() -> None:
+def test_brief_activity_is_shown_after_ten_seconds() -> None:
     stream = io.StringIO()
     with Activity(True, stream) as activity:
         activity.start("checking", brief=True)
@@ -35,7 +35,7 @@ def test_a_brief_activity_that_lasts_is_shown() -> None:
     assert stream.getvalue() == "checking .. 10 s\n"
 
 
-def test_a_terminal_has_one_line_that_is_wiped() -> None:
+def test_terminal_has_one_line_that_is_erased() -> None:
     stream = Terminal()
     with Activity(True, stream) as activity:
         activity.start("asking")

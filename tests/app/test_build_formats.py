@@ -1,4 +1,4 @@
-"""Formats of build machines: what GitHub's runner makes of hostile names, and whether the schemas say anything."""
+"""Test formats for build machines: hostile names in GitHub's runner, and the strictness of the schemas."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from format_checks import Command, github_lines, gitlab_items, junit_suites, runner_reads
+from format_checks import Command, github_lines, gitlab_issues, junit_suites, parse_runner_command
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import ValidationError
@@ -37,39 +37,39 @@ TEXTS = st.one_of(
 )
 
 
-def shown(form: str, *results: Result) -> str:
+def render(form: str, *results: Result) -> str:
     view = renderer(form, Settings())
     return "".join([*[view.plan(result) for result in results], view.end()])
 
 
 @pytest.mark.slow
 @given(path=TEXTS, check=TEXTS, text=TEXTS, level=st.sampled_from(LEVELS), end=st.integers(1, 9))
-def test_the_runner_reads_back_what_was_said(path: str, check: str, text: str, level: str, end: int) -> None:
-    """One line, one command, its properties as they were; the runner trims blanks around them."""
+def test_runner_reads_the_annotation_back(path: str, check: str, text: str, level: str, end: int) -> None:
+    """A line is one command with its properties, except that the runner trims blanks around them."""
     issue = Issue("SC201", visible(check), level, visible(text), path or None, 3, 2, 3, end, "f")
     line = annotation(issue)
     assert line.isprintable()
-    read = runner_reads(line)
-    assert read is not None
-    assert read.data == visible(text)
-    assert read.properties["title"] == f"SC201 {visible(check)}".rstrip()
-    assert read.properties.get("file", "") == visible(path)
-    assert ("col" in read.properties) == bool(path and end > 2)
+    command = parse_runner_command(line)
+    assert command is not None
+    assert command.data == visible(text)
+    assert command.properties["title"] == f"SC201 {visible(check)}".rstrip()
+    assert command.properties.get("file", "") == visible(path)
+    assert ("col" in command.properties) == bool(path and end > 2)
 
 
 @pytest.mark.parametrize("name", ["::error::x", " ::add-path::/x", "##[command]ls", "a\n::debug::b", "%0A::debug::c"])
-def test_a_plan_with_a_hostile_name_is_no_command(name: str) -> None:
+def test_hostile_plan_name_is_not_a_command(name: str) -> None:
     bad = Diagnostic("SC010", f"cannot read {name}", help="::error::y", severity=Severity.ERROR)
-    lines = github_lines(shown("github", Result(name, make_unchecked_report(name, bad), (), {})))
+    lines = github_lines(render("github", Result(name, make_unchecked_report(name, bad), (), {})))
     assert [isinstance(line, Command) for line in lines] == [True, False]
     assert str(lines[1]).startswith("safecheck: ")
 
 
-def test_a_batch_without_plans_is_a_document() -> None:
-    assert (junit_suites(shown("junit")), gitlab_items(shown("gitlab")), shown("github")) == ([], [], "")
+def test_empty_batch_is_a_valid_document() -> None:
+    assert (junit_suites(render("junit")), gitlab_issues(render("gitlab")), render("github")) == ([], [], "")
 
 
-BREAKS: list[Callable[[str], str]] = [
+DEFECTS: list[Callable[[str], str]] = [
     lambda text: text.replace(' tests="', ' test="', 1),
     lambda text: text.replace("<testcase", "<case", 1).replace("</testcase>", "</case>", 1),
     lambda text: text.replace("<testcase ", '<testcase file="x" ', 1),
@@ -79,20 +79,20 @@ BREAKS: list[Callable[[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(BREAKS)))
-def test_the_schema_of_junit_says_something(unsafe: Result, number: int) -> None:
-    text = shown("junit", unsafe)
+@pytest.mark.parametrize("number", range(len(DEFECTS)))
+def test_junit_schema_refuses_defects(unsafe: Result, number: int) -> None:
+    text = render("junit", unsafe)
     assert len(junit_suites(text)) == 1
-    broken = BREAKS[number](text)
+    broken = DEFECTS[number](text)
     assert broken != text
     with pytest.raises((AssertionError, SyntaxError)):  # an XML that is not well-formed is a SyntaxError
         junit_suites(broken)
 
 
 @pytest.mark.parametrize("key", ["description", "fingerprint", "severity", "location"])
-def test_the_schema_of_gitlab_says_something(unsafe: Result, key: str) -> None:
-    items = json.loads(shown("gitlab", unsafe))
-    assert [item["severity"] for item in items] == ["blocker", "minor"]
-    for wrong in ({k: v for k, v in items[0].items() if k != key}, {**items[0], key: 1}):
+def test_gitlab_schema_refuses_defects(unsafe: Result, key: str) -> None:
+    issues = json.loads(render("gitlab", unsafe))
+    assert [issue["severity"] for issue in issues] == ["blocker", "minor"]
+    for invalid in ({k: v for k, v in issues[0].items() if k != key}, {**issues[0], key: 1}):
         with pytest.raises(ValidationError):
-            gitlab_items(json.dumps([wrong]))
+            gitlab_issues(json.dumps([invalid]))

@@ -1,12 +1,12 @@
-"""The tables of commands and options: old names, old flags, settings, and what their help says."""
+"""Test the tables of commands and options: former names and flags, settings, help texts."""
 
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import NEW_PROCESS, run_app
 
 from plansafe.app.interfaces.agents.operation_fields import AUDIT, OPEN
 from plansafe.app.interfaces.cli.command_table import (
@@ -18,13 +18,12 @@ from plansafe.app.interfaces.cli.command_table import (
     find,
     former_names,
 )
-from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.options.option import Option, Options, integer
 from plansafe.app.options.shared import FORMATS, ModelRetries
 from plansafe.llm.loop.model import Style
 
 LEAVES = [command for command in COMMANDS if isinstance(command, Command)]
-OLD = [
+FORMER_NAMES = [
     *former_names(),
     ("scenario", "check"),
     ("domains", "show"),
@@ -33,61 +32,53 @@ OLD = [
 _NOT_VERBS = ("The", "A", "An", "For", "Of", "What", "Where", "How", "With", "Without", "Which", "Who", "Only", "Also")
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        app([*arguments], prog_name="safecheck")
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
-
-
-@pytest.mark.parametrize("name", OLD, ids=" ".join)
-def test_an_old_name_still_runs_with_one_warning(capsys: pytest.CaptureFixture[str], name: tuple[str, ...]) -> None:
-    code, out, err = said(capsys, *name, "--help")
+@pytest.mark.parametrize("name", FORMER_NAMES, ids=" ".join)
+def test_former_name_runs_with_one_warning(capsys: pytest.CaptureFixture[str], name: tuple[str, ...]) -> None:
+    code, out, err = run_app(capsys, *name, "--help")
     assert (code, err.count("warning: ")) == (0, 0 if name == ("verify-certificate",) else 1)
     assert len(err.splitlines()) == err.count("warning: ")
-    present = former_names().get(name) or former_names().get(name[:1])
-    if present is not None:
-        assert f"`safecheck {present}`" in err
-        words = present.split() if name in former_names() else [*present.split(), *name[1:]]
-        assert (out, "") == said(capsys, *words, "--help")[1:]
+    new_name = former_names().get(name) or former_names().get(name[:1])
+    if new_name is not None:
+        assert f"`safecheck {new_name}`" in err
+        words = new_name.split() if name in former_names() else [*new_name.split(), *name[1:]]
+        assert (out, "") == run_app(capsys, *words, "--help")[1:]
 
 
 @pytest.mark.parametrize(
     ("old", "new"), [("domains list", "worlds list"), ("domains", "worlds"), ("models", "models list")]
 )
-def test_an_old_name_prints_what_the_new_one_prints(capsys: pytest.CaptureFixture[str], old: str, new: str) -> None:
-    assert said(capsys, *old.split())[:2] == said(capsys, *new.split())[:2]
+def test_former_name_prints_the_same(capsys: pytest.CaptureFixture[str], old: str, new: str) -> None:
+    assert run_app(capsys, *old.split())[:2] == run_app(capsys, *new.split())[:2]
 
 
-def test_the_old_certificate_command_warns_and_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_former_certificate_command_warns_and_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "x.cert"
     file.write_text("nothing")
-    old = said(capsys, "verify-certificate", str(file), "--memory-limit", "0")
-    new = said(capsys, "audit", "--verify-certificate", str(file), "--memory-limit", "0")
+    old = run_app(capsys, "verify-certificate", str(file), "--memory-limit", "0")
+    new = run_app(capsys, "audit", "--verify-certificate", str(file), "--memory-limit", "0")
     assert old[0] == new[0] == 2
-    warning, _, rest = old[2].partition("\n")
+    warning, _, message = old[2].partition("\n")
     assert warning.startswith("warning: ")
     assert "`safecheck audit --verify-certificate FILE`" in warning
-    assert rest == new[2]
-    assert "is not a certificate" in rest
+    assert message == new[2]
+    assert "is not a certificate" in message
 
 
 def test_an_option_without_effect_on_a_certificate_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = said(capsys, "--verify-certificate", "x.cert", "--fix")
+    code, out, err = run_app(capsys, "--verify-certificate", "x.cert", "--fix")
     assert (code, out) == (2, "")
     assert "--fix has no effect with --verify-certificate" in err
 
 
-def test_the_language_server_starts_without_a_command_line_of_its_own() -> None:
-    """``server`` was its name; editors start it with ``--stdio``. The output is the protocol's."""
+def test_language_server_starts_by_old_and_new_names() -> None:
+    """Editors may start it as ``server`` and with ``--stdio``. Its output is only the protocol's."""
     for words in (("server", "--stdio"), ("serve", "lsp", "--stdio"), ("serve", "lsp")):
-        script = "from plansafe.app.main import main; main()"
-        done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, check=False, input=b"")
-        assert done.stdout == b""
-        assert (b"warning: `safecheck server`" in done.stderr) == (words[0] == "server")
+        process = subprocess.run([*NEW_PROCESS, *words], capture_output=True, check=False, input=b"")
+        assert process.stdout == b""
+        assert (b"warning: `safecheck server`" in process.stderr) == (words[0] == "server")
 
 
-def test_the_top_level_is_small_and_each_name_leads_somewhere() -> None:
+def test_top_level_is_small_and_names_are_found() -> None:
     top = below(())
     assert len(top) <= 13
     assert {entry.heading for entry in top.values()} == set(HEADINGS)
@@ -101,7 +92,7 @@ def test_the_top_level_is_small_and_each_name_leads_somewhere() -> None:
 
 
 @pytest.mark.parametrize("entry", LEAVES, ids=lambda entry: entry.name)
-def test_every_command_and_option_says_its_effect(entry: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_of_commands_and_options_is_an_imperative(entry: Command, capsys: pytest.CaptureFixture[str]) -> None:
     loaded = entry.load()
     first = (loaded.run.__doc__ or "").split()[0]
     assert first not in _NOT_VERBS
@@ -116,19 +107,19 @@ def test_every_command_and_option_says_its_effect(entry: Command, capsys: pytest
         assert option.help[0].isupper(), name
         assert option.argument or option.help.split()[0].strip(",") not in _NOT_VERBS, (name, option.help)
         assert not option.only_set or option.key, name
-    assert said(capsys, *entry.words, "--help")[0] == 0
+    assert run_app(capsys, *entry.words, "--help")[0] == 0
 
 
-def test_a_key_means_one_kind_of_value() -> None:
+def test_setting_has_one_type() -> None:
     kinds: dict[str, set[object]] = {}
     for entry in LEAVES:
         for option in entry.load().options.table().values():
             if option.only_set:
                 kinds.setdefault(option.key, set()).add((option.kind, option.many))
-    assert {key: found for key, found in kinds.items() if len(found) > 1} == {}
+    assert {key: types for key, types in kinds.items() if len(types) > 1} == {}
 
 
-def test_the_choices_of_the_table_are_those_of_the_packages() -> None:
+def test_choices_are_those_of_the_packages() -> None:
     feedback = ModelRetries.table()["feedback"]
     assert feedback.choices == tuple([style.value for style in Style])
     from plansafe.app.render import FORMATS as RENDERED
@@ -160,17 +151,17 @@ def test_fields_of_requests_have_the_defaults_and_choices_of_the_options() -> No
     ],
 )
 def test_a_setting_is_checked(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str) -> None:
-    code, out, err = said(capsys, "x.plan", *arguments)
+    code, out, err = run_app(capsys, "x.plan", *arguments)
     assert (code, out) == (2, "")
     assert message in err
 
 
-def test_a_setting_and_its_old_flag_do_the_same(
+def test_setting_and_its_former_flag_have_the_same_effect(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    setting = said(capsys, "--show-config", "--set", "limits.instances=7", "--set", "full_state=true")
-    flag = said(capsys, "--show-config", "--max-instances", "7", "--full-state")
+    setting = run_app(capsys, "--show-config", "--set", "limits.instances=7", "--set", "full_state=true")
+    flag = run_app(capsys, "--show-config", "--max-instances", "7", "--full-state")
     assert setting[0] == flag[0] == 0
     assert "limits.instances  7                             --set limits.instances" in setting[1]
     assert "full_state        true                          --set full_state" in setting[1]
@@ -182,7 +173,7 @@ def test_a_setting_and_its_old_flag_do_the_same(
     assert "warning: --max-instances is now --set limits.instances=VALUE" in flag[2]
 
 
-def test_an_attribute_cannot_hide_a_method_of_all_options() -> None:
+def test_option_cannot_hide_a_method() -> None:
     with pytest.raises(TypeError, match="settings"):
         type("Bad", (Options,), {"settings": integer("--settings", help="Count.")})
     assert isinstance(ModelRetries.rounds, Option)

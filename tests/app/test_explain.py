@@ -15,7 +15,7 @@ _ROOTS = ("grammar", "verifier", "specs", "domains", "llm", "align", "app")
 _TABLE = "grammar/plansafe/grammar/codes.py"
 
 
-def test_the_table_and_the_pages_say_the_same(root: Path) -> None:
+def test_table_and_pages_have_the_same_titles(root: Path) -> None:
     rows = re.findall(
         r'^    [A-Z0-9_]+: Final = "(SC\d{3})"  # (.*)$', (root / _TABLE).read_text(encoding="utf-8"), re.M
     )
@@ -34,7 +34,7 @@ def test_codes_are_named_and_each_is_used(root: Path) -> None:
 
 
 @pytest.mark.parametrize("code", codes())
-def test_pages_have_a_title_an_example_and_a_way_out(code: str) -> None:
+def test_pages_have_a_title_an_example_and_a_fix(code: str) -> None:
     text = page(code)
     assert text is not None
     lines = text.splitlines()

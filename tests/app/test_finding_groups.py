@@ -1,4 +1,4 @@
-"""The findings of a rule are shown once: the first in full, the others by their number and their steps."""
+"""Test groups of findings: the first finding of a rule is shown in full, the later ones by their count and steps."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def render(folder: Path, plan: str, form: str, **changed: object) -> str:
     return "".join([view.plan(result) for result in audited]) + view.end()
 
 
-def test_a_rule_is_a_block_with_the_number_and_the_steps_of_the_others(folder: Path) -> None:
+def test_rule_has_one_block_with_count_and_steps(folder: Path) -> None:
     text = render(folder, "rounds.plan", "full", max_findings=1000)
     assert text.count("error[") == 3
     assert text.count("rule `stove-attended` is violated at step 3") == 1
@@ -79,7 +79,7 @@ def test_a_rule_is_a_block_with_the_number_and_the_steps_of_the_others(folder: P
     assert render(folder, "rounds.plan", "full", max_findings=1000, every=True).count("error[") == LATER + 4
 
 
-def test_every_rule_has_a_finding_where_not_all_are_listed(folder: Path) -> None:
+def test_each_rule_has_a_listed_finding(folder: Path) -> None:
     _, (result,) = results(folder, "rounds.plan", max_findings=10)
     assert {finding.rule for finding in result.report.findings} == {"stove-attended", "stove-off", "no-cellar"}
     assert len(result.report.findings) == 10
@@ -89,7 +89,7 @@ def test_every_rule_has_a_finding_where_not_all_are_listed(folder: Path) -> None
     assert f"{LATER - 6} findings not listed (--max-findings)" in text
 
 
-def test_lines_and_annotations_are_one_for_each_rule(folder: Path) -> None:
+def test_each_rule_has_one_line_or_annotation(folder: Path) -> None:
     concise = render(folder, "rounds.plan", "concise", max_findings=1000).splitlines()
     assert len(concise) == 4
     assert (
@@ -127,13 +127,13 @@ def test_findings_in_json_have_the_same_groups(folder: Path, plan: str) -> None:
         ("proposals", [{"object": "o", "kind": "k", "evidence": "e"}]),
     ],
 )
-def test_a_finding_in_json_that_differs_is_in_another_group(folder: Path, field: str, value: object) -> None:
+def test_different_finding_in_json_is_in_another_group(folder: Path, field: str, value: object) -> None:
     first, second = json.loads(render(folder, "rounds.plan", "json", max_findings=1000))["findings"][:2]
     assert group_json_findings([first, second]) == [[0, 1]]
     assert group_json_findings([first, {**second, field: value}]) == [[0], [1]]
 
 
-def test_findings_without_a_rule_are_together_if_they_say_the_same(folder: Path) -> None:
+def test_findings_without_a_rule_are_grouped_by_message(folder: Path) -> None:
     text = render(folder, "typo.plan", "concise")
     lines = [line for line in text.splitlines() if "error[" in line]
     assert len(lines) == 2
@@ -160,13 +160,13 @@ def finding(step: int = 1, **changed: object) -> Finding:
     ],
     ids=lambda different: next(iter(different)),
 )
-def test_what_differs_in_more_than_its_step_is_not_counted_with_the_others(different: dict[str, object]) -> None:
+def test_finding_that_differs_is_in_another_group(different: dict[str, object]) -> None:
     groups = group_findings([finding(1), finding(2, **different), finding(3)])
     assert [group.numbers for group in groups] == [(0, 2), (1,)]
     assert [len(group.findings) for group in groups] == [2, 1]
 
 
-def test_each_finding_is_in_one_group_and_known_ones_are_apart() -> None:
+def test_each_finding_is_in_one_group_and_known_findings_are_separate() -> None:
     findings = [finding(step, rule=rule) for step in range(5) for rule in "ab"]
     assert [group.numbers for group in group_findings(findings)] == [(0, 2, 4, 6, 8), (1, 3, 5, 7, 9)]
     assert [group.numbers for group in group_findings(findings, known={0, 2})][:3] == [
@@ -193,7 +193,7 @@ def test_steps_are_listed_by_ranges(steps: list[int], text: str) -> None:
     assert steps_text([finding(step) for step in steps]) == text
 
 
-def test_objects_of_the_others_are_named_if_they_differ() -> None:
+def test_objects_of_later_findings_are_named_if_they_differ() -> None:
     bindings = [(("?s", f"stove-{n}"), ("?r", "kitchen")) for n in (1, 1, 2, 3, 4, 5)]
     (group,) = group_findings([finding(9, at_end=True, binding=binding) for binding in bindings])
     expected = "5 more, where the plan ends (also ?s = stove-2, ?s = stove-3, ?s = stove-4, and 1 more)"
@@ -201,7 +201,7 @@ def test_objects_of_the_others_are_named_if_they_differ() -> None:
     assert later_findings_text(group, complete=False).startswith("at least 5 more, ")
 
 
-def test_groups_change_no_verdict(folder: Path) -> None:
-    for every in (False, True):
-        _, (result,) = results(folder, "rounds.plan", every=every)
+def test_groups_do_not_change_the_verdict(folder: Path) -> None:
+    for show_all in (False, True):
+        _, (result,) = results(folder, "rounds.plan", every=show_all)
         assert (result.report.headline, result.exit_code) == (Headline.UNSAFE, 1)

@@ -1,4 +1,4 @@
-"""What follows from a failed step is one line under it, and all of it with ``--all``."""
+"""Test that findings that follow from a failed step are one line, and complete with ``--all``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ HANDS_FULL = EXAMPLES / "dinner" / "hands-full.plan"
 UNKNOWN = EXAMPLES / "breakfast" / "unknown-action.plan"
 
 
-def rendered(plan: Path, form: str, every: bool = False) -> str:
-    settings = Settings(every=every)
+def rendered(plan: Path, form: str, show_all: bool = False) -> str:
+    settings = Settings(every=show_all)
     view = renderer(form, settings, Style(False))
     return "".join([view.plan(result) for result in audit([str(plan)], settings)]) + view.end()
 
@@ -30,7 +30,7 @@ def rendered(plan: Path, form: str, every: bool = False) -> str:
         (UNKNOWN, "1 more follows where the plan stops, 2 if the step is skipped: --all", "1 finding, 3 more follow"),
     ],
 )
-def test_one_error_for_the_cause(plan: Path, line: str, counts: str) -> None:
+def test_failed_step_is_one_error(plan: Path, line: str, counts: str) -> None:
     full, concise = rendered(plan, "full"), rendered(plan, "concise")
     assert full.count("error[") == concise.count("error[") == 1
     assert f"    = note: {line}\n" in full or f"  = note: {line}\n" in full
@@ -38,7 +38,7 @@ def test_one_error_for_the_cause(plan: Path, line: str, counts: str) -> None:
     assert f"({counts}: --all, " in concise
 
 
-def test_all_of_it() -> None:
+def test_all_shows_the_findings_that_follow() -> None:
     full, concise = rendered(HANDS_FULL, "full", True), rendered(HANDS_FULL, "concise", True)
     assert full.count("error[") == concise.count("error[") == 6
     assert "--all" not in full + concise
@@ -46,17 +46,17 @@ def test_all_of_it() -> None:
     assert " at the end of the plan" in full  # of the obligation, under skip
 
 
-def test_programs_get_all() -> None:
-    found = json.loads(rendered(HANDS_FULL, "json"))["findings"]
-    assert [finding["follows"] for finding in found] == [[], [8], [8], [8], [8], [8]]
-    (run,) = json.loads(rendered(HANDS_FULL, "sarif", every=True))["runs"]
+def test_json_and_sarif_have_all_findings() -> None:
+    findings = json.loads(rendered(HANDS_FULL, "json"))["findings"]
+    assert [finding["follows"] for finding in findings] == [[], [8], [8], [8], [8], [8]]
+    (run,) = json.loads(rendered(HANDS_FULL, "sarif", show_all=True))["runs"]
     assert [result["properties"]["follows"] for result in run["results"]] == [[], [8], [8], [8], [8], [8]]
     (run,) = json.loads(rendered(HANDS_FULL, "sarif"))["runs"]
     assert [result["properties"]["follows"] for result in run["results"]] == [[], [8], [8], [8], [8]]
     assert sum([result.get("occurrenceCount", 1) for result in run["results"]]) == 6
 
 
-def test_nothing_is_called_safe_where_a_step_is_ill_formed() -> None:
+def test_plan_with_an_ill_formed_step_is_not_safe() -> None:
     text = rendered(UNKNOWN, "full")
     assert "safe ALL" not in text
     assert "executable NONE, goal NONE, safe UNKNOWN" in text

@@ -1,7 +1,6 @@
-"""Every format of every command over the examples, the conformance cases and mistakes; the exit code, told once.
+"""Test all formats of all commands on the examples, the conformance cases and mistakes.
 
-What the command says is compared with the schemas that are shipped, with the exit code of the process, and with
-``Report.exit_code`` of the library.
+The output is compared with the shipped schemas, the exit code of the process and ``Report.exit_code``.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from format_checks import (
     concise_lines,
     full_text,
     github_lines,
-    gitlab_items,
+    gitlab_issues,
     json_lines,
     junit_suites,
     sarif_log,
@@ -37,7 +36,7 @@ from quick import quick_every
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 HOSTILE = '<b>"q\\u202e\\ud800&amp;\u202e\u2066\x1b[31m\u200b'
-"""A name with markup, quotes, escapes of JSON, and characters that turn the text around or drive a terminal."""
+"""A name with markup, quotes, JSON escapes, direction marks and terminal controls."""
 
 DOMAIN = """(define (domain kitchen) (:requirements :adl)
   (:types room stove - object)
@@ -65,11 +64,11 @@ TIMED = """(define (domain lab) (:requirements :durative-actions :numeric-fluent
 TIMED_PROBLEM = """(define (problem l) (:domain lab) (:init (clear) (= (level) 1)) (:goal (hot)))
 """
 FLAGS = {"specs": "--spec", "loose": "--from text", "default_spec": "--no-default-spec"}
-"""Settings whose flags are called otherwise."""
+"""Settings whose flags have another name."""
 
 
 class Case(NamedTuple):
-    """Plans, and the flags that they are judged with, in the command's words and as settings."""
+    """Plans, and the options of their audit, as flags and as settings."""
 
     plans: tuple[str, ...]
     flags: tuple[str, ...]
@@ -80,12 +79,12 @@ def case(*plans: str | Path, **settings: Any) -> Case:
     flags: list[str] = []
     for name, value in settings.items():
         flag = FLAGS.get(name, "--" + name.replace("_", "-"))
-        for one in value if isinstance(value, tuple) else (value,):
-            flags += flag.split() if isinstance(one, bool) else [flag, str(one)]
+        for setting in value if isinstance(value, tuple) else (value,):
+            flags += flag.split() if isinstance(setting, bool) else [flag, str(setting)]
     return Case(tuple([str(plan) for plan in plans]), tuple(flags), Settings(**settings))
 
 
-def given(**settings: Any) -> dict[str, Any]:
+def with_files(**settings: Any) -> dict[str, Any]:
     return {"domain": "d.pddl", "problem": "p.pddl", "specs": ("r.safe",), **settings}
 
 
@@ -96,39 +95,39 @@ EXAMPLE_CASES = {
     ),
 }
 MISTAKES = {
-    "gone": case("gone.plan", **given()),
-    "gone-domain": case("safe.plan", **given(domain="gone.pddl")),
-    "gone-rules": case("safe.plan", **given(specs=("gone.safe",))),
-    "a-folder": case("empty", **given()),
-    "no-plan": case("d.pddl", **given()),
-    "closed": case("closed.plan", **given()),
-    "no-utf8": case("bytes.plan", **given()),
-    "no-text": case("zipped.plan", **given()),
-    "ill-formed": case("ill.plan", **given()),
-    "hostile": case("hostile.plan", **given()),
-    "hostile-file": case(f"{HOSTILE}.plan", **given()),
-    "hostile-objects": case("names.plan", **given(problem="names.pddl", specs=("names.safe",))),
-    "wrong-domain": case("safe.plan", **given(domain="r.safe")),
-    "wrong-problem": case("safe.plan", **given(problem="bytes.plan")),
-    "wrong-rules": case("safe.plan", **given(specs=("wrong.safe",))),
-    "unsafe": case("unsafe.plan", **given(full_state=True)),
-    "one-finding": case("skipped.plan", **given(max_findings=1)),
-    "readings": case("skipped.plan", **given()),
+    "gone": case("gone.plan", **with_files()),
+    "gone-domain": case("safe.plan", **with_files(domain="gone.pddl")),
+    "gone-rules": case("safe.plan", **with_files(specs=("gone.safe",))),
+    "a-folder": case("empty", **with_files()),
+    "no-plan": case("d.pddl", **with_files()),
+    "closed": case("closed.plan", **with_files()),
+    "no-utf8": case("bytes.plan", **with_files()),
+    "no-text": case("zipped.plan", **with_files()),
+    "ill-formed": case("ill.plan", **with_files()),
+    "hostile": case("hostile.plan", **with_files()),
+    "hostile-file": case(f"{HOSTILE}.plan", **with_files()),
+    "hostile-objects": case("names.plan", **with_files(problem="names.pddl", specs=("names.safe",))),
+    "wrong-domain": case("safe.plan", **with_files(domain="r.safe")),
+    "wrong-problem": case("safe.plan", **with_files(problem="bytes.plan")),
+    "wrong-rules": case("safe.plan", **with_files(specs=("wrong.safe",))),
+    "unsafe": case("unsafe.plan", **with_files(full_state=True)),
+    "one-finding": case("skipped.plan", **with_files(max_findings=1)),
+    "readings": case("skipped.plan", **with_files()),
     "no-rules": case("safe.plan", domain="d.pddl", problem="p.pddl", default_spec=False),
     "gate-without-rules": case("safe.plan", domain="d.pddl", problem="p.pddl", gate=True, default_spec=False),
     "required-rules": case("safe.plan", domain="d.pddl", problem="p.pddl", require_rules=True),
-    "idle-rules": case("safe.plan", **given(specs=("idle.safe",))),
-    "late": case("safe.plan", **given(time_limit=1e-9)),
-    "text": case("prose.txt", **given(loose=True)),
-    "no-text-plan": case("riddle.txt", **given(loose=True)),
+    "idle-rules": case("safe.plan", **with_files(specs=("idle.safe",))),
+    "late": case("safe.plan", **with_files(time_limit=1e-9)),
+    "text": case("prose.txt", **with_files(loose=True)),
+    "no-text-plan": case("riddle.txt", **with_files(loose=True)),
     "no-world": case("safe.plan", world="narnia"),
     "no-scene": case("safe.plan", world="virtualhome"),
     "broken-scene": case("safe.plan", world="virtualhome", scene="bytes.plan"),
-    "batch": case("safe.plan", "unsafe.plan", "gone.plan", **given()),
-    "open": case("unsafe.plan", **given(specs=("r.safe", "open.safe"))),
-    "open-sat": case("safe.plan", **given(specs=("r.safe", "open.safe"), engine="sat")),
-    "open-smt": case("unsafe.plan", **given(specs=("r.safe", "open.safe"), engine="smt", double_check=True)),
-    "open-explicit": case("unsafe.plan", **given(specs=("r.safe", "open.safe"), engine="explicit")),
+    "batch": case("safe.plan", "unsafe.plan", "gone.plan", **with_files()),
+    "open": case("unsafe.plan", **with_files(specs=("r.safe", "open.safe"))),
+    "open-sat": case("safe.plan", **with_files(specs=("r.safe", "open.safe"), engine="sat")),
+    "open-smt": case("unsafe.plan", **with_files(specs=("r.safe", "open.safe"), engine="smt", double_check=True)),
+    "open-explicit": case("unsafe.plan", **with_files(specs=("r.safe", "open.safe"), engine="explicit")),
     "timed": case("timed.plan", domain="td.pddl", problem="tp.pddl"),
     "timed-open": case("timed.plan", domain="td.pddl", problem="tp.pddl", specs=("timed.safe",)),
     "timed-tolerance": case("elastic.plan", domain="td.pddl", problem="tp.pddl", specs=("timed.safe",)),
@@ -172,51 +171,51 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def command(*arguments: str) -> tuple[int, str]:
-    """The command in this process: exit code and standard output."""
+    """Run the command in this process; return the exit code and the standard output."""
     out = StringIO()
     with redirect_stdout(out), redirect_stderr(StringIO()), pytest.raises(SystemExit) as stop:
         app([*arguments, "--memory-limit", "0"], prog_name="safecheck")
     return int(str(stop.value.code)), out.getvalue()
 
 
-def check(one: Case) -> None:
-    """All formats; in JSON, the command itself, with its exit code."""
-    results = list(audit(one.plans, one.settings))
-    shown = {}
+def check(audit_case: Case) -> None:
+    """Check all formats, and the command's exit code and JSON."""
+    results = list(audit(audit_case.plans, audit_case.settings))
+    outputs = {}
     for form in FORMATS:
-        view = renderer(form, one.settings)
-        shown[form] = "".join([*[view.plan(result) for result in results], view.end()])
-    view = renderer("sarif", one.settings._replace(every=True))
-    shown["sarif --all"] = "".join([*[view.plan(result) for result in results], view.end()])
-    full_text(shown["full"])
-    concise_lines(shown["concise"])
+        view = renderer(form, audit_case.settings)
+        outputs[form] = "".join([*[view.plan(result) for result in results], view.end()])
+    view = renderer("sarif", audit_case.settings._replace(every=True))
+    outputs["sarif --all"] = "".join([*[view.plan(result) for result in results], view.end()])
+    full_text(outputs["full"])
+    concise_lines(outputs["concise"])
     for form in ("sarif", "sarif --all"):
-        sarif_log(shown[form])
-    for_build_machines(shown, results)
-    objects = json_lines(shown["json"], "report-1")
-    assert [found["exit_code"] for found in objects] == [result.report.exit_code for result in results]
-    code, out = command(*one.plans, *one.flags, "--format", "json")
+        sarif_log(outputs[form])
+    check_build_formats(outputs, results)
+    objects = json_lines(outputs["json"], "report-1")
+    assert [report["exit_code"] for report in objects] == [result.report.exit_code for result in results]
+    code, out = command(*audit_case.plans, *audit_case.flags, "--format", "json")
     assert code == combined_exit_code([result.report.exit_code for result in results])
-    assert [found["exit_code"] for found in json_lines(out, "report-1")] == [r.report.exit_code for r in results]
+    assert [report["exit_code"] for report in json_lines(out, "report-1")] == [r.report.exit_code for r in results]
 
 
-def for_build_machines(shown: dict[str, str], results: list[Result]) -> None:
-    """What fails, fails in each of these formats, and what is said in one is said in the others."""
-    suites = junit_suites(shown["junit"])
+def check_build_formats(outputs: dict[str, str], results: list[Result]) -> None:
+    """Check that the formats for build machines agree on failures and findings."""
+    suites = junit_suites(outputs["junit"])
     failed = [int(suite.attrib["failures"]) + int(suite.attrib["errors"]) > 0 for suite in suites]
     assert failed == [result.exit_code != 0 for result in results]
-    items = [item for item in gitlab_items(shown["gitlab"]) if item["check_name"] != "verdict"]
-    commands = [line for line in github_lines(shown["github"]) if isinstance(line, Command)]
-    descriptions = [item["description"] for item in items]
-    counted = [re.fullmatch(r"(?s)(.*?)(?:\nand ([\d,]+) more, [^\n]*)?", command.data) for command in commands]
-    assert {match[1] for match in counted} <= set(descriptions)
-    assert sum([1 + int(match[2] or 0) for match in counted]) == len(descriptions)
-    assert len(github_lines(shown["github"])) == len(commands) + len(results)
-    (run,) = json.loads(shown["sarif --all"])["runs"]
-    known = {result["partialFingerprints"]["safecheck/v1"] for result in run["results"]}
-    assert {item["fingerprint"] for item in items} <= known
-    (grouped,) = json.loads(shown["sarif"])["runs"]
-    assert {result["partialFingerprints"]["safecheck/v1"] for result in grouped["results"]} <= known
+    issues = [issue for issue in gitlab_issues(outputs["gitlab"]) if issue["check_name"] != "verdict"]
+    commands = [line for line in github_lines(outputs["github"]) if isinstance(line, Command)]
+    descriptions = [issue["description"] for issue in issues]
+    matches = [re.fullmatch(r"(?s)(.*?)(?:\nand ([\d,]+) more, [^\n]*)?", command.data) for command in commands]
+    assert {match[1] for match in matches} <= set(descriptions)
+    assert sum([1 + int(match[2] or 0) for match in matches]) == len(descriptions)
+    assert len(github_lines(outputs["github"])) == len(commands) + len(results)
+    (run,) = json.loads(outputs["sarif --all"])["runs"]
+    fingerprints = {result["partialFingerprints"]["safecheck/v1"] for result in run["results"]}
+    assert {issue["fingerprint"] for issue in issues} <= fingerprints
+    (grouped,) = json.loads(outputs["sarif"])["runs"]
+    assert {result["partialFingerprints"]["safecheck/v1"] for result in grouped["results"]} <= fingerprints
     assert sum([result.get("occurrenceCount", 1) for result in grouped["results"]]) == len(run["results"])
 
 
@@ -240,14 +239,14 @@ def test_mistakes(files: None, name: str) -> None:
     "name", quick_every(3, ["unsafe", "hostile-objects", "no-utf8", "ill-formed", "gone", "text", "open"])
 )
 @pytest.mark.parametrize("verb", ["repair", "diagnose"])
-def test_repairs_and_diagnoses_of_mistakes(files: None, verb: str, name: str) -> None:
+def test_repair_and_diagnose_on_mistakes(files: None, verb: str, name: str) -> None:
     flags = [flag for flag in MISTAKES[name].flags if flag != "--full-state"]
-    wishes = ["--cause", "--regret"] if verb == "diagnose" else ["--output", "repaired.plan"]
-    code, out = command(verb, *MISTAKES[name].plans, *flags, *wishes, "--format", "json")
-    (found,) = json_lines(out, "repair-1")
-    assert found["exit_code"] == code
+    options = ["--cause", "--regret"] if verb == "diagnose" else ["--output", "repaired.plan"]
+    code, out = command(verb, *MISTAKES[name].plans, *flags, *options, "--format", "json")
+    (document,) = json_lines(out, "repair-1")
+    assert document["exit_code"] == code
     (report,) = json_lines(command(*MISTAKES[name].plans, *flags, "--format", "json")[1], "report-1")
-    assert found["report"] == report or (name == "open" and found["report"]["diagnostics"][0]["code"] == "SC507")
+    assert document["report"] == report or (name == "open" and document["report"]["diagnostics"][0]["code"] == "SC507")
 
 
 @pytest.mark.parametrize("scheme", ["safel", "eai-virtualhome", "eai-behavior"])
@@ -255,9 +254,9 @@ def test_published_labels(files: None, scheme: str) -> None:
     plans = ["unsafe.plan", "safe.plan", "ill.plan", "gone.plan"]
     flags = MISTAKES["closed"].flags
     code, out = command("diagnose", *plans, *flags, "--labels", scheme, "--format", "json")
-    objects = json_lines(out, "repair-1")
-    assert combined_exit_code([found["exit_code"] for found in objects]) == code
-    assert any([found["label"] for found in objects])
+    documents = json_lines(out, "repair-1")
+    assert combined_exit_code([document["exit_code"] for document in documents]) == code
+    assert any([document["label"] for document in documents])
 
 
 @pytest.mark.parametrize(
@@ -266,9 +265,9 @@ def test_published_labels(files: None, scheme: str) -> None:
 def test_repairs_of_the_examples(folder: str) -> None:
     plans = [str(path) for path in sorted((EXAMPLES / folder).glob("*.plan"))]
     code, out = command("diagnose", *plans, "--time-limit", "1", "--format", "json")
-    objects = json_lines(out, "repair-1")
-    assert [found["plan"] for found in objects] == plans
-    assert combined_exit_code([found["exit_code"] for found in objects]) == code
+    documents = json_lines(out, "repair-1")
+    assert [document["plan"] for document in documents] == plans
+    assert combined_exit_code([document["exit_code"] for document in documents]) == code
 
 
 @pytest.mark.slow
@@ -276,29 +275,29 @@ def test_a_repair_in_another_world() -> None:
     home = EXAMPLES / "virtualhome"
     flags = ["--world", "virtualhome", "--scene", str(home / "home.json"), "--max-cost", "2", "--time-limit", "1"]
     code, out = command("repair", str(home / "warm-milk.txt"), *flags, "--format", "json")
-    (found,) = json_lines(out, "repair-1")
-    assert found["exit_code"] == code
-    assert "scene" in {given["role"] for given in found["report"]["inputs"]}
+    (document,) = json_lines(out, "repair-1")
+    assert document["exit_code"] == code
+    assert "scene" in {entry["role"] for entry in document["report"]["inputs"]}
 
 
 @pytest.mark.parametrize("flag", ["--fix", "--diff"])
-def test_reports_of_plans_that_are_fixed(files: None, flag: str) -> None:
+def test_reports_of_fixed_plans(files: None, flag: str) -> None:
     """``--fix`` reports what remains; ``--diff`` prints no report."""
     code, out = command("unsafe.plan", *MISTAKES["closed"].flags, flag, "--format", "json")
     assert code == 0
     if flag == "--fix":
-        (found,) = json_lines(out, "report-1")
-        assert found["headline"] == "SAFE"
+        (report,) = json_lines(out, "report-1")
+        assert report["headline"] == "SAFE"
         assert Path("unsafe.plan").read_text() == FILES["safe.plan"]
     else:
         assert out.startswith("--- unsafe.plan\n+++ unsafe.plan\n")
 
 
-def test_a_certificate_beside_a_report(files: None) -> None:
+def test_certificate_and_report(files: None) -> None:
     plan = str(EXAMPLES / "metal-cup/milk-in-the-glass.plan")
     code, out = command(plan, "--certificate", "safe.cert", "--format", "json")
-    (found,) = json_lines(out, "report-1")
-    assert (code, found["headline"], Path("safe.cert").exists()) == (0, "SAFE", True)
+    (report,) = json_lines(out, "report-1")
+    assert (code, report["headline"], Path("safe.cert").exists()) == (0, "SAFE", True)
 
 
 LINTED = {
@@ -316,11 +315,11 @@ LINTED = {
 @pytest.mark.parametrize("name", quick_every(3, LINTED))
 def test_lint(files: None, name: str) -> None:
     code, out = command("lint", *LINTED[name], "--time-limit", "5", "--format", "json")
-    first, *rest = out.splitlines(keepends=True)
-    (found,) = json_lines(first, "lint-1")
-    gaps = [found for line in rest for found in json_lines(line, "gaps-1")]
-    assert len(gaps) == ("--gaps" in LINTED[name] and found["exit_code"] != 2)
-    codes = [found["exit_code"], *[1 if one["gaps"] else 3 if one["notes"] else 0 for one in gaps]]
+    first, *gap_lines = out.splitlines(keepends=True)
+    (lint,) = json_lines(first, "lint-1")
+    reports = [report for line in gap_lines for report in json_lines(line, "gaps-1")]
+    assert len(reports) == ("--gaps" in LINTED[name] and lint["exit_code"] != 2)
+    codes = [lint["exit_code"], *[1 if report["gaps"] else 3 if report["notes"] else 0 for report in reports]]
     assert combined_exit_code(codes) == code
     concise_lines_of_lint = command("lint", *LINTED[name], "--time-limit", "5", "--format", "concise")[1]
     assert all([line.isprintable() for line in concise_lines_of_lint.splitlines()])
@@ -339,24 +338,28 @@ def test_scenarios(name: str, tmp_path: Path) -> None:
         if code == 2:
             assert out == ""
         else:
-            (found,) = json_lines(out, f"scenario-{verb}-1")
-            assert found["exit_code"] == code
+            (document,) = json_lines(out, f"scenario-{verb}-1")
+            assert document["exit_code"] == code
 
 
-def test_a_scenario_that_is_written_and_hostile_names(files: None) -> None:
+def test_scenario_with_hostile_names(files: None) -> None:
     Path("scene").mkdir()
     Path("scene/problem.pddl").write_text(FILES["names.pddl"].replace("kitchen hall", "kithcen hall"), "utf-8")
     for verb, flags in (("check", []), ("fix", ["--output", "new"])):
         _, out = command("bench", "scenario", verb, "scene", "--base", "d.pddl", *flags, "--format", "json")
-        (found,) = json_lines(out, f"scenario-{verb}-1")
-    assert found["written"] == "new"
+        (document,) = json_lines(out, f"scenario-{verb}-1")
+    assert document["written"] == "new"
 
 
 @pytest.mark.parametrize("key", json_schema("report-1")["required"])
-def test_a_schema_that_says_something(files: None, key: str) -> None:
-    """A report without one of its keys, or with one more, does not fit."""
+def test_report_schema_is_strict(files: None, key: str) -> None:
+    """A report with a missing, additional or ill-typed key does not fit the schema."""
     (line,) = command("unsafe.plan", *MISTAKES["closed"].flags, "--format", "json")[1].splitlines()
-    found = json.loads(line)
-    for wrong in ({k: v for k, v in found.items() if k != key}, {**found, f"{key}2": 1}, {**found, key: {"x": []}}):
+    report = json.loads(line)
+    for invalid in (
+        {k: v for k, v in report.items() if k != key},
+        {**report, f"{key}2": 1},
+        {**report, key: {"x": []}},
+    ):
         with pytest.raises(ValidationError):
-            json_lines(json.dumps(wrong) + "\n", "report-1")
+            json_lines(json.dumps(invalid) + "\n", "report-1")

@@ -1,4 +1,4 @@
-"""What a new user types first: nothing, half a word, ``help``, ``-V``, a tab."""
+"""Test a user's first commands: no arguments, misspelt commands, ``help``, ``-V``, completion."""
 
 from __future__ import annotations
 
@@ -8,32 +8,19 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from plansafe.app.interfaces.cli.commandline import app
+from command_line import NEW_PROCESS, run_app
 
 
 def safecheck(*arguments: str, **environment: str) -> tuple[int, str, str]:
-    """The command in a process of its own, as a shell starts it."""
-    script = "from plansafe.app.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **environment},
+    """Run the command in a new process; return the exit code, the output and the error output."""
+    process = subprocess.run(
+        [*NEW_PROCESS, *arguments], capture_output=True, text=True, check=False, env={**os.environ, **environment}
     )
-    return done.returncode, done.stdout, done.stderr
+    return process.returncode, process.stdout, process.stderr
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        app([*arguments], prog_name="safecheck")
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
-
-
-def completed(words: str) -> list[str]:
-    """What bash is told after these words; the last one is not finished."""
+def bash_completions(words: str) -> list[str]:
+    """The completions that bash gets after ``words``, whose last word is incomplete."""
     count = str(len(words.split(" ")) - 1)
     code, out, err = safecheck(_SAFECHECK_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
     assert (code, err) == (0, "")
@@ -41,69 +28,69 @@ def completed(words: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("audti", "audit"), ("repiar", "repair"), ("diagnos", "diagnose"), ("hlep", "help")]
+    ("typed", "command"), [("audti", "audit"), ("repiar", "repair"), ("diagnos", "diagnose"), ("hlep", "help")]
 )
-def test_a_misspelt_command_is_named(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, meant: str
+def test_similar_command_is_suggested(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, command: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, out, err = said(capsys, typed, "x.plan")
+    code, out, err = run_app(capsys, typed, "x.plan")
     assert (code, out) == (2, "")
     assert err == (
-        f"error[SC607]: {typed} is not a file and not a command\n  = help: did you mean `safecheck {meant}`?\n"
+        f"error[SC607]: {typed} is not a file and not a command\n  = help: did you mean `safecheck {command}`?\n"
     )
 
 
-def test_a_file_is_a_plan_though_its_name_is_nearly_a_command(
+def test_existing_file_with_the_name_of_a_misspelt_command_is_a_plan(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("audti").write_text("(a)")
-    code, out, _ = said(capsys, "audti", "--format", "concise", "--memory-limit", "0")
+    code, out, _ = run_app(capsys, "audti", "--format", "concise", "--memory-limit", "0")
     assert code == 2
-    assert "SC602" in out  # read, and no domain is there
-    code, out, _ = said(capsys, "quite-another", "--format", "concise", "--memory-limit", "0")
+    assert "SC602" in out  # the plan is read, and no domain exists
+    code, out, _ = run_app(capsys, "quite-another", "--format", "concise", "--memory-limit", "0")
     assert "plan not found: quite-another" in out
 
 
-def test_help_by_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, "help")[1] == said(capsys, "--help")[1] == said(capsys, "-h")[1]
-    assert said(capsys, "help", "repair") == said(capsys, "repair", "--help")
-    assert said(capsys, "help", "bench", "scenario", "check") == said(capsys, "bench", "scenario", "check", "-h")
-    assert said(capsys, "help", "stats") == said(capsys, "runs", "stats", "--help")
-    assert "\nlimits.instances  (default: 5000000)\n" in said(capsys, "help", "settings")[1]
-    code, _, err = said(capsys, "help", "repare")
+def test_help_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_app(capsys, "help")[1] == run_app(capsys, "--help")[1] == run_app(capsys, "-h")[1]
+    assert run_app(capsys, "help", "repair") == run_app(capsys, "repair", "--help")
+    assert run_app(capsys, "help", "bench", "scenario", "check") == run_app(capsys, "bench", "scenario", "check", "-h")
+    assert run_app(capsys, "help", "stats") == run_app(capsys, "runs", "stats", "--help")
+    assert "\nlimits.instances  (default: 5000000)\n" in run_app(capsys, "help", "settings")[1]
+    code, _, err = run_app(capsys, "help", "repare")
     assert code == 2
     assert "did you mean `safecheck repair`?" in err
-    assert "commands: audit, repair, " in said(capsys, "help", "me")[2]
+    assert "commands: audit, repair, " in run_app(capsys, "help", "me")[2]
 
 
 def test_the_version_has_a_short_flag(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, "-V") == said(capsys, "--version")
-    assert said(capsys, "-V")[1].startswith("safecheck ")
+    assert run_app(capsys, "-V") == run_app(capsys, "--version")
+    assert run_app(capsys, "-V")[1].startswith("safecheck ")
 
 
-def test_no_arguments_show_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = said(capsys)
+def test_no_arguments_show_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run_app(capsys)
     assert (code, out) == (2, "")
     for word in ("safecheck PLAN..", "repair", "worlds", "--domain", "safecheck audit --help"):
         assert word in err
 
 
 @pytest.mark.slow
-def test_completion_knows_every_command_and_its_flags() -> None:
-    assert completed("safecheck re") == ["repair"]
-    assert set(completed("safecheck ")) > {"audit", "lint", "worlds", "runs"}
-    assert completed("safecheck --double") == ["--double-check"]
-    assert completed("safecheck x.plan --format s") == ["sarif"]
-    assert completed("safecheck repair --prot") == ["--protect"]
-    assert set(completed("safecheck bench scenario ")) >= {"check", "fix", "sheet", "agreement"}
-    assert set(completed("safecheck runs ")) == {"stats", "compare", "view", "export"}
+def test_completion_knows_commands_and_flags() -> None:
+    assert bash_completions("safecheck re") == ["repair"]
+    assert set(bash_completions("safecheck ")) > {"audit", "lint", "worlds", "runs"}
+    assert bash_completions("safecheck --double") == ["--double-check"]
+    assert bash_completions("safecheck x.plan --format s") == ["sarif"]
+    assert bash_completions("safecheck repair --prot") == ["--protect"]
+    assert set(bash_completions("safecheck bench scenario ")) >= {"check", "fix", "sheet", "agreement"}
+    assert set(bash_completions("safecheck runs ")) == {"stats", "compare", "view", "export"}
 
 
 def test_completion_is_installed(tmp_path: Path) -> None:
     code, out, _ = safecheck("--show-completion", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
-    assert code != 0  # no shell to be seen: it has to be named
+    assert code != 0  # without a detected shell, its name is required
     detected = {"HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     code, out, err = safecheck("--show-completion", "bash", **detected)
     assert (code, err) == (0, "")
@@ -113,16 +100,16 @@ def test_completion_is_installed(tmp_path: Path) -> None:
     assert "safecheck" in (tmp_path / ".bashrc").read_text()
 
 
-def test_what_needs_no_usage_does_not_load_it() -> None:
+def test_usage_is_imported_only_if_needed() -> None:
     script = (
         "import sys\nfrom plansafe.app.interfaces.cli.commandline import app\n"
         "try: app(['--version'], prog_name='safecheck')\n"
         "except SystemExit: pass\n"
         "print(*sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "plansafe.app.render" in done.stdout.split()
-    assert "plansafe.app.interfaces.cli.usage" not in done.stdout.split()
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "plansafe.app.render" in process.stdout.split()
+    assert "plansafe.app.interfaces.cli.usage" not in process.stdout.split()
 
 
 @pytest.mark.parametrize("name", ["align", "bench", "bench scenario", "rules", "runs"])
@@ -133,14 +120,14 @@ def test_a_command_with_commands_lists_them(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("align", "trian"), "no such command: trian; did you mean `train`?"),
         (("worlds", "shwo"), "no such command: shwo; did you mean `show`?"),
         (("bench", "a\x1b[31m"), "no such command: a\u241b[31m"),
     ],
 )
-def test_a_misspelt_command_below_another_has_its_near_name(words: tuple[str, str], said: str) -> None:
+def test_similar_subcommand_is_suggested(words: tuple[str, str], message: str) -> None:
     code, out, err = safecheck(*words)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err

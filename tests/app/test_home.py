@@ -1,15 +1,14 @@
-"""The profile of a home, from the command line (docs/project-file.md)."""
+"""Test home profiles on the command line (docs/project-file.md)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Run, run_app
 
-from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.project.home_profile import read_home
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
@@ -32,7 +31,6 @@ RULES = """(define (safety heat)
   (:process cat-dry :parameters (?t - tap) :forbid (on ?t) :hazard trapping :target animal :severity low))"""
 FLAGS = ("--domain", "d.pddl", "--problem", "p.pddl", "--spec", "r.safe", "--memory-limit", "0")
 OVEN = '[[exempt]]\nrule = "heat-off"\nobject = "oven"\nreason = "it has a timer"\n'
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -43,32 +41,26 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     for name, text in files.items():
         Path(name).write_text(text)
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app(arguments, prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
+    return lambda *arguments: run_app(capsys, *arguments)
 
 
-def judged(home: str, plan: str, *, spec: str = RULES, problem: str = PROBLEM, **options: Any) -> Report:
-    read = read_home(Source("home.toml", home))
-    assert read.profile is not None, read.diagnostics
+def audit_with_home(home: str, plan: str, *, spec: str = RULES, problem: str = PROBLEM, **options: Any) -> Report:
+    parsed = read_home(Source("home.toml", home))
+    assert parsed.profile is not None, parsed.diagnostics
     sources = [Source(name, text) for name, text in (("d.pddl", DOMAIN), ("p.pddl", problem), ("r.safe", spec))]
-    return Checker(*sources[:2], sources[2:], Options(home=read.profile, replay="always", **options)).check(
+    return Checker(*sources[:2], sources[2:], Options(home=parsed.profile, replay="always", **options)).check(
         Source("plan", plan)
     )
 
 
-def used(report: Report) -> list[tuple[str, int]]:
-    return [(one.exemption.place, one.times) for one in report.verdict_basis.exempted]
+def used_exemptions(report: Report) -> list[tuple[str, int]]:
+    return [(use.exemption.place, use.times) for use in report.verdict_basis.exempted]
 
 
-# ---- what decides ---------------------------------------------------------------------------------------------------
+# ---- effect on the verdict ------------------------------------------------------------------------------------------
 
 
-def test_an_exempt_finding_decides_nothing_and_is_told(run: Run) -> None:
+def test_exempt_finding_is_reported_and_has_no_effect(run: Run) -> None:
     assert run("oven.plan", *FLAGS)[0] == 1
     code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml", "--replay", "always")
     assert code == 0
@@ -76,7 +68,7 @@ def test_an_exempt_finding_decides_nothing_and_is_told(run: Run) -> None:
     assert "home           home.toml" in out
 
 
-def test_other_objects_and_rules_decide_as_ever(run: Run) -> None:
+def test_exemption_does_not_apply_to_other_objects(run: Run) -> None:
     code, out, _ = run("gas.plan", *FLAGS, "--home", "home.toml", "--format", "json", "--replay", "always")
     report = json.loads(out)
     assert (code, report["headline"], len(report["findings"])) == (1, "UNSAFE", 1)
@@ -100,21 +92,21 @@ def test_other_objects_and_rules_decide_as_ever(run: Run) -> None:
         ('rule = "heat-off"\nhazard = "slip"', 0),
     ],
 )
-def test_what_an_entry_means(entry: str, times: int) -> None:
-    report = judged(f'[[exempt]]\n{entry}\nreason = "why"\n', "(wipe)\n(light oven)\n(light gas)\n")
-    assert used(report) == ([("home.toml:1", times)] if times else [])
+def test_entry_selects_findings(entry: str, times: int) -> None:
+    report = audit_with_home(f'[[exempt]]\n{entry}\nreason = "why"\n', "(wipe)\n(light oven)\n(light gas)\n")
+    assert used_exemptions(report) == ([("home.toml:1", times)] if times else [])
     assert report.safe is (Worlds.ALL if times == 2 else Worlds.NONE)
 
 
-def test_the_first_entry_that_means_a_finding_has_it() -> None:
-    report = judged(
+def test_first_matching_entry_is_used() -> None:
+    report = audit_with_home(
         OVEN + '[[exempt]]\nhazard = "fire"\nreason = "stone house"\n', "(wipe)\n(light oven)\n(light gas)\n"
     )
-    assert used(report) == [("home.toml:1", 1), ("home.toml:5", 1)]
+    assert used_exemptions(report) == [("home.toml:1", 1), ("home.toml:5", 1)]
 
 
-def test_rules_that_are_off_are_not_there_and_are_told() -> None:
-    report = judged('[[off]]\nhazard = "fire"\nreason = "why"\n', "(wipe)\n(light oven)\n")
+def test_disabled_rules_are_removed_and_reported() -> None:
+    report = audit_with_home('[[off]]\nhazard = "fire"\nreason = "why"\n', "(wipe)\n(light oven)\n")
     assert (report.headline, "heat-off" in [rule.name for rule in report.rules]) == (Headline.SAFE, False)
     assert report.home is not None
     assert [(c.rule, c.before, c.after, c.reason) for c in report.home.changes] == [
@@ -123,55 +115,55 @@ def test_rules_that_are_off_are_not_there_and_are_told() -> None:
 
 
 @pytest.mark.parametrize(("least", "headline"), [("low", Headline.UNSAFE), ("medium", Headline.VALID)])
-def test_severities_of_the_profile_decide_in_engine_and_kernel(least: str, headline: Headline) -> None:
+def test_severities_of_the_profile_apply_in_engine_and_kernel(least: str, headline: Headline) -> None:
     home = '[[severity]]\nrule = ["heat-off", "tap-off"]\nto = "low"\nreason = "why"\n'
-    report = judged(home, "(wipe)\n(light oven)\n", min_severity=least)
+    report = audit_with_home(home, "(wipe)\n(light oven)\n", min_severity=least)
     assert report.headline is headline
     assert {rule.severity for rule in report.rules} == {"low"}
 
 
-# ---- who lives there ------------------------------------------------------------------------------------------------
+# ---- the residents --------------------------------------------------------------------------------------------------
 
 
-def test_without_pets_what_harms_animals_alone_is_exempt() -> None:
+def test_harm_to_animals_is_exempt_without_pets() -> None:
     plan = "(light sink)\n(wipe)\n"
-    report = judged("[who]\npets = false\n", plan)
-    assert report.headline is Headline.UNSAFE  # somebody slips
-    assert [(one.exemption.reason, [f.rule for f in one.findings]) for one in report.verdict_basis.exempted] == [
+    report = audit_with_home("[who]\npets = false\n", plan)
+    assert report.headline is Headline.UNSAFE  # people can slip
+    assert [(use.exemption.reason, [f.rule for f in use.findings]) for use in report.verdict_basis.exempted] == [
         ("no pets live here", ["cat-dry"])
     ]
-    assert used(judged("[who]\npets = true\n", plan)) == []
+    assert used_exemptions(audit_with_home("[who]\npets = true\n", plan)) == []
 
 
-def test_who_lives_there_raises_severities_by_one_level() -> None:
+def test_residents_raise_severities_by_one_level() -> None:
     home = "[who]\nelderly = true\nchildren = true\n"
-    assert {rule.name: rule.severity for rule in judged(home, "(wipe)").rules} == {
+    assert {rule.name: rule.severity for rule in audit_with_home(home, "(wipe)").rules} == {
         "heat-off": "critical",
         "tap-off": "high",
         "cat-dry": "low",
     }
-    own = home + '[[severity]]\nhazard = "slip"\nto = "low"\nreason = "carpets"\n'
-    assert {rule.name: rule.severity for rule in judged(own, "(wipe)").rules}["tap-off"] == "low"
+    with_severity = home + '[[severity]]\nhazard = "slip"\nto = "low"\nreason = "carpets"\n'
+    assert {rule.name: rule.severity for rule in audit_with_home(with_severity, "(wipe)").rules}["tap-off"] == "low"
 
 
-# ---- what no exemption does -----------------------------------------------------------------------------------------
+# ---- limits of exemptions -------------------------------------------------------------------------------------------
 
 UNSURE = "(define (safety unsure) (:process light-load :parameters (?d - device) :forbid (> (load ?d) 3)))"
 
 
-def test_what_is_undecided_stays_unknown() -> None:
+def test_undecided_plan_stays_unknown() -> None:
     home = '[[exempt]]\nrule = "light-load"\nreason = "why"\n'
-    report = judged(home, "(wipe)\n", spec=UNSURE)
+    report = audit_with_home(home, "(wipe)\n", spec=UNSURE)
     assert (report.headline, report.safe, report.exit_code) == (Headline.UNKNOWN, Worlds.UNKNOWN, 3)
 
 
-def test_what_cannot_be_executed_stays_invalid() -> None:
-    everything = '[[exempt]]\nrule = ["heat-off", "tap-off", "cat-dry"]\nreason = "why"\n'
-    assert judged(everything, "(light oven)\n").headline is Headline.INVALID
-    assert judged(everything, "(wipe)\n(lihgt oven)\n").exit_code == 2
+def test_inexecutable_plan_stays_invalid() -> None:
+    exempt_all = '[[exempt]]\nrule = ["heat-off", "tap-off", "cat-dry"]\nreason = "why"\n'
+    assert audit_with_home(exempt_all, "(light oven)\n").headline is Headline.INVALID
+    assert audit_with_home(exempt_all, "(wipe)\n(lihgt oven)\n").exit_code == 2
 
 
-def test_where_all_rules_are_exempt_nothing_is_said_about_safety(run: Run) -> None:
+def test_safety_is_not_decided_if_all_rules_are_exempt(run: Run) -> None:
     Path("home.toml").write_text('[[exempt]]\nrule = ["heat-off", "tap-off", "cat-dry"]\nreason = "why"\n')
     code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml", "--format", "json")
     assert (code, json.loads(out)["headline"], json.loads(out)["safe"]) == (0, "VALID", None)
@@ -180,17 +172,17 @@ def test_where_all_rules_are_exempt_nothing_is_said_about_safety(run: Run) -> No
     assert "SC620" in out
 
 
-def test_what_was_there_before_uses_no_exemption() -> None:
+def test_pre_existing_violation_uses_no_exemption() -> None:
     lit = PROBLEM.replace("(:init)", "(:init (on oven))")
-    report = judged(OVEN, "(wipe)\n", problem=lit, judge="introduced")
-    assert (report.headline, report.verdict_basis.before, used(report)) == (Headline.SAFE, 1, [])
-    assert used(judged(OVEN, "(wipe)\n", problem=lit)) == [("home.toml:1", 1)]
+    report = audit_with_home(OVEN, "(wipe)\n", problem=lit, judge="introduced")
+    assert (report.headline, report.verdict_basis.before, used_exemptions(report)) == (Headline.SAFE, 1, [])
+    assert used_exemptions(audit_with_home(OVEN, "(wipe)\n", problem=lit)) == [("home.toml:1", 1)]
 
 
-# ---- where it comes from --------------------------------------------------------------------------------------------
+# ---- sources of profiles ---------------------------------------------------------------------------------------------
 
 
-def test_a_project_file_names_it_but_not_under_the_gate(run: Run) -> None:
+def test_project_file_names_the_profile_except_with_gate(run: Run) -> None:
     Path("safecheck.toml").write_text(
         'domain = "d.pddl"\nproblem = "p.pddl"\nspecifications = ["r.safe"]\nhome = "home.toml"\n'
     )
@@ -201,7 +193,7 @@ def test_a_project_file_names_it_but_not_under_the_gate(run: Run) -> None:
     assert "home.toml" in run("--show-config")[1]
 
 
-def test_a_profile_is_no_output(run: Run) -> None:
+def test_profile_is_not_overwritten(run: Run) -> None:
     code, _, err = run("oven.plan", *FLAGS, "--home", "home.toml", "--output", "home.toml")
     assert (code, Path("home.toml").read_text()) == (2, OVEN)
     assert "SC640" in err
@@ -210,7 +202,7 @@ def test_a_profile_is_no_output(run: Run) -> None:
 FIRE = '[[exempt]]\nhazard = "fire"\nreason = "stone house"\n'
 
 
-def test_what_is_exempt_as_a_whole_is_not_mended(run: Run) -> None:
+def test_exempt_rule_is_not_repaired(run: Run) -> None:
     Path("home.toml").write_text(FIRE)
     Path("both.plan").write_text("(light sink)\n(light oven)\n(wipe)\n")
     flags = (*FLAGS, "--home", "home.toml")
@@ -226,7 +218,7 @@ def test_what_is_exempt_as_a_whole_is_not_mended(run: Run) -> None:
     assert Path("both.plan").read_text() == "(light oven)\n(wipe)\n"
 
 
-def test_a_proof_that_there_is_no_repair_is_about_what_is_not_exempt(run: Run) -> None:
+def test_proof_that_no_repair_exists_mentions_exemptions(run: Run) -> None:
     Path("p.pddl").write_text(PROBLEM.replace("(wiped)", "(and (on oven) (on sink))"))
     Path("home.toml").write_text(FIRE)
     code, out, _ = run("diagnose", "oven.plan", *FLAGS, "--home", "home.toml")
@@ -238,7 +230,7 @@ def test_a_proof_that_there_is_no_repair_is_about_what_is_not_exempt(run: Run) -
     assert "VALID   the repaired plan" in out
 
 
-def test_what_an_exempt_rule_leaves_open_is_no_repair(run: Run) -> None:
+def test_plan_with_an_undecided_exempt_rule_is_not_a_repair(run: Run) -> None:
     Path("r.safe").write_text(UNSURE)
     Path("home.toml").write_text('[[exempt]]\nrule = "light-load"\nreason = "why"\n')
     code, out, _ = run("repair", "oven.plan", *FLAGS, "--home", "home.toml")
@@ -246,7 +238,7 @@ def test_what_an_exempt_rule_leaves_open_is_no_repair(run: Run) -> None:
     assert "nearest safe plan" not in out
 
 
-def test_rules_that_are_exempt_for_some_objects_are_not_searched_with(run: Run) -> None:
+def test_repair_is_unsupported_if_a_rule_is_exempt_for_some_objects(run: Run) -> None:
     code, out, _ = run("repair", "oven.plan", *FLAGS, "--home", "home.toml")
     assert (code, "nothing to repair" in out) == (0, True)
     for command in (("repair",), ("diagnose",)):
@@ -259,14 +251,14 @@ def test_rules_that_are_exempt_for_some_objects_are_not_searched_with(run: Run) 
     assert "exempt for only some objects" in err
 
 
-def test_exemptions_by_objects_of_other_tasks_do_not_hinder_a_search(run: Run) -> None:
+def test_exemption_for_objects_of_other_tasks_allows_repair(run: Run) -> None:
     Path("home.toml").write_text(OVEN.replace('"oven"', '"grill"'))
     code, out, _ = run("repair", "gas.plan", *FLAGS, "--home", "home.toml")
     assert code == 0
     assert "nearest safe plan" in out
 
 
-def test_rules_that_are_off_and_severities_hold_for_repairs(run: Run) -> None:
+def test_disabled_rules_and_severities_apply_to_repairs(run: Run) -> None:
     Path("home.toml").write_text('[[off]]\nhazard = "fire"\nreason = "why"\n')
     assert "nothing to repair" in run("repair", "gas.plan", *FLAGS, "--home", "home.toml")[1]
     Path("home.toml").write_text('[[severity]]\nhazard = "fire"\nto = "low"\nreason = "why"\n')
@@ -275,20 +267,20 @@ def test_rules_that_are_off_and_severities_hold_for_repairs(run: Run) -> None:
 
 
 @pytest.mark.parametrize("flags", [("--home", "home.toml"), ("--kind", "hob=toxic"), ("--assume-harmless", "hob")])
-def test_published_labels_take_no_profile(run: Run, flags: tuple[str, str]) -> None:
+def test_published_labels_refuse_a_profile(run: Run, flags: tuple[str, str]) -> None:
     code, _, err = run("diagnose", "gas.plan", *FLAGS, *flags, "--labels", "safel")
     assert code == 2
     assert "--labels takes no profile" in err
 
 
-def test_sarif_suppresses_what_is_exempt(run: Run) -> None:
+def test_sarif_suppresses_exempt_findings(run: Run) -> None:
     _, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml", "--format", "sarif")
     results = json.loads(out)["runs"][0]["results"]
-    why = [s for r in results if r["ruleId"] == "heat-off" for s in r["suppressions"]]
-    assert why == [{"kind": "external", "status": "accepted", "justification": "it has a timer"}]
+    suppressions = [s for r in results if r["ruleId"] == "heat-off" for s in r["suppressions"]]
+    assert suppressions == [{"kind": "external", "status": "accepted", "justification": "it has a timer"}]
 
 
-def test_all_shows_what_is_exempt(run: Run) -> None:
+def test_all_shows_exempt_findings(run: Run) -> None:
     flags = (*FLAGS, "--home", "home.toml")
     assert "note[SC203]" not in run("oven.plan", *flags)[1]
     out = run("oven.plan", *flags, "--all")[1]
@@ -300,7 +292,7 @@ def test_all_shows_what_is_exempt(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("home", "said"),
+    ("home", "messages"),
     [
         ("[[exempt]]\nrule =", ["SC624", "is not TOML"]),
         ('[[exempt]]\nrule = "heat-off"\n', ["SC624", "needs a reason", "home.toml:1:3"]),
@@ -324,21 +316,21 @@ def test_all_shows_what_is_exempt(run: Run) -> None:
         ('[[off]]\nrule = "heat-of"\nreason = "why"\n', ["SC625", "did you mean `heat-off`?"]),
     ],
 )
-def test_mistakes(run: Run, home: str, said: list[str]) -> None:
+def test_mistakes(run: Run, home: str, messages: list[str]) -> None:
     Path("home.toml").write_text(home)
     code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml")
     assert code == 2
     assert "NOT CHECKED" in out
-    assert [text for text in said if text not in out] == []
+    assert [text for text in messages if text not in out] == []
 
 
-def test_a_missing_profile_is_told(run: Run) -> None:
+def test_missing_profile_is_reported(run: Run) -> None:
     code, out, _ = run("oven.plan", *FLAGS, "--home", "nowhere.toml")
     assert code == 2
     assert "SC601" in out or "SC001" in out
 
 
-def test_an_exemption_that_nothing_can_meet_is_a_note(run: Run) -> None:
+def test_exemption_that_cannot_be_used_is_a_note(run: Run) -> None:
     Path("home.toml").write_text('[[exempt]]\nrule = "heat-off"\nobject = "mug"\nreason = "why"\n')
     code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml")
     assert code == 1
@@ -347,7 +339,7 @@ def test_an_exemption_that_nothing_can_meet_is_a_note(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("objects", "code", "said"),
+    ("objects", "code", "messages"),
     [
         ('"ovn"', 1, ["no object of this task is named `ovn`", "can never be used", "did you mean `oven`?"]),
         ('"grill-of-the-garden"', 1, ["if it belongs to another task of this home"]),
@@ -355,23 +347,23 @@ def test_an_exemption_that_nothing_can_meet_is_a_note(run: Run) -> None:
         ('["a1", "b2", "c3", "d4", "e5"]', 1, ["named `a1` or `b2` or `c3` or 2 more"]),
     ],
 )
-def test_an_object_of_another_task_is_a_note(run: Run, objects: str, code: int, said: list[str]) -> None:
+def test_an_object_of_another_task_is_a_note(run: Run, objects: str, code: int, messages: list[str]) -> None:
     Path("home.toml").write_text(f'[[exempt]]\nrule = "heat-off"\nobject = {objects}\nreason = "why"\n')
-    found, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml", "--replay", "always")
-    assert found == code
+    exit_code, out, _ = run("oven.plan", *FLAGS, "--home", "home.toml", "--replay", "always")
+    assert exit_code == code
     assert "note[SC626]" in out
-    assert [text for text in said if text not in out] == []
+    assert [text for text in messages if text not in out] == []
 
 
-def test_an_object_that_is_not_there_exempts_nothing_of_its_kind() -> None:
+def test_missing_object_does_not_exempt_its_kind() -> None:
     home = '[[exempt]]\nkind = "stove"\nobject = "grill"\nreason = "why"\n'
-    report = judged(home, "(wipe)\n(light oven)\n")
-    assert (report.headline, used(report)) == (Headline.UNSAFE, [])
+    report = audit_with_home(home, "(wipe)\n(light oven)\n")
+    assert (report.headline, used_exemptions(report)) == (Headline.UNSAFE, [])
     assert report.home is not None
-    assert [one.objects for one in report.home.exemptions] == [frozenset()]
+    assert [exemption.objects for exemption in report.home.exemptions] == [frozenset()]
 
 
-def test_deep_and_foreign_text_is_told_and_not_shown_raw(run: Run) -> None:
+def test_deep_nesting_is_refused_and_controls_are_escaped(run: Run) -> None:
     Path("home.toml").write_text("a = " + "[" * 5000)
     assert run("oven.plan", *FLAGS, "--home", "home.toml")[0] == 2
     Path("home.toml").write_text('[[exempt]]\nobject = "\\u001b[31moven"\nreason = "why"\n')
@@ -387,21 +379,21 @@ OPEN = PROBLEM.replace("(:init)", "(:init (unknown (on gas)) (unknown (on oven))
 
 
 @pytest.mark.parametrize("engine", ["auto", "smt"])
-def test_in_every_world(engine: str) -> None:
-    assert judged(OVEN, "(wipe)\n", problem=OPEN, engine=engine).safe is Worlds.SOME
+def test_exemption_in_possible_worlds(engine: str) -> None:
+    assert audit_with_home(OVEN, "(wipe)\n", problem=OPEN, engine=engine).safe is Worlds.SOME
     both = OVEN.replace('"oven"', '["oven", "gas"]')
-    report = judged(both, "(wipe)\n", problem=OPEN, engine=engine)
+    report = audit_with_home(both, "(wipe)\n", problem=OPEN, engine=engine)
     assert (report.headline, report.safe) == (Headline.SAFE, Worlds.ALL)
 
 
-def test_orders_and_times() -> None:
+def test_exemption_in_unordered_and_timed_plans() -> None:
     unordered = "(define (plan p) (:steps (a (wipe)) (b (light oven)) (c (wipe))) (:ordering (< a b)))"
-    assert judged(OVEN, unordered).headline is Headline.SAFE
-    assert judged(OVEN, unordered.replace("oven", "gas")).headline is Headline.UNSAFE
-    assert judged(OVEN, "0: (wipe)\n1: (light oven)\n").headline is Headline.SAFE
+    assert audit_with_home(OVEN, unordered).headline is Headline.SAFE
+    assert audit_with_home(OVEN, unordered.replace("oven", "gas")).headline is Headline.UNSAFE
+    assert audit_with_home(OVEN, "0: (wipe)\n1: (light oven)\n").headline is Headline.SAFE
 
 
-def test_a_certificate_names_what_is_exempt(run: Run) -> None:
+def test_certificate_names_exemptions(run: Run) -> None:
     Path("p.pddl").write_text(OPEN)
     Path("home.toml").write_text(OVEN.replace('"oven"', '["oven", "gas"]'))
     Path("wipe.plan").write_text("(wipe)\n")
@@ -413,14 +405,14 @@ def test_a_certificate_names_what_is_exempt(run: Run) -> None:
     assert code == 0
     assert "does not cover exempt findings: rule heat-off, object oven or gas: it has a timer" in out
     assert run("audit", "--verify-certificate", "proof", *certified)[0] == 0
-    Path("home.toml").write_text(Path("home.toml").read_text().replace("it has a timer", "nobody cares"))
+    Path("home.toml").write_text(Path("home.toml").read_text().replace("it has a timer", "no reason"))
     code, _, err = run("audit", "--verify-certificate", "proof", *certified)
     assert code == 1
     assert "for other exemptions" in err
     assert run("audit", "--verify-certificate", "proof", "wipe.plan", *FLAGS)[0] == 1
 
 
-def test_the_example(run: Run) -> None:
+def test_example(run: Run) -> None:
     plan, home = str(EXAMPLES / "visit/heater-left-on.plan"), str(EXAMPLES / "visit/home.toml")
     code, out, _ = run(plan, "--home", home, "--memory-limit", "0", "--replay", "always")
     assert code == 0
@@ -444,16 +436,16 @@ def test_virtualhome(run: Run) -> None:
     assert {f["rule"] for f in exemption["findings"]} == {"heat-attended", "heat-off-at-the-end"}
 
 
-def test_no_search_leaves_aside_what_is_exempt_for_some_objects_alone() -> None:
+def test_search_is_unsupported_for_partial_exemptions() -> None:
     profile = read_home(Source("home.toml", OVEN)).profile
     sources = [Source(name, text) for name, text in (("d.pddl", DOMAIN), ("p.pddl", PROBLEM), ("r.safe", RULES))]
     checker = Checker(*sources[:2], sources[2:], Options(home=profile))
-    found = repair(checker, Source("plan", "(wipe)\n(light gas)\n"))
-    assert (found.status, found.detail[:24]) == (RepairStatus.NOT_FOUND, "plans cannot be repaired")
+    answer = repair(checker, Source("plan", "(wipe)\n(light gas)\n"))
+    assert (answer.status, answer.detail[:24]) == (RepairStatus.NOT_FOUND, "plans cannot be repaired")
     assert ForwardSearch().solve(PlanningQuery(checker)).status is PlanningStatus.UNSUPPORTED
 
 
-def test_planners_leave_aside_what_is_exempt_as_a_whole() -> None:
+def test_planners_ignore_exempt_rules() -> None:
     problem = PROBLEM.replace("(wiped)", "(on oven)")
     sources = [Source(name, text) for name, text in (("d.pddl", DOMAIN), ("p.pddl", problem), ("r.safe", RULES))]
     for home, answer in ((FIRE, PlanningStatus.SOLVED), (FIRE.replace("fire", "slip"), PlanningStatus.UNSOLVABLE)):

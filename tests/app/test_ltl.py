@@ -1,12 +1,11 @@
-"""``--ltl``: a rule on the command line, beside the others."""
+"""Test ``--ltl``, which adds a rule on the command line."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-
-from plansafe.app.interfaces.cli.commandline import app
+from command_line import run_app
 
 DOMAIN = """(define (domain d) (:predicates (lit) (open))
   (:action light :effect (lit)) (:action open :effect (open)) (:action go))"""
@@ -22,13 +21,10 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        app([*arguments, "--memory-limit", "0"], prog_name="safecheck")
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+    return run_app(capsys, *arguments, "--memory-limit", "0")
 
 
-def test_it_is_a_rule(capsys: pytest.CaptureFixture[str]) -> None:
+def test_formula_is_a_rule(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "a.plan", "--ltl", "G !(lit & go)", "--ltl", "F lit")
     assert code == 1
     assert "rule `ltl-1` is violated at step 1: not so: G !(lit & go)" in out
@@ -36,19 +32,19 @@ def test_it_is_a_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "a.plan", "--ltl", "F lit", "--gate")[0] == 0
 
 
-def test_beside_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+def test_formula_is_added_to_other_rules(capsys: pytest.CaptureFixture[str]) -> None:
     Path("rules.safe").write_text(SPEC)
     code, out, _ = run(capsys, "a.plan", "--ltl", "F lit")
     assert (code, "rule `shut`" in out) == (1, True)
 
 
-def test_a_name_of_both_is_the_predicate(capsys: pytest.CaptureFixture[str]) -> None:
+def test_name_of_predicate_and_action_is_the_predicate(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "a.plan", "--ltl", "G !(open | do open | go)", "--show-config")
     assert "(always (not (or (open) (action (open)) (action (go)))))" in out
 
 
-def test_it_is_shown_as_a_specification(capsys: pytest.CaptureFixture[str]) -> None:
-    """What --show-config prints is a .safe file that says the same."""
+def test_formula_is_shown_as_a_specification(capsys: pytest.CaptureFixture[str]) -> None:
+    """--show-config prints an equivalent .safe file."""
     _, out, _ = run(capsys, "a.plan", "--ltl", "G !(lit & go)", "--show-config")
     Path("copied.safe").write_text(out[out.index("(define (safety ltl)") :])
     code, out, _ = run(capsys, "a.plan", "--spec", "copied.safe")
@@ -56,7 +52,7 @@ def test_it_is_shown_as_a_specification(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("command", ["audit", "repair", "diagnose"])
-def test_a_mistake_has_a_place(capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_syntax_error_has_its_position(capsys: pytest.CaptureFixture[str], command: str) -> None:
     code, _, err = run(capsys, command, "a.plan", "--ltl", "G !(lit & go")
     assert code == 2
     assert "error[SC002]: this is not closed" in err
@@ -69,7 +65,7 @@ def test_names_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, "unknown predicate `lot`" in out) == (2, True)
 
 
-def test_repair_keeps_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_repair_respects_the_formula(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "repair", "a.plan", "--ltl", "G !(lit & go)", "--no-default-spec")
     assert code == 0
     assert "SAFE" in out

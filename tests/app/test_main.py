@@ -1,4 +1,4 @@
-"""The command line in this process, with a stand-in for the engine: flags, exit codes, batches, output."""
+"""Test the command line with a fake engine: flags, exit codes, batches, output."""
 
 from __future__ import annotations
 
@@ -7,21 +7,18 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import pytest
+from command_line import NEW_PROCESS, Run, run_app
 
-from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.session.audit import audit, combined_exit_code
 from plansafe.app.session.model import Settings
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report, RuleCount, Worlds
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 class Options(NamedTuple):
@@ -44,9 +41,9 @@ class Options(NamedTuple):
 
 
 class Checker:
-    """Judges a plan by the word in its first step; a stand-in for the engine."""
+    """A fake engine: the first step of a plan names its verdict."""
 
-    made: ClassVar[list[Checker]] = []
+    instances: ClassVar[list[Checker]] = []
 
     def __init__(self, domain: Source, problem: Source, specs: Any, options: Options, resolve: Any = None) -> None:
         self.options = options
@@ -56,10 +53,10 @@ class Checker:
         label = Label(domain.name, Span(0, 7), "here")
         self.diagnostics = () if self.ok else (Diagnostic("SC003", "not a domain", (label,)),)
         self.sources = {s.name: s for s in (domain, problem, *specs)}
-        Checker.made.append(self)
+        Checker.instances.append(self)
 
     def check(self, plan: Source, confirm: bool = True) -> Report:
-        assert confirm, "only an editor waits for the kernel"
+        assert confirm, "only an editor checks without the kernel"
         word = plan.text.split()[0].strip("()") if plan.text.strip() else "valid"
         if word == "bug":
             raise RuntimeError("a bug")
@@ -86,17 +83,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     module.Checker, module.Options = Checker, Options  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "plansafe.verifier.api", module)
     monkeypatch.chdir(tmp_path)
-    Checker.made.clear()
+    Checker.instances.clear()
     Path("d.pddl").write_text("(define (domain d))")
     Path("p.pddl").write_text("(define (problem p) (:domain d))")
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app([*arguments, "--memory-limit", "0"], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
+    return lambda *arguments: run_app(capsys, *arguments, "--memory-limit", "0")
 
 
 def plan(word: str, name: str | None = None) -> str:
@@ -111,8 +102,8 @@ def plan(word: str, name: str | None = None) -> str:
     [("safe", 0), ("valid", 0), ("invalid", 1), ("unsafe", 1), ("unknown", 3), ("ill", 2), ("bug", 4), ("memory", 3)],
 )
 def test_exit_codes(run: Run, word: str, code: int) -> None:
-    got, out, err = run(plan(word), "--format", "concise")
-    assert got == code
+    exit_code, out, err = run(plan(word), "--format", "concise")
+    assert exit_code == code
     assert ("Traceback" in err) == (code == 4)
     assert f"{word}.plan: " in out
 
@@ -127,7 +118,7 @@ def test_audit_is_the_default_command(run: Run) -> None:
 @pytest.mark.parametrize(
     ("codes", "code"), [([], 0), ([0, 3], 3), ([3, 1, 0], 1), ([1, 2, 3], 2), ([2, 4, 1], 4), ([1] * 256, 1)]
 )
-def test_a_batch_has_the_first_of_4_2_1_3_0(codes: list[int], code: int) -> None:
+def test_exit_code_of_a_batch_is_the_most_important(codes: list[int], code: int) -> None:
     assert combined_exit_code(codes) == code
 
 
@@ -145,7 +136,7 @@ def test_a_batch_goes_on_after_a_bug(run: Run) -> None:
 def test_domain_and_problem_are_compiled_once(run: Run) -> None:
     names = [plan("safe", f"{n}.plan") for n in range(5)]
     assert run(*names)[0] == 0
-    assert len(Checker.made) == 1
+    assert len(Checker.instances) == 1
 
 
 def test_folders(run: Run) -> None:
@@ -220,7 +211,7 @@ def test_options_reach_the_engine(run: Run) -> None:
     flags += ["--max-findings", "7", "--max-instances", "8", "--full-state", "--replay", "never"]
     flags += ["--engine", "smt", "--no-inferred-invariants", "--double-check"]
     assert run(plan("safe"), *flags)[0] == 0
-    options = Checker.made[0].options
+    options = Checker.instances[0].options
     assert float(options.tolerance) == 0.5
     assert options._replace(tolerance=None) == Options(
         True,
@@ -272,7 +263,7 @@ def test_output_replaces_the_file_when_complete(run: Run) -> None:
     assert sorted(p.name for p in Path().iterdir()) == ["d.pddl", "p.pddl", "report", "unsafe.plan"]
 
 
-def test_json_says_what_was_used(run: Run) -> None:
+def test_json_lists_the_inputs(run: Run) -> None:
     Path("s.safe").write_text("(define (safety s) (:extends base))")
     Path("base.safe").write_text("(define (safety base))")
     _, out, _ = run(plan("safe"), "--spec", "s.safe", "--format", "json")
@@ -287,12 +278,12 @@ def test_json_says_what_was_used(run: Run) -> None:
     assert all(len(i["sha256"]) == 64 for i in json.loads(out)["inputs"])
 
 
-def test_nothing_is_coloured_in_a_pipe(run: Run) -> None:
+def test_output_in_a_pipe_has_no_colours(run: Run) -> None:
     assert "\x1b" not in run(plan("unsafe"))[1]
     assert "\x1b[1;31m" in run(plan("unsafe"), "--color", "always")[1]
 
 
-def test_the_python_api_takes_texts(run: Run) -> None:
+def test_python_api_accepts_texts(run: Run) -> None:
     sources = [Source("mine", "(unsafe x)"), Source("other", "(safe x)")]
     results = list(audit(sources, Settings(domain="d.pddl", problem="p.pddl")))
     assert [(r.plan, r.report.headline, r.exit_code) for r in results] == [
@@ -301,11 +292,8 @@ def test_the_python_api_takes_texts(run: Run) -> None:
     ]
 
 
-def command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    script = "from plansafe.app.main import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=60, check=False, **options
-    )
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*NEW_PROCESS, *arguments], capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_version_and_help() -> None:
@@ -331,38 +319,32 @@ def test_explain() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_a_full_disk_is_no_verdict(tmp_path: Path) -> None:
+def test_full_disk_is_an_error(tmp_path: Path) -> None:
     with open("/dev/full", "w") as full:
-        script = "from plansafe.app.main import main; main()"
-        done = subprocess.run(
-            [sys.executable, "-c", script, "gone.plan"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        process = subprocess.run(
+            [*NEW_PROCESS, "gone.plan"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
-    assert done.returncode == 2
-    assert "cannot write standard output" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert process.returncode == 2
+    assert "cannot write standard output" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo terminals")
-def test_a_long_batch_on_a_terminal_shows_its_progress() -> None:
+def test_long_batch_shows_progress_on_a_terminal() -> None:
     master, slave = os.openpty()
-    script = "from plansafe.app.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", script, *["gone.plan"] * 50],
-        stdout=subprocess.PIPE,
-        stderr=slave,
-        text=True,
-        check=False,
+    process = subprocess.run(
+        [*NEW_PROCESS, *["gone.plan"] * 50], stdout=subprocess.PIPE, stderr=slave, text=True, check=False
     )
     os.close(slave)
-    shown = os.read(master, 65_536).decode()
+    progress = os.read(master, 65_536).decode()
     os.close(master)
-    assert done.returncode == 2
-    assert "/50" in shown
-    assert shown.endswith("\r\x1b[K")
-    assert "\x1b" not in done.stdout
+    assert process.returncode == 2
+    assert "/50" in progress
+    assert progress.endswith("\r\x1b[K")
+    assert "\x1b" not in process.stdout
 
 
-def test_an_interrupt_is_no_verdict(tmp_path: Path) -> None:
+def test_interrupt_has_its_own_exit_code(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "plan")
     script = "from plansafe.app.main import main; print('ready', flush=True); main()"
     process = subprocess.Popen(
@@ -385,10 +367,9 @@ def test_an_interrupt_is_no_verdict(tmp_path: Path) -> None:
     assert err == "\ninterrupted\n"
 
 
-def test_a_closed_pipe_is_no_verdict_and_no_noise() -> None:
-    script = "from plansafe.app.main import main; main()"
+def test_closed_pipe_has_its_own_exit_code_and_no_message() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", script, *["gone.plan"] * 3000], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*NEW_PROCESS, *["gone.plan"] * 3000], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     assert process.stderr is not None
@@ -398,18 +379,18 @@ def test_a_closed_pipe_is_no_verdict_and_no_noise() -> None:
     process.stderr.close()
 
 
-def test_a_condition_that_takes_for_ever_ends_with_the_time_limit(tmp_path: Path) -> None:
-    """Through a process of its own: the limit is a signal."""
+def test_time_limit_ends_an_endless_condition(tmp_path: Path) -> None:
+    """In a new process, because the limit is a signal."""
     names = " ".join(f"o{i}" for i in range(60))
     facts = " ".join(f"(p o{i} o{j})" for i in range(60) for j in range(60) if (i - j) % 2 == 0)
-    # Five objects in a circle, each of other parity than the next, do not exist. To see that takes millions of tests.
+    # No circle of five objects alternates in parity. To decide this takes millions of tests.
     circle = "(forall (?a ?b ?c ?d ?e) (or (p ?a ?b) (p ?b ?c) (p ?c ?d) (p ?d ?e) (p ?e ?a)))"
     (tmp_path / "d.pddl").write_text(f"(define (domain h) (:predicates (p ?x ?y)) (:action a :precondition {circle}))")
     (tmp_path / "p.pddl").write_text(f"(define (problem q) (:domain h) (:objects {names}) (:init {facts}) (:goal ()))")
     (tmp_path / "x.plan").write_text("(a)")
     flags = ["--domain", "d.pddl", "--problem", "p.pddl", "--time-limit", "0.5", "--format", "concise"]
     command = [sys.executable, "-m", "plansafe.app.main", "x.plan", *flags]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
-    assert done.returncode == 3
-    assert "SC502" in done.stdout
-    assert "UNKNOWN" in done.stdout
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    assert process.returncode == 3
+    assert "SC502" in process.stdout
+    assert "UNKNOWN" in process.stdout

@@ -1,4 +1,4 @@
-"""Without any rule nothing is said about safety, in any format, and ``--gate`` lets no plan pass."""
+"""Test that without rules no format reports a plan as safe, and that ``--gate`` refuses all plans."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import run_app
 
-from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Settings
 
@@ -31,17 +31,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     Path("work.plan").write_text("(work)\n")
     Path("failing.plan").write_text("(never)\n(work)\n")
 
-    def call(*arguments: str) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as stop:
-            app([*arguments, *FILES, "--memory-limit", "0"], prog_name="safecheck")
-        return int(stop.value.code or 0), capsys.readouterr().out
-
-    return call
+    return lambda *arguments: run_app(capsys, *arguments, *FILES, "--memory-limit", "0")[:2]
 
 
 @pytest.mark.parametrize("form", ["full", "concise", "sarif"])
 @pytest.mark.parametrize("plan", ["work.plan", "failing.plan"])
-def test_no_format_calls_a_plan_safe(run: Run, form: str, plan: str) -> None:
+def test_no_format_reports_a_plan_as_safe(run: Run, form: str, plan: str) -> None:
     _, out = run(plan, "--format", form)
     assert "safe: not checked, no rules" in out
     assert "safe ALL" not in out
@@ -49,13 +44,13 @@ def test_no_format_calls_a_plan_safe(run: Run, form: str, plan: str) -> None:
 
 @pytest.mark.parametrize("plan", ["work.plan", "failing.plan"])
 def test_json(run: Run, plan: str) -> None:
-    found = json.loads(run(plan, "--format", "json")[1])
-    assert found["safe"] is None
-    assert found["rules_checked"] == 0
-    assert all(reading["safe"] is None for reading in found["readings"])
+    report = json.loads(run(plan, "--format", "json")[1])
+    assert report["safe"] is None
+    assert report["rules_checked"] == 0
+    assert all(reading["safe"] is None for reading in report["readings"])
 
 
-def test_the_gate_is_closed_without_rules(run: Run) -> None:
+def test_gate_refuses_plans_without_rules(run: Run) -> None:
     code, out = run("work.plan", "--gate")
     assert code == 2
     assert "error[SC620]" in out
@@ -65,7 +60,7 @@ def test_the_gate_is_closed_without_rules(run: Run) -> None:
 
 
 @pytest.mark.parametrize("command", ["repair", "diagnose"])
-def test_nor_is_a_repair_called_safe(run: Run, command: str) -> None:
+def test_repair_is_not_reported_as_safe(run: Run, command: str) -> None:
     code, out = run(command, "failing.plan", "--gate")
     assert code == 2
     assert "error[SC620]" in out
@@ -77,16 +72,16 @@ def test_constraints_are_rules(run: Run) -> None:
     Path("problem.pddl").write_text(PROBLEM.format("(:constraints (always (not (on))))"))
     code, out = run("work.plan", "--gate", "--format", "json")
     assert code == 0
-    found: dict[str, Any] = json.loads(out)
-    assert (found["safe"], found["rules_checked"]) == ("ALL", 1)
+    report: dict[str, Any] = json.loads(out)
+    assert (report["safe"], report["rules_checked"]) == ("ALL", 1)
 
 
 def test_rules_with_nothing_to_check_stay_valid(run: Run) -> None:
     Path("s.safe").write_text(IDLE)
     code, out = run("work.plan", "--spec", "s.safe", "--gate", "--format", "json")
     assert code == 0
-    found = json.loads(out)
-    assert (found["headline"], found["safe"], found["rules_checked"]) == ("VALID", "ALL", 0)
+    report = json.loads(out)
+    assert (report["headline"], report["safe"], report["rules_checked"]) == ("VALID", "ALL", 0)
     assert run("work.plan", "--spec", "s.safe", "--require-rules")[0] == 2
 
 
@@ -123,19 +118,19 @@ def test_a_single_rule_that_cannot_apply(inapplicable: Run) -> None:
 def test_json_if_no_rule_can_apply(inapplicable: Run) -> None:
     code, out = inapplicable("work.plan", "--format", "json")
     assert code == 0
-    found = json.loads(out)
-    assert (found["headline"], found["safe"], found["rules_checked"]) == ("VALID", None, 0)
-    assert [rule["status"] for rule in found["rules"]] == ["never applied", "not applicable"]
-    assert "applicable" not in found["rules"][0]
+    report = json.loads(out)
+    assert (report["headline"], report["safe"], report["rules_checked"]) == ("VALID", None, 0)
+    assert [rule["status"] for rule in report["rules"]] == ["never applied", "not applicable"]
+    assert "applicable" not in report["rules"][0]
 
 
 def test_safety_of_ill_formed_plans_is_not_checked_if_no_rule_can_apply(inapplicable: Run) -> None:
     Path("work.plan").write_text("(wrok)\n")
-    found = json.loads(inapplicable("work.plan", "--format", "json")[1])
-    assert (found["headline"], found["safe"]) == ("INVALID", None)
+    report = json.loads(inapplicable("work.plan", "--format", "json")[1])
+    assert (report["headline"], report["safe"]) == ("INVALID", None)
 
 
-def test_rules_that_cannot_apply_are_no_rules_for_the_gate(inapplicable: Run) -> None:
+def test_gate_ignores_rules_that_cannot_apply(inapplicable: Run) -> None:
     code, out = inapplicable("work.plan", "--gate")
     assert code == 2
     assert "error[SC620]: none of 2 rules can apply to this task" in out
@@ -145,7 +140,7 @@ def test_rules_that_cannot_apply_are_no_rules_for_the_gate(inapplicable: Run) ->
 
 
 @pytest.mark.parametrize("command", ["repair", "diagnose"])
-def test_nor_is_a_repair_safe_if_no_rule_can_apply(inapplicable: Run, command: str) -> None:
+def test_repair_is_not_reported_as_safe_if_no_rule_can_apply(inapplicable: Run, command: str) -> None:
     code, out = inapplicable(command, "failing.plan", "--gate")
     assert code == 2
     assert "error[SC620]: none of 2 rules can apply to this task" in out
@@ -157,8 +152,8 @@ def test_one_applicable_rule_is_enough(inapplicable: Run) -> None:
     Path("s.safe").write_text(INAPPLICABLE.format("(:process off :forbid (on))"))
     code, out = inapplicable("work.plan", "--gate", "--format", "json")
     assert code == 0
-    found = json.loads(out)
-    assert (found["headline"], found["safe"], found["rules_checked"]) == ("SAFE", "ALL", 1)
+    report = json.loads(out)
+    assert (report["headline"], report["safe"], report["rules_checked"]) == ("SAFE", "ALL", 1)
 
 
 def test_safety_is_not_checked_in_many_worlds_if_no_rule_can_apply(inapplicable: Run) -> None:
@@ -169,10 +164,10 @@ def test_safety_is_not_checked_in_many_worlds_if_no_rule_can_apply(inapplicable:
     assert inapplicable("work.plan", "--gate")[0] == 2
 
 
-def test_what_was_not_judged_is_unknown(run: Run) -> None:
+def test_unreadable_task_is_unknown(run: Run) -> None:
     Path("problem.pddl").write_text("(define")
-    found = json.loads(run("work.plan", "--format", "json")[1])
-    assert (found["headline"], found["safe"]) == (None, "UNKNOWN")
+    report = json.loads(run("work.plan", "--format", "json")[1])
+    assert (report["headline"], report["safe"]) == (None, "UNKNOWN")
 
 
 def test_from_python(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""Plain command lines are read as the whole command line reads them, without what that costs."""
+"""Test that simple command lines are parsed without Typer, with the same result."""
 
 from __future__ import annotations
 
@@ -53,47 +53,47 @@ PROJECT = '[tool.safecheck]\ndomain = "d.pddl"\nspecifications = ["household"]\n
 
 
 def audits(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> tuple[list[object], list[object]]:
-    """What is audited, by way of Typer and without it; nothing by the latter where it gives up."""
+    """Return the audits with Typer and without it (no audit if the simple parser refuses)."""
     calls: list[object] = []
 
-    def audit_plans(plans, settings, *rest):  # type: ignore[no-untyped-def]
+    def audit_plans(plans, settings, *arguments):  # type: ignore[no-untyped-def]
         source = settings.project and settings.project.source.text
         settings = settings._replace(project=settings.project and settings.project._replace(source=source))
-        calls.append((plans, settings, *rest))
+        calls.append((plans, settings, *arguments))
         return 0
 
     monkeypatch.setattr(audit_module, "audit_plans", audit_plans)
     with pytest.raises(SystemExit):
         app(arguments, prog_name="safecheck")
-    whole = list(calls)
+    with_typer = list(calls)
     calls.clear()
     options = main.plain_audit(arguments)
     if options is not None:
         audit_module.audit.run(options)
-    return whole, list(calls)
+    return with_typer, list(calls)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("project", ["", PROJECT])
-def test_plain_command_lines_mean_the_same(
+def test_simple_command_lines_have_the_same_meaning(
     project: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(audit_module, "limit_memory", lambda mebibytes: None)
     (tmp_path / "pyproject.toml").write_text(project)
-    rnd = random.Random(11)
-    alike = 0
+    rng = random.Random(11)
+    equal_audits = 0
     for _ in range(60):
-        parts = rnd.choices(PARTS[:17], k=rnd.randint(1, 5)) + rnd.choices(PARTS, k=rnd.randint(0, 1))
-        arguments = [word for part in rnd.sample(parts, len(parts)) for word in part.split()]
-        whole, own = audits(monkeypatch, arguments)
-        assert not own or own == whole, arguments
-        alike += bool(own)
-    assert alike >= 10
+        parts = rng.choices(PARTS[:17], k=rng.randint(1, 5)) + rng.choices(PARTS, k=rng.randint(0, 1))
+        arguments = [word for part in rng.sample(parts, len(parts)) for word in part.split()]
+        with_typer, without_typer = audits(monkeypatch, arguments)
+        assert not without_typer or without_typer == with_typer, arguments
+        equal_audits += bool(without_typer)
+    assert equal_audits >= 10
     capsys.readouterr()
 
 
-def test_a_mistake_in_the_project_file_is_told(
+def test_mistake_in_the_project_file_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -109,12 +109,12 @@ def test_a_mistake_in_the_project_file_is_told(
     assert "domian" in capsys.readouterr().err
 
 
-def test_a_plain_audit_does_without_typer(root: Path) -> None:
+def test_simple_audit_does_not_import_typer(root: Path) -> None:
     script = (
         "import os, sys\nfrom plansafe.app import main\n"
         "os._exit = lambda code: print(code, *sys.modules, file=sys.stderr)\nmain.main()"
     )
     plan = str(root / "examples" / "breakfast" / "tea-and-apple.plan")
-    done = subprocess.run([sys.executable, "-c", script, plan], capture_output=True, text=True, check=False)
-    code, *modules = done.stderr.split()
+    process = subprocess.run([sys.executable, "-c", script, plan], capture_output=True, text=True, check=False)
+    code, *modules = process.stderr.split()
     assert (code, "typer" in modules, "plansafe.verifier.api" in modules) == ("0", False, True)

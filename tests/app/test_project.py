@@ -1,17 +1,16 @@
-"""The project file: where it is found, what it says, what wins over it; ``init`` and ``--show-config``."""
+"""Test the project file: its location, keys and precedence; ``init`` and ``--show-config``."""
 
 from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import Run, run_app
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.interfaces.cli.init import project_text
 from plansafe.app.options.shared import project_options
 from plansafe.app.project.project_file import BadProject, find_project
@@ -19,7 +18,6 @@ from plansafe.app.session.audit import audit
 from plansafe.app.session.configuration import COPIED_KEYS
 from plansafe.app.session.model import Settings
 
-Run = Callable[..., tuple[int, str, str]]
 DOMAIN = """(define (domain tidy)
   (:predicates (on) (done))
   (:action work :effect (and (on) (done)))
@@ -30,7 +28,7 @@ RULES = "(define (safety {}) (:domain tidy) (:termination off :forbid (on)))"
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command line in a folder with two plans, one of them unsafe, and all that they need."""
+    """Run the command line in a folder with a safe and an unsafe plan and their files."""
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.chdir(home)
@@ -43,13 +41,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     Path("plans/safe.plan").write_text("(work)\n(rest)\n")
     Path("plans/unsafe.plan").write_text("(work)\n")
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app([*arguments, *(() if "init" in arguments else ("--memory-limit", "0"))], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
+    return lambda *arguments: run_app(capsys, *arguments, *(() if "init" in arguments else ("--memory-limit", "0")))
 
 
 def project(text: str = "", name: str = "safecheck.toml") -> None:
@@ -60,7 +52,7 @@ def project(text: str = "", name: str = "safecheck.toml") -> None:
 
 
 @pytest.mark.parametrize("gate", [(), ("--gate",)])
-def test_every_plan_gets_its_own_problem(run: Run, gate: tuple[str, ...]) -> None:
+def test_each_plan_has_its_own_problem(run: Run, gate: tuple[str, ...]) -> None:
     project()
     code, out, _ = run("plans", "--format", "json", *gate)
     assert code == 1
@@ -76,7 +68,7 @@ def test_every_plan_gets_its_own_problem(run: Run, gate: tuple[str, ...]) -> Non
     assert all(len(i["sha256"]) == 64 for i in safe["inputs"])
 
 
-def test_it_is_read_from_above_and_never_from_below(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_file_is_found_in_folders_above(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     project()
     project('specifications = []\nformat = "json"\n', "plans/safecheck.toml")
     assert run("plans/unsafe.plan")[0] == 1
@@ -91,16 +83,16 @@ def test_pyproject(run: Run) -> None:
     project('[project]\nname = "safecheck-rules"\n', "pyproject.toml")
     assert find_project() is None
     project('[tool.other]\nx = 1\n[tool.safecheck]\nformat = "concise"\n', "pyproject.toml")
-    found = find_project()
-    assert found is not None
-    assert (found.path, found.format, found.line("format")) == ("pyproject.toml", "concise", 4)
+    project_file = find_project()
+    assert project_file is not None
+    assert (project_file.path, project_file.format, project_file.line("format")) == ("pyproject.toml", "concise", 4)
     project()
     nearer = find_project()
     assert nearer is not None
     assert nearer.path == "safecheck.toml"
 
 
-def test_flags_win(run: Run) -> None:
+def test_flags_override_the_project_file(run: Run) -> None:
     project()
     assert run("plans/unsafe.plan", "--problem", "problems/safe.pddl")[0] == 1
     assert run("plans/unsafe.plan", "--no-default-spec")[0] == 0
@@ -116,25 +108,25 @@ def test_flags_win(run: Run) -> None:
     assert run("plans/unsafe.plan", *flags, "--blame", "introduced", "--format", "json")[0] == 1
 
 
-def test_it_wins_over_what_a_plan_says(run: Run) -> None:
+def test_project_file_overrides_comments_of_the_plan(run: Run) -> None:
     project()
     Path("plans/other.pddl").write_text(DOMAIN.replace("tidy", "other"))
     Path("plans/unsafe.plan").write_text("; domain: other.pddl\n(work)\n")
     assert "model/domain.pddl  (safecheck.toml)" in run("plans/unsafe.plan")[1]
 
 
-def test_values_that_are_no_files(run: Run) -> None:
+def test_values_other_than_files(run: Run) -> None:
     project('format = "json"\nblame = ["worsened"]\n[limits]\ntime = 7.5\nfindings = 3\ninstances = 99\n')
     flags = ("--domain", "model/domain.pddl", "--problem", "problems/unsafe.pddl")
-    found = json.loads(run("plans/unsafe.plan", *flags)[1])
-    assert found["limits"] == {
+    report = json.loads(run("plans/unsafe.plan", *flags)[1])
+    assert report["limits"] == {
         "tolerance": "0.001",
         "time_s": 7.5,
         "max_findings": 3,
         "max_instances": 99,
         "reached": [],
     }
-    assert any("worsened" in text for text in found["assumptions"])
+    assert any("worsened" in text for text in report["assumptions"])
     assert json.loads(run("plans/unsafe.plan", *flags, "--time-limit", "9")[1])["limits"]["time_s"] == 9
     for command in ("repair", "diagnose"):
         assert json.loads(run(command, "plans/unsafe.plan", *flags)[1])["report"]["headline"] == "UNSAFE"
@@ -143,14 +135,14 @@ def test_values_that_are_no_files(run: Run) -> None:
 
 
 @pytest.mark.parametrize("command", ["repair", "diagnose"])
-def test_repairs_use_it(run: Run, command: str) -> None:
+def test_repairs_use_the_project_file(run: Run, command: str) -> None:
     project()
     code, out, _ = run(command, "plans/unsafe.plan")
     assert code == 1
     assert "model/rules.safe  (safecheck.toml)" in out
 
 
-def test_lint_uses_it(run: Run) -> None:
+def test_lint_uses_the_project_file(run: Run) -> None:
     pytest.importorskip("pysat", reason="the linter needs a solver")
     project()
     code, out, _ = run("lint", "--format", "json")
@@ -160,7 +152,7 @@ def test_lint_uses_it(run: Run) -> None:
     assert [f["path"] for f in files if f["role"] == "problem"] == ["problems/safe.pddl", "problems/unsafe.pddl"]
 
 
-def test_a_missing_problem_says_who_named_it(run: Run) -> None:
+def test_missing_problem_is_reported_with_its_key(run: Run) -> None:
     project()
     Path("plans/new.plan").write_text("(work)\n")
     code, out, _ = run("plans/new.plan")
@@ -188,7 +180,7 @@ def test_a_name_is_a_file_of_the_project_or_shipped(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "said"),
+    ("text", "place", "message"),
     [
         ('domian = "x"', "1:1", "did you mean `domain`?"),
         ('a = 1\nspecs = ["x"]', "2:1", "did you mean `specifications`?"),
@@ -211,16 +203,16 @@ def test_a_name_is_a_file_of_the_project_or_shipped(run: Run) -> None:
         ("= 3", "1:1", "is not TOML"),
     ],
 )
-def test_mistakes(run: Run, text: str, place: str, said: str) -> None:
+def test_mistakes(run: Run, text: str, place: str, message: str) -> None:
     project(text)
     code, out, err = run("plans/safe.plan")
     assert (code, out) == (2, "")
     assert "error[SC622]" in err
     assert f"safecheck.toml:{place}" in err
-    assert said in err
+    assert message in err
 
 
-def test_all_mistakes_are_told_at_once(run: Run) -> None:
+def test_all_mistakes_are_reported_together(run: Run) -> None:
     project('domian = "x"\nformat = 3\n')
     assert run("plans/safe.plan")[2].count("error[SC622]") == 2
 
@@ -230,19 +222,19 @@ def test_any_text_is_a_project_file_or_refused(tmp_path_factory: pytest.TempPath
     folder = tmp_path_factory.mktemp("any")
     (folder / "safecheck.toml").write_bytes(text.encode("utf-8", "surrogatepass"))
     try:
-        found = find_project(str(folder))
-        assert found is not None
-    except BadProject as bad:
-        assert all(d.code == "SC622" and d.labels for d in bad.diagnostics)
+        project_file = find_project(str(folder))
+        assert project_file is not None
+    except BadProject as error:
+        assert all(d.code == "SC622" and d.labels for d in error.diagnostics)
 
 
-def test_from_python_nothing_is_looked_for(run: Run) -> None:
+def test_python_api_does_not_search_for_a_project_file(run: Run) -> None:
     project()
-    (alone,) = audit(["plans/safe.plan"])
-    assert alone.report.headline is None
-    (found,) = audit(["plans/safe.plan"], Settings(project=find_project()))
-    assert found.report.headline is not None
-    assert found.report.headline.value == "SAFE"
+    (unconfigured,) = audit(["plans/safe.plan"])
+    assert unconfigured.report.headline is None
+    (configured,) = audit(["plans/safe.plan"], Settings(project=find_project()))
+    assert configured.report.headline is not None
+    assert configured.report.headline.value == "SAFE"
 
 
 # -- a world
@@ -258,13 +250,13 @@ def test_a_world_with_a_scene_for_each_plan(run: Run, root: Path) -> None:
     Path("scripts/milk.txt").write_bytes((home / "warm-milk.txt").read_bytes())
     code, out, _ = run("scripts", "--format", "json")
     assert code == 1
-    (found,) = [json.loads(line) for line in out.splitlines()]
-    assert ("scene", "scenes/milk.json") in [(i["role"], i["path"]) for i in found["inputs"]]
-    assert found["inputs"][1]["role"] == "project"
-    assert run("repair", "scripts/milk.txt", "--from", "text")[0] == 2  # that is another kind of plan
+    (report,) = [json.loads(line) for line in out.splitlines()]
+    assert ("scene", "scenes/milk.json") in [(i["role"], i["path"]) for i in report["inputs"]]
+    assert report["inputs"][1]["role"] == "project"
+    assert run("repair", "scripts/milk.txt", "--from", "text")[0] == 2  # scripts are not loose text
 
 
-def test_another_world_sets_aside_what_the_file_says_of_its_own(run: Run, root: Path) -> None:
+def test_option_for_another_world_disables_the_project_s_files(run: Run, root: Path) -> None:
     project()
     scene, script = root / "examples/virtualhome/home.json", root / "examples/virtualhome/warm-milk.txt"
     out = run(str(script), "--world", "virtualhome", "--scene", str(scene))[1]
@@ -275,12 +267,12 @@ def test_another_world_sets_aside_what_the_file_says_of_its_own(run: Run, root: 
 # -- init and --show-config
 
 
-def test_init_finds_what_is_there(run: Run) -> None:
+def test_init_finds_the_files(run: Run) -> None:
     code, out, _ = run("init")
     assert code == 0
     assert 'problem = "problems/{stem}.pddl"' in out
-    found = tomllib.loads(Path("safecheck.toml").read_text())
-    assert found == {
+    contents = tomllib.loads(Path("safecheck.toml").read_text())
+    assert contents == {
         "domain": "model/domain.pddl",
         "problem": "problems/{stem}.pddl",
         "specifications": ["model/rules.safe"],
@@ -288,7 +280,7 @@ def test_init_finds_what_is_there(run: Run) -> None:
     assert run("plans")[0] == 1
 
 
-def test_init_never_writes_over_a_project_file(run: Run) -> None:
+def test_init_does_not_overwrite_a_project_file(run: Run) -> None:
     project('format = "json"\n')
     assert run("init")[0] == 2
     assert "error[SC623]" in run("init")[2]
@@ -302,7 +294,7 @@ def test_init_never_writes_over_a_project_file(run: Run) -> None:
     assert not Path("elsewhere.toml").exists()
 
 
-def test_init_of_a_shipped_domain_and_of_nothing(run: Run) -> None:
+def test_init_with_a_shipped_domain_or_an_empty_folder(run: Run) -> None:
     Path("a").mkdir()
     Path("a/p.pddl").write_text(PROBLEM.replace("tidy", "household").format("(and)"))
     assert run("init", "a")[0] == 0
@@ -314,7 +306,7 @@ def test_init_of_a_shipped_domain_and_of_nothing(run: Run) -> None:
     assert run("init", "nowhere")[0] == 2
 
 
-def test_init_guesses_nothing(run: Run) -> None:
+def test_init_omits_ambiguous_files(run: Run) -> None:
     Path("model/second.pddl").write_text(DOMAIN.replace("tidy", "other"))
     Path("problems/second.pddl").write_text(PROBLEM.replace("tidy", "other").format("(done)"))
     Path("plans/third.plan").write_text("(work)")
@@ -323,15 +315,15 @@ def test_init_guesses_nothing(run: Run) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=20))
-def test_what_init_writes_can_be_read(name: str) -> None:
+def test_project_file_of_init_is_readable(name: str) -> None:
     from plansafe.app.interfaces.cli.init import _can_be_written, _ProjectPart
     from plansafe.app.project.file_kinds import Heading, Kind
 
     if not _can_be_written(name):
         return
     files = [_ProjectPart(name, Heading(Kind.DOMAIN, "d")), _ProjectPart(name, Heading(Kind.PROBLEM, "p", "d"))]
-    read = tomllib.loads(project_text([*files, _ProjectPart(name, Heading(Kind.SAFETY, "s", "d"))]))
-    assert read == {"domain": name, "problem": name, "specifications": [name]}
+    parsed = tomllib.loads(project_text([*files, _ProjectPart(name, Heading(Kind.SAFETY, "s", "d"))]))
+    assert parsed == {"domain": name, "problem": name, "specifications": [name]}
 
 
 def test_show_config(run: Run) -> None:
@@ -346,8 +338,8 @@ def test_show_config(run: Run) -> None:
     assert ["limits.time", "5", "s", "safecheck.toml:5"] in rows
     assert ["limits.findings", "100", "default"] in rows
     assert ["problem", "problems/safe.pddl", "safecheck.toml:", "problems/{stem}.pddl"] in rows
-    shown = run("--show-config", "plans", "--spec", "model/rules.safe")[1]
-    assert [line for line in shown.splitlines() if line.startswith("plan ")] == [
+    listing = run("--show-config", "plans", "--spec", "model/rules.safe")[1]
+    assert [line for line in listing.splitlines() if line.startswith("plan ")] == [
         "plan plans/safe.plan",
         "plan plans/unsafe.plan",
     ]
@@ -356,14 +348,14 @@ def test_show_config(run: Run) -> None:
     assert "project file: none" in run("--show-config", "--no-project")[1]
 
 
-def test_a_plan_is_still_wanted(run: Run) -> None:
+def test_commands_need_a_plan(run: Run) -> None:
     for command in ("audit", "repair", "diagnose"):
         code, _, err = run(command)
         assert code == 2
         assert "Missing argument" in err
 
 
-def test_every_key_of_the_project_file_is_shown_and_reaches_the_settings(run: Run) -> None:
+def test_keys_of_the_project_file_are_shown_and_copied_to_the_settings(run: Run) -> None:
     _, out, _ = run("--show-config")
     assert not [key for key in project_options() if f"\n  {key} " not in out]
     handled_separately = {"domain", "problem", "specifications", "world", "scene", "goal", "format", "limits.memory"}

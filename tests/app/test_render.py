@@ -1,4 +1,4 @@
-"""Rendered texts: golden files, and what untrusted input may not do to a terminal."""
+"""Test rendered reports: golden files, excerpts, and untrusted text on a terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_golden_color(golden: Golden, unsafe: Result) -> None:
     golden("full-color.txt", rendered("full", unsafe, color=True))
 
 
-def test_formats_are_all_known() -> None:
+def test_all_formats_have_a_renderer() -> None:
     for form in FORMATS:
         assert renderer(form, Settings(), Style(False))
     with pytest.raises(ValueError, match="no such format"):
@@ -47,8 +47,8 @@ def test_formats_are_all_known() -> None:
 
 def excerpt_of(text: str, *labels: tuple[int, int, str, bool]) -> str:
     source = Source("x", text)
-    made = [Label("x", Span(a, b), what, primary) for a, b, what, primary in labels]
-    return "\n".join(excerpt(made, {"x": source}, 1, PLAIN))
+    source_labels = [Label("x", Span(a, b), text_of_label, primary) for a, b, text_of_label, primary in labels]
+    return "\n".join(excerpt(source_labels, {"x": source}, 1, PLAIN))
 
 
 def test_tabs_are_expanded() -> None:
@@ -75,15 +75,15 @@ def test_several_labels_on_one_line() -> None:
     ]
 
 
-def test_a_span_over_several_lines_says_where_it_ends() -> None:
+def test_span_over_several_lines_names_its_last_line() -> None:
     assert excerpt_of("(go\n a\n b)", (0, 9, "open", True)).splitlines()[2:] == [
         "1 | (go",
         "  | ^^^ open (up to line 3)",
     ]
 
 
-def test_a_step_in_json_is_shown_by_what_it_says() -> None:
-    """The place is that of the step; the line that is shown is not a mere bracket."""
+def test_step_in_json_is_shown_by_its_content() -> None:
+    """The excerpt starts at the step and shows a line with content, not a bracket."""
     source = Source("plan.json", '[\n  {\n    "action": "OPEN",\n    "object": "jar_1"\n  }\n]\n')
     label = Label("plan.json", Span(source.text.index("{"), source.text.index("}") + 1), "here")
     lines = excerpt([label], {"plan.json": source}, 1, PLAIN)
@@ -128,8 +128,8 @@ def test_long_lines_are_cut_around_the_mark(start: int, size: int, text: str) ->
 
 def test_a_long_line_shows_the_marked_part() -> None:
     text = excerpt_of("x" * 500 + "(bad)" + "y" * 500, (500, 505, "here", True))
-    shown, marks = text.splitlines()[2:]
-    assert shown[marks.index("^") :].startswith("(bad)")
+    line, marks = text.splitlines()[2:]
+    assert line[marks.index("^") :].startswith("(bad)")
 
 
 NASTY = "\x1b[31m\x07\x9b2J\u202e\u2028\udc80\r\b"
@@ -137,14 +137,14 @@ NASTY = "\x1b[31m\x07\x9b2J\u202e\u2028\udc80\r\b"
 
 @given(st.text(st.one_of(st.characters(), st.sampled_from(NASTY)), max_size=60))
 def test_visible_text_has_no_controls(text: str) -> None:
-    shown = visible(text)
-    assert len(shown) == len(text)
-    assert not any(c in shown for c in map(chr, [*range(32), *range(0x7F, 0xA0), 0x202E, 0x2028, 0x2029]))
-    shown.encode()
+    escaped = visible(text)
+    assert len(escaped) == len(text)
+    assert not any(c in escaped for c in map(chr, [*range(32), *range(0x7F, 0xA0), 0x202E, 0x2028, 0x2029]))
+    escaped.encode()
 
 
 @pytest.mark.parametrize("form", ["full", "concise"])
-def test_untrusted_text_cannot_drive_the_terminal(form: str) -> None:
+def test_untrusted_text_cannot_control_the_terminal(form: str) -> None:
     source = Source(f"plan{NASTY}.pddl", f"(go {NASTY})\n")
     diagnostic = Diagnostic("SC401", f"unknown {NASTY}", (Label(source.name, Span(1, 8), NASTY),), (NASTY,), NASTY)
     inputs = (Input("plan", source.name, "given", source), Input("domain", NASTY, NASTY, source))
@@ -157,11 +157,11 @@ def test_untrusted_text_cannot_drive_the_terminal(form: str) -> None:
 
 def test_json_fits_its_schema(unsafe: Result, invalid: Result, unread: Result, passing: Result) -> None:
     bug = Result("p", make_unchecked_report("p", Diagnostic("SC900", "internal error")), (), {}, "Traceback ..")
-    objects = json_lines(rendered("json", unsafe, invalid, unread, passing, bug), "report-1")
-    assert [found["exit_code"] for found in objects] == [1, 1, 2, 0, 4]
+    documents = json_lines(rendered("json", unsafe, invalid, unread, passing, bug), "report-1")
+    assert [document["exit_code"] for document in documents] == [1, 1, 2, 0, 4]
 
 
-def test_json_is_valid_unicode_whatever_the_bytes() -> None:
+def test_json_is_valid_unicode_for_any_bytes() -> None:
     name = b"caf\xe9-\xf0\x9f\x8d\xb3".decode("utf-8", "surrogateescape")
     text = rendered("json", Result(name, make_unchecked_report(name, Diagnostic("SC601", f"no {name}")), (), {}))
     assert text.isascii()

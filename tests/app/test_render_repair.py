@@ -1,4 +1,4 @@
-"""Rendered repairs and diagnoses: golden files from hand-made values, the schema, and the words for places."""
+"""Test rendered repairs and diagnoses: golden files, the schema, sentences about positions."""
 
 from __future__ import annotations
 
@@ -27,24 +27,32 @@ SAFE = Report("plan.pddl", Headline.SAFE, Worlds.ALL, Worlds.ALL, Worlds.ALL, 11
 ORIGINAL = tuple(f"(step-{n} robot)" for n in range(1, 12))
 
 
-def kept(*numbers: int) -> list[tuple[int, str]]:
+def original(*numbers: int) -> list[tuple[int, str]]:
     return [(n, ORIGINAL[n - 1]) for n in numbers]
 
 
-def made(new: list[tuple[int, str]], *edits: Edit, cost: int | Fraction = 1) -> Repair:
+def make_repair(new: list[tuple[int, str]], *edits: Edit, cost: int | Fraction = 1) -> Repair:
     return Repair(tuple([s for _, s in new]), tuple([n for n, _ in new]), edits, cost, SAFE)
 
 
-INSERTION = made(
-    [*kept(*range(1, 6)), (0, "(turn-off robot stove)"), *kept(*range(6, 12))],
+INSERTION = make_repair(
+    [*original(*range(1, 6)), (0, "(turn-off robot stove)"), *original(*range(6, 12))],
     Edit(EditKind.INSERT, 0, 6, "", "(turn-off robot stove)", "keeps rule `stove-attended` at step 6", 4, 6),
 )
-DELETION = made(
-    kept(*range(1, 4), *range(5, 12)),
+DELETION = make_repair(
+    original(*range(1, 4), *range(5, 12)),
     Edit(EditKind.DELETE, 4, 0, ORIGINAL[3], "", "threatens `(clean cup)`, for step 7"),
 )
-MIXED = made(
-    [(3, ORIGINAL[2]), *kept(1, 2), *kept(4, 5), (6, "(fill robot pan)"), *kept(7), *kept(9, 10, 11), (0, "(rest)")],
+MIXED = make_repair(
+    [
+        (3, ORIGINAL[2]),
+        *original(1, 2),
+        *original(4, 5),
+        (6, "(fill robot pan)"),
+        *original(7),
+        *original(9, 10, 11),
+        (0, "(rest)"),
+    ],
     Edit(EditKind.MOVE, 3, 1, ORIGINAL[2], ORIGINAL[2], "gives `(open fridge)` to step 1"),
     Edit(EditKind.SUBSTITUTE, 6, 6, ORIGINAL[5], "(fill robot pan)", "gives `(full pan)` to the goal"),
     Edit(EditKind.DELETE, 8, 0, ORIGINAL[7], "", "is not needed"),
@@ -112,7 +120,7 @@ def test_exit_codes(examined: list[Examined]) -> None:
     assert [e.exit_code for e in examined] == [0, 0, 1, 3, 0, 2]
 
 
-def test_every_step_of_both_plans_is_listed_once_and_in_order() -> None:
+def test_steps_of_both_plans_are_listed_once_and_in_order() -> None:
     for repair in (INSERTION, DELETION, MIXED):
         rows = lines(ORIGINAL, repair)
         assert [row.new for row in rows if row.new] == list(range(1, len(repair.steps) + 1))
@@ -127,13 +135,13 @@ def test_sentences() -> None:
         "move step 3, (step-3 robot), before step 1; replace step 6 by (fill robot pan); "
         "delete step 8, (step-8 robot); insert (rest) after step 11"
     )
-    assert sentence((), made([(0, "(rest)")], Edit(EditKind.INSERT, 0, 1, "", "(rest)"))) == (
+    assert sentence((), make_repair([(0, "(rest)")], Edit(EditKind.INSERT, 0, 1, "", "(rest)"))) == (
         "insert (rest) into the empty plan"
     )
 
 
 @pytest.mark.parametrize(
-    ("earliest", "latest", "said"),
+    ("earliest", "latest", "range_text"),
     [
         (0, 0, None),
         (6, 6, None),
@@ -143,10 +151,10 @@ def test_sentences() -> None:
         (1, 12, "in the plan"),
     ],
 )
-def test_ranges_of_places(earliest: int, latest: int, said: str | None) -> None:
+def test_ranges_of_positions(earliest: int, latest: int, range_text: str | None) -> None:
     repair = INSERTION._replace(edits=(INSERTION.edits[0]._replace(reason="", earliest=earliest, latest=latest),))
     remarks = [remark for row in lines(ORIGINAL, repair) for remark in row.remarks]
-    assert remarks == ([] if said is None else [f"it may stand anywhere {said}"])
+    assert remarks == ([] if range_text is None else [f"it may stand anywhere {range_text}"])
 
 
 def test_costs() -> None:
@@ -156,16 +164,16 @@ def test_costs() -> None:
 NASTY = "\x1b[31m\x07\x9b2J\u202e\udc80"
 
 
-def test_untrusted_text_cannot_drive_the_terminal(unsafe: Result) -> None:
+def test_untrusted_text_cannot_control_the_terminal(unsafe: Result) -> None:
     edit = Edit(EditKind.INSERT, 0, 1, "", NASTY, NASTY, 1, 1)
     repair = Repair((NASTY,), (0,), (edit,), 1, SAFE)
-    found = RepairResult(RepairStatus.FOUND, (repair, repair), 1, True, True)
+    repairs = RepairResult(RepairStatus.FOUND, (repair, repair), 1, True, True)
     outcome = Diagnostic("SC801", NASTY, notes=(NASTY,))
-    nasty = Examined(unsafe, (), found, (Witness(ErrorClass.MISSING, (), NASTY),), NASTY, outcome)
+    examined = Examined(unsafe, (), repairs, (Witness(ErrorClass.MISSING, (), NASTY),), NASTY, outcome)
     for changes in (True, False):
-        text = RepairRenderer(Style(False), changes).plan(nasty, NASTY)
+        text = RepairRenderer(Style(False), changes).plan(examined, NASTY)
         assert not any(ord(c) < 32 and c != "\n" for c in text)
         assert not any(c in text for c in "\x9b\u202e\udc80")
-    line = RepairJsonRenderer(Settings(), "1.0").plan(nasty, NASTY)
+    line = RepairJsonRenderer(Settings(), "1.0").plan(examined, NASTY)
     assert line.isascii()
     json.loads(line)["text"].encode()

@@ -1,4 +1,4 @@
-"""Verdicts over worlds as they are shown: golden files from hand-made reports, the schema, and the words one by one."""
+"""Test the rendering of verdicts over possible worlds: golden files, the schema, single sentences."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ def result(
     return Result(PLAN.name, report, (Input("plan", PLAN.name, "given", PLAN),), {PLAN.name: PLAN})
 
 
-def witness(about: str, *facts: ShownValue, **more: object) -> Witness:
-    outcomes = more.get("outcomes", ())
-    order, durations = more.get("order", ()), more.get("durations", ())
+def witness(about: str, *facts: ShownValue, **parts: object) -> Witness:
+    outcomes = parts.get("outcomes", ())
+    order, durations = parts.get("order", ()), parts.get("durations", ())
     return Witness(about, ShownWorld(facts, outcomes, order, durations), True)  # type: ignore[arg-type]
 
 
 CASES: dict[str, Result] = {
-    # One fact decides; there is something to ask.
+    # One fact decides, and a question settles the verdict.
     "worlds-fact": result(
         (ALL, ALL, SOME),
         Headline.UNSAFE,
@@ -113,7 +113,7 @@ CASES: dict[str, Result] = {
         ),
         finding(3, "no-metal", SOME, 0),
     ),
-    # The outcome of a step decides, whatever the facts are: nothing to ask.
+    # The outcome of a step decides for all facts: no question helps.
     "worlds-outcome": result(
         (ALL, SOME, SOME),
         Headline.INVALID,
@@ -129,7 +129,7 @@ CASES: dict[str, Result] = {
         ),
         finding(4, "no-shards", SOME, 1),
     ),
-    # Two ways to fail, in two worlds; one finding is there in all of them.
+    # Two failures in two worlds, and one finding in all worlds.
     "worlds-two": result(
         (SOME, SOME, NONE),
         Headline.INVALID,
@@ -151,7 +151,7 @@ CASES: dict[str, Result] = {
         finding(3, "no-metal", ALL, 0),
         finding(4, "no-shards", UNKNOWN, 2),
     ),
-    # The order of unordered steps, and how long one lasts.
+    # The order of unordered steps, and the duration of a step.
     "worlds-order": result(
         (SOME, ALL, ALL),
         Headline.INVALID,
@@ -191,13 +191,13 @@ CASES: dict[str, Result] = {
         ),
         limits=("time limit of 2 s",),
     ),
-    # Safe, whatever is open.
+    # Safe in all worlds.
     "worlds-safe": result(
         (ALL, ALL, ALL),
         Headline.SAFE,
         WorldsReport(1_200, 0, 3, 0, solver="constant folding"),
     ),
-    # A solver was asked for although nothing is open: no words about worlds.
+    # A solver was requested for a task with complete information: worlds are not mentioned.
     "worlds-closed": result(
         (ALL, ALL, NONE),
         Headline.UNSAFE,
@@ -207,9 +207,9 @@ CASES: dict[str, Result] = {
 }
 
 
-def rendered(form: str, one: Result, color: bool = False) -> str:
+def rendered(form: str, audit_result: Result, color: bool = False) -> str:
     view = renderer(form, Settings(), Style(color))
-    return view.plan(one) + view.end()
+    return view.plan(audit_result) + view.end()
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -222,22 +222,22 @@ def test_golden_colour(golden: Golden) -> None:
 
 
 def test_golden_json_and_its_schema(golden: Golden) -> None:
-    text = "".join([rendered("json", one) for one in CASES.values()])
+    text = "".join([rendered("json", case) for case in CASES.values()])
     assert len(json_lines(text, "report-1")) == len(CASES)
     golden("worlds-json.txt", text)
 
 
 def test_golden_sarif(golden: Golden) -> None:
     view = renderer("sarif", Settings(), Style(False))
-    for one in CASES.values():
-        view.plan(one)
+    for case in CASES.values():
+        view.plan(case)
     text = view.end()
     worlds = [r["properties"].get("worlds") for r in json.loads(text)["runs"][0]["results"]]
     assert worlds == ["SOME", "SOME", "SOME", "ALL", "UNKNOWN", "SOME", None]
     golden("worlds-sarif.txt", text)
 
 
-def test_complete_information_says_nothing_about_worlds(passing: Result) -> None:
+def test_report_with_complete_information_does_not_mention_worlds(passing: Result) -> None:
     assert "world" not in rendered("full", passing) + rendered("concise", passing) + rendered("json", passing)
     closed = CASES["worlds-closed"].report
     assert closed.worlds is not None
@@ -245,11 +245,11 @@ def test_complete_information_says_nothing_about_worlds(passing: Result) -> None
     assert scenes(closed.worlds) == []
 
 
-# -- the words
+# -- single sentences
 
 
 @pytest.mark.parametrize(
-    ("headline", "values", "said"),
+    ("headline", "values", "phrase"),
     [
         (Headline.SAFE, (ALL, ALL, ALL), "in all worlds"),
         (Headline.UNSAFE, (ALL, ALL, SOME), "in some worlds"),
@@ -259,12 +259,12 @@ def test_complete_information_says_nothing_about_worlds(passing: Result) -> None
         (Headline.UNKNOWN, (ALL, ALL, UNKNOWN), ""),
     ],
 )
-def test_where_the_headline_holds(headline: Headline, values: tuple[Worlds, Worlds, Worlds], said: str) -> None:
-    assert where(result(values, headline, WorldsReport(1, 0, 0, 1)).report) == said
+def test_where_the_headline_holds(headline: Headline, values: tuple[Worlds, Worlds, Worlds], phrase: str) -> None:
+    assert where(result(values, headline, WorldsReport(1, 0, 0, 1)).report) == phrase
     assert where(result(values, headline, None).report) == ""
 
 
-def test_equal_worlds_are_shown_once_and_numbered_if_there_are_two() -> None:
+def test_equal_worlds_are_shown_once_and_different_ones_numbered() -> None:
     worlds = CASES["worlds-two"].report.worlds
     assert worlds is not None
     assert [(s.number, s.about, s.witnesses) for s in scenes(worlds)] == [
@@ -279,22 +279,22 @@ def test_equal_worlds_are_shown_once_and_numbered_if_there_are_two() -> None:
     ]
 
 
-def test_a_cause_is_told_in_a_world_that_has_it_and_else_beside_it() -> None:
-    seen = witness("safe", METAL, WET)
-    world = scenes(WorldsReport(2, 0, 0, 2, (seen,), cause=(METAL,)))[0]
-    assert lines(world, WorldsReport(2, 0, 0, 2, (seen,), cause=(METAL,))) == [
+def test_cause_is_shown_in_its_world_or_separately() -> None:
+    unsafe_world = witness("safe", METAL, WET)
+    world = scenes(WorldsReport(2, 0, 0, 2, (unsafe_world,), cause=(METAL,)))[0]
+    assert lines(world, WorldsReport(2, 0, 0, 2, (unsafe_world,), cause=(METAL,))) == [
         "(metal cup) is true: this is enough for the plan to fail, whatever else is so",
         "also, in this world: (wet-floor kitchen) is false",
     ]
-    other = WorldsReport(2, 0, 0, 2, (seen,), cause=(ShownValue("(metal cup)", "false"),))
-    assert lines(world, other) == ["(metal cup) is true", "(wet-floor kitchen) is false"]
-    text = rendered("full", result((ALL, ALL, SOME), Headline.UNSAFE, other))
+    contrary = WorldsReport(2, 0, 0, 2, (unsafe_world,), cause=(ShownValue("(metal cup)", "false"),))
+    assert lines(world, contrary) == ["(metal cup) is true", "(wet-floor kitchen) is false"]
+    text = rendered("full", result((ALL, ALL, SOME), Headline.UNSAFE, contrary))
     assert "enough, whatever else is so: (metal cup) is false" in text
-    empty = WorldsReport(2, 0, 0, 2, (seen,), cause=())
+    empty = WorldsReport(2, 0, 0, 2, (unsafe_world,), cause=())
     assert lines(world, empty) == ["(metal cup) is true", "(wet-floor kitchen) is false"]
 
 
-def test_a_cause_is_told_once_and_promises_no_more_than_it_says() -> None:
+def test_cause_is_shown_once() -> None:
     dry = ShownValue("(wet-floor kitchen)", "true")
     two = WorldsReport(2, 0, 0, 2, (witness("safe", METAL, WET), witness("goal", METAL, dry)), cause=(METAL,))
     assert [line for scene in scenes(two) for line in lines(scene, two)] == [
@@ -303,13 +303,13 @@ def test_a_cause_is_told_once_and_promises_no_more_than_it_says() -> None:
         "(metal cup) is true",
         "(wet-floor kitchen) is true",
     ]
-    chance = two._replace(choices=1)
-    assert lines(scenes(chance)[0], chance)[0] == (
+    with_choice = two._replace(choices=1)
+    assert lines(scenes(with_choice)[0], with_choice)[0] == (
         "(metal cup) is true: this is enough for the plan to be able to fail, whatever else is so"
     )
 
 
-def test_an_order_is_a_list_with_labels_and_long_ones_are_cut() -> None:
+def test_order_is_a_numbered_list_of_limited_length() -> None:
     steps = ("b (open fridge)", "10 (take milk fridge)", "a (close fridge)")
     worlds = WorldsReport(0, 0, 0, 3, (witness("safe", order=steps),), unordered=3)
     assert lines(scenes(worlds)[0], worlds) == [
@@ -319,11 +319,11 @@ def test_an_order_is_a_list_with_labels_and_long_ones_are_cut() -> None:
         "  3  a   (close fridge)",
     ]
     worlds = worlds._replace(witnesses=(witness("safe", order=tuple([f"s{n} (go)" for n in range(100)])),))
-    shown = lines(scenes(worlds)[0], worlds)
-    assert (len(shown), shown[-1]) == (62, "  and 40 more (all with --format json)")
+    order = lines(scenes(worlds)[0], worlds)
+    assert (len(order), order[-1]) == (62, "  and 40 more (all with --format json)")
 
 
-def test_a_long_world_is_cut_and_a_long_list_of_invariants_too() -> None:
+def test_long_worlds_and_lists_of_invariants_are_cut() -> None:
     facts = [ShownValue(f"(wet place-{n})", "true") for n in range(40)]
     worlds = WorldsReport(40, 0, 0, 40, (witness("safe", *facts),), invariants=tuple([f"i{n}" for n in range(9)]))
     text = rendered("full", result((ALL, ALL, SOME), Headline.UNSAFE, worlds))
@@ -331,20 +331,20 @@ def test_a_long_world_is_cut_and_a_long_list_of_invariants_too() -> None:
     assert "(wet place-12)" not in text
     assert "  and 28 more (all with --format json)" in text
     assert "assumed: 3 more invariants (all with --format json)" in text
-    object_ = json.loads(rendered("json", result((ALL, ALL, SOME), Headline.UNSAFE, worlds)))
-    assert len(object_["worlds"]["witnesses"][0]["facts"]) == 40
+    document = json.loads(rendered("json", result((ALL, ALL, SOME), Headline.UNSAFE, worlds)))
+    assert len(document["worlds"]["witnesses"][0]["facts"]) == 40
 
 
-def test_readings_are_those_of_the_first_world() -> None:
+def test_readings_name_their_world() -> None:
     readings = (Reading("halt", 1, NONE, ALL), Reading("skip", 4, ALL, ALL))
-    for name, said in (
+    for name, place in (
         ("worlds-order", "the world above"),
         ("worlds-two", "world 1"),
         ("worlds-safe", "one of the wor"),
     ):
-        one = CASES[name]
-        failed = one._replace(report=one.report._replace(readings=readings))
-        assert f"reading skip  4 steps executed, goal ALL, safe ALL (in {said}" in rendered("full", failed)
+        case = CASES[name]
+        failed = case._replace(report=case.report._replace(readings=readings))
+        assert f"reading skip  4 steps executed, goal ALL, safe ALL (in {place}" in rendered("full", failed)
 
 
 def test_questions() -> None:
@@ -361,36 +361,36 @@ def test_questions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "text"),
     [("17/2", "8.5"), ("-7/40", "-0.175"), ("1/3", "1/3"), ("12", "12"), ("true", "true"), ("1/0", "1/0"), ("/", "/")],
 )
-def test_fractions_are_decimals_where_that_is_exact(value: str, shown: str) -> None:
+def test_fractions_are_decimals_if_exact(value: str, text: str) -> None:
     worlds = WorldsReport(0, 1, 0, 1, (witness("safe", ShownValue("(f)", value)),))
-    assert lines(scenes(worlds)[0], worlds) == [f"(f) is {shown}"]
+    assert lines(scenes(worlds)[0], worlds) == [f"(f) is {text}"]
 
 
-def test_where_nothing_can_be_asked_it_says_what_decides() -> None:
+def test_note_says_what_decides_if_no_question_helps() -> None:
     worlds = WorldsReport(0, 0, 2, 1, unordered=3)
-    some = result((ALL, ALL, SOME), Headline.UNSAFE, worlds).report
-    assert "no question helps: outcomes and orders alone decide" in notes(some)
-    none = result((ALL, ALL, NONE), Headline.UNSAFE, worlds).report
-    asked = some._replace(worlds=worlds._replace(open_facts=1))
-    assert not [line for report in (none, asked) for line in notes(report) if "question" in line]
+    unsafe_in_some = result((ALL, ALL, SOME), Headline.UNSAFE, worlds).report
+    assert "no question helps: outcomes and orders alone decide" in notes(unsafe_in_some)
+    unsafe_in_all = result((ALL, ALL, NONE), Headline.UNSAFE, worlds).report
+    with_open_fact = unsafe_in_some._replace(worlds=worlds._replace(open_facts=1))
+    assert not [line for report in (unsafe_in_all, with_open_fact) for line in notes(report) if "question" in line]
 
 
 def test_an_outcome_without_effect() -> None:
-    said = witness("goal", outcomes=(BROKEN._replace(alternative=1, effect="(and)"),))
-    worlds = WorldsReport(0, 0, 1, 1, (said,))
+    goal_witness = witness("goal", outcomes=(BROKEN._replace(alternative=1, effect="(and)"),))
+    worlds = WorldsReport(0, 0, 1, 1, (goal_witness,))
     assert lines(scenes(worlds)[0], worlds) == ["step 4 (drop robot glass kitchen): nothing happens  [1 of 2]"]
 
 
 def test_an_outcome_of_several_effects() -> None:
     effect = "(and (broken glass) (when (wet (floor)) (shards kitchen)))"
-    shown = outcome(BROKEN._replace(effect=effect))
-    assert shown.endswith(": its outcome is (broken glass) (when (wet (floor)) (shards kitchen))  [2 of 2]")
+    text = outcome(BROKEN._replace(effect=effect))
+    assert text.endswith(": its outcome is (broken glass) (when (wet (floor)) (shards kitchen))  [2 of 2]")
 
 
-def test_what_may_not_be_minimal_is_said() -> None:
+def test_cause_and_question_are_marked_if_not_proved_minimal() -> None:
     worlds = WorldsReport(
         2, 0, 0, 2, (witness("safe", METAL),), (METAL,), "not minimal: out of time", ("(metal cup)",), "not minimal: .."
     )
@@ -401,7 +401,7 @@ def test_what_may_not_be_minimal_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "relevant", "said"),
+    ("values", "relevant", "note"),
     [
         ((ALL, ALL, ALL), 0, "left open: 2 facts; the verdict does not depend on it"),
         ((ALL, NONE, ALL), 2, "left open: 2 facts; the verdict does not depend on it"),
@@ -410,31 +410,42 @@ def test_what_may_not_be_minimal_is_said() -> None:
         ((ALL, ALL, UNKNOWN), 0, "left open: 2 facts"),
     ],
 )
-def test_how_much_the_verdict_depends_on(values: tuple[Worlds, Worlds, Worlds], relevant: int, said: str) -> None:
+def test_note_counts_the_decisive_facts(values: tuple[Worlds, Worlds, Worlds], relevant: int, note: str) -> None:
     report = result(values, Headline.UNKNOWN, WorldsReport(2, 0, 0, relevant)).report
-    assert said in notes(report)
+    assert note in notes(report)
 
 
-def test_a_witness_that_the_kernel_did_not_replay_is_said() -> None:
+def test_witness_that_the_kernel_did_not_replay_is_reported() -> None:
     unreplayed = witness("safe", METAL)._replace(replayed=None)
-    one = result((ALL, ALL, SOME), Headline.UNSAFE, WorldsReport(1, 0, 0, 1, (unreplayed, unreplayed)))
-    assert "not independently replayed: 1 world" in rendered("full", one)
+    unconfirmed = result((ALL, ALL, SOME), Headline.UNSAFE, WorldsReport(1, 0, 0, 1, (unreplayed, unreplayed)))
+    assert "not independently replayed: 1 world" in rendered("full", unconfirmed)
     assert "not independently replayed" not in rendered("full", CASES["worlds-fact"])
 
 
 NASTY = "\x1b[31m\x07\x9b2J\u202e\udc80"
 
 
-def test_untrusted_text_cannot_drive_the_terminal() -> None:
-    said = ShownValue(NASTY, NASTY)
-    world = ShownWorld((said,), (ShownOutcome(1, NASTY, 1, 2, NASTY),), (NASTY,), (said,))
+def test_untrusted_text_cannot_control_the_terminal() -> None:
+    value = ShownValue(NASTY, NASTY)
+    world = ShownWorld((value,), (ShownOutcome(1, NASTY, 1, 2, NASTY),), (NASTY,), (value,))
     worlds = WorldsReport(
-        1, 0, 0, 1, (Witness(NASTY, world, None),), (said,), NASTY, (NASTY,), NASTY, (NASTY,), NASTY, advice=NASTY
+        1,
+        0,
+        0,
+        1,
+        (Witness(NASTY, world, None),),
+        (value,),
+        NASTY,
+        (NASTY,),
+        NASTY,
+        (NASTY,),
+        NASTY,
+        advice=NASTY,
     )
-    one = result((ALL, ALL, SOME), Headline.UNSAFE, worlds, finding(1, "r", SOME, 0))
+    nasty_result = result((ALL, ALL, SOME), Headline.UNSAFE, worlds, finding(1, "r", SOME, 0))
     for form in ("full", "concise"):
-        text = rendered(form, one)
+        text = rendered(form, nasty_result)
         assert not any(ord(c) < 32 and c != "\n" for c in text)
         assert not any(c in text for c in "\x9b\u202e\udc80")
     for form in ("json", "sarif"):
-        json.dumps(json.loads(rendered(form, one)), ensure_ascii=False).encode()
+        json.dumps(json.loads(rendered(form, nasty_result)), ensure_ascii=False).encode()

@@ -1,17 +1,16 @@
-"""``safecheck repair``, ``diagnose`` and ``audit --fix`` in this process, with the real engine: files, exit codes."""
+"""Test ``repair``, ``diagnose`` and ``audit --fix`` with the real engine: files, exit codes."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from command_line import Run, run_app
 from kitchen import FIXED, PLAN, RULES
 
-from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.session.model import Settings
 from plansafe.app.session.option_values import read_cost, read_steps, read_weights
 from plansafe.app.session.repair import ExaminationOptions, examine
@@ -20,8 +19,6 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.repair.model import RepairOptions, RepairStatus, Weights
 from shared_kitchen import DOMAIN, PROBLEM, SAFE
-
-Run = Callable[..., tuple[int, str, str]]
 
 HOPELESS = RULES.replace("safety kitchen)", "safety kitchen) (:trajectory cold :formula (always (not (hot hob))))")
 
@@ -35,24 +32,18 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     Path("tea.plan").write_text(PLAN)
     Path("safe.plan").write_text(SAFE)
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app([*arguments, "--memory-limit", "0"], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
+    return lambda *arguments: run_app(capsys, *arguments, "--memory-limit", "0")
 
 
-def leftovers() -> set[str]:
-    known = {"d.pddl", "p.pddl", "kitchen.safe", "tea.plan", "safe.plan"}
-    return {path.name for path in Path().iterdir()} - known
+def new_files() -> set[str]:
+    initial = {"d.pddl", "p.pddl", "kitchen.safe", "tea.plan", "safe.plan"}
+    return {path.name for path in Path().iterdir()} - initial
 
 
 # -- repair -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_repair_is_shown_and_the_file_left_alone(run: Run) -> None:
+def test_repair_is_shown_and_the_file_kept(run: Run) -> None:
     code, out, err = run("repair", "tea.plan")
     assert (code, err) == (0, "")
     assert "UNSAFE   rule `stove-off-before-leaving` is violated at step 2: a stove is on in kitchen" in out
@@ -63,16 +54,16 @@ def test_a_repair_is_shown_and_the_file_left_alone(run: Run) -> None:
     assert Path("tea.plan").read_text() == PLAN
 
 
-def test_the_repaired_plan_is_written_as_the_author_would(run: Run) -> None:
+def test_repaired_plan_keeps_comments_and_layout(run: Run) -> None:
     code, out, _ = run("repair", "tea.plan", "--output", "fixed.plan")
     assert code == 0
     assert Path("fixed.plan").read_text() == FIXED
     assert "written to fixed.plan" in out
-    assert leftovers() == {"fixed.plan"}
+    assert new_files() == {"fixed.plan"}
     assert run("fixed.plan")[0] == 0
 
 
-def test_a_safe_plan_is_written_as_it_is(run: Run) -> None:
+def test_safe_plan_is_written_unchanged(run: Run) -> None:
     code, out, _ = run("repair", "safe.plan", "--output", "fixed.plan")
     assert code == 0
     assert Path("fixed.plan").read_text() == SAFE
@@ -100,7 +91,7 @@ def test_no_repair_exists(run: Run) -> None:
     code, out, _ = run("repair", "tea.plan", "--output", "fixed.plan")
     assert code == 1
     assert "error[SC802]: PROVED: no plan reaches the goal and keeps the rules" in out
-    assert leftovers() == set()
+    assert new_files() == set()
 
 
 def test_no_repair_within_the_cost(run: Run) -> None:
@@ -108,7 +99,7 @@ def test_no_repair_within_the_cost(run: Run) -> None:
     code, out, _ = run("repair", "tea.plan", "--max-cost", "1", "--output", "fixed.plan")
     assert code == 3
     assert "error[SC801]: no repair was found within the limits" in out
-    assert leftovers() == set()
+    assert new_files() == set()
     assert run("repair", "tea.plan", "--max-cost", "2")[0] == 0
 
 
@@ -143,7 +134,7 @@ def test_json(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "message"),
     [
         (["--protect", "99"], "--protect 99: the plan has 2 steps"),
         (["--protect", "2-1"], "--protect takes steps"),
@@ -162,16 +153,16 @@ def test_json(run: Run) -> None:
         (["--time-limit", "nan"], "--time-limit takes a number of seconds"),
     ],
 )
-def test_a_users_mistake_is_said_before_anything_is_written(run: Run, flags: list[str], said: str) -> None:
+def test_mistake_is_reported_before_files_are_written(run: Run, flags: list[str], message: str) -> None:
     code, out, err = run("repair", "tea.plan", *flags)
     assert code == 2
     assert "[SC607]" in out + err
-    assert said in out + err
+    assert message in out + err
     assert "Traceback" not in err
-    assert leftovers() == set()
+    assert new_files() == set()
 
 
-def test_a_protected_step_that_is_none_is_pointed_at(run: Run) -> None:
+def test_missing_protected_step_is_reported_with_its_position(run: Run) -> None:
     assert "--> tea.plan:5:1" in run("repair", "tea.plan", "--protect", "99")[1]
     Path("tea.plan").write_text("(swich-on hob kitchen)\n")
     code, out, _ = run("repair", "tea.plan", "--protect", "1")
@@ -179,7 +170,7 @@ def test_a_protected_step_that_is_none_is_pointed_at(run: Run) -> None:
     assert "unknown action `swich-on`" in out
 
 
-def test_other_files_are_no_plans(run: Run) -> None:
+def test_other_files_are_refused(run: Run) -> None:
     assert "SC604" in run("repair", "d.pddl")[1]
     code, out, _ = run("repair", "tee.plan")
     assert code == 2
@@ -195,35 +186,35 @@ def test_plans_with_times_are_not_repaired(run: Run) -> None:
     code, out, _ = run("repair", "tea.plan", "--output", "fixed.plan")
     assert code == 3
     assert "SC803" in out
-    assert leftovers() == set()
+    assert new_files() == set()
     Path("tea.plan").write_text("0: (switch-on hob kitchen)\n1: (switch-off hob kitchen)\n2: (go kitchen hall)\n")
     assert run("repair", "tea.plan")[0] == 0
 
 
-def test_a_name_that_cannot_be_written(run: Run) -> None:
+def test_name_that_is_too_long_is_reported(run: Run) -> None:
     code, _, err = run("repair", "tea.plan", "--output", "x" * 300)
     assert code == 2
     assert "error[SC607]: cannot write xxx" in err
-    assert leftovers() == set()
+    assert new_files() == set()
 
 
-def test_an_interrupt_leaves_nothing_half_written(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_leaves_no_partial_files(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("os.replace", interrupted)
     assert run("repair", "tea.plan", "--output", "fixed.plan")[0] == 130
     assert run("tea.plan", "--fix")[0] == 130
-    assert leftovers() == set()
+    assert new_files() == set()
     assert Path("tea.plan").read_text() == PLAN
 
 
 @pytest.mark.parametrize("limit", [OutOfTime, MemoryError])
 @pytest.mark.parametrize("command", [("repair",), ("diagnose",), ("audit", "--fix")])
-def test_what_is_given_up_is_unknown(
+def test_reached_limit_is_unknown(
     run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], limit: type[BaseException]
 ) -> None:
-    def give_up(*_: object, **_named: object) -> None:
+    def give_up(*_: object, **_options: object) -> None:
         raise limit
 
     monkeypatch.setattr(Checker, "check", give_up)
@@ -233,21 +224,21 @@ def test_what_is_given_up_is_unknown(
     assert "SC801" in out + err
     assert "irreparable" not in out + err
     _, out, _ = run(*command, "tea.plan", "--format", "json")
-    found = json.loads(out)
-    assert found["exit_code"] == 3
-    if "report" in found:
-        assert (found["status"], found["outcome"]["code"]) == ("not found", "SC801")
-        assert found["report"]["headline"] == "UNKNOWN"
-        assert found["classes"] == []
+    report = json.loads(out)
+    assert report["exit_code"] == 3
+    if "report" in report:
+        assert (report["status"], report["outcome"]["code"]) == ("not found", "SC801")
+        assert report["report"]["headline"] == "UNKNOWN"
+        assert report["classes"] == []
     else:
-        assert found["headline"] == "UNKNOWN"
+        assert report["headline"] == "UNKNOWN"
     assert Path("tea.plan").read_text() == PLAN
 
 
 # -- audit --fix and --diff -------------------------------------------------------------------------------------------
 
 
-def test_fix_writes_over_the_plan_and_says_what_was_done(run: Run) -> None:
+def test_fix_replaces_the_plan_and_reports_the_edits(run: Run) -> None:
     Path("tea.plan").chmod(0o640)
     code, out, err = run("tea.plan", "safe.plan", "--fix")
     assert (code, out) == (0, "")
@@ -255,27 +246,27 @@ def test_fix_writes_over_the_plan_and_says_what_was_done(run: Run) -> None:
     assert Path("tea.plan").read_text() == FIXED
     assert Path("tea.plan").stat().st_mode & 0o777 == 0o640
     assert Path("safe.plan").read_text() == SAFE
-    assert leftovers() == set()
+    assert new_files() == set()
 
 
-def test_fix_says_that_other_plans_are_as_near(run: Run) -> None:
+def test_fix_notes_other_nearest_plans(run: Run) -> None:
     Path("p.pddl").write_text(PROBLEM.replace("(hot hob)", ""))
     code, _, err = run("tea.plan", "--fix")
     assert code == 0
     assert "tea.plan: other safe plans are equally near: safecheck repair tea.plan" in err
 
 
-def test_fix_keeps_bytes_that_are_no_text_and_follows_links(run: Run) -> None:
+def test_fix_keeps_invalid_bytes_and_follows_links(run: Run) -> None:
     Path("real.plan").write_bytes(b"\xef\xbb\xbf; caf\xe9\r\n" + PLAN.replace("\n", "\r\n").encode())
     Path("tea.plan").unlink()
     Path("tea.plan").symlink_to("real.plan")
     assert run("tea.plan", "--fix")[0] == 0
     assert Path("tea.plan").is_symlink()
-    wanted = b"\xef\xbb\xbf; caf\xe9\r\n" + FIXED.replace("\n", "\r\n").encode()
-    assert Path("real.plan").read_bytes() == wanted
+    expected = b"\xef\xbb\xbf; caf\xe9\r\n" + FIXED.replace("\n", "\r\n").encode()
+    assert Path("real.plan").read_bytes() == expected
 
 
-def test_fix_leaves_alone_what_it_cannot_repair(run: Run) -> None:
+def test_fix_keeps_a_plan_that_it_cannot_repair(run: Run) -> None:
     Path("kitchen.safe").write_text(HOPELESS)
     code, _, err = run("tea.plan", "--fix")
     assert code == 1
@@ -284,15 +275,15 @@ def test_fix_leaves_alone_what_it_cannot_repair(run: Run) -> None:
     assert run("gone.plan", "--fix")[0] == 2
 
 
-def test_fix_leaves_alone_what_changed_meanwhile(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fix_keeps_a_plan_that_changed_during_the_repair(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from plansafe.app.interfaces.cli import plan_fixes
 
-    def changing(*arguments: object) -> object:
-        for done in examine(*arguments):
+    def change_plan(*arguments: object) -> object:
+        for examined in examine(*arguments):
             Path("tea.plan").write_text("(go kitchen hall)\n")
-            yield done
+            yield examined
 
-    monkeypatch.setattr(plan_fixes, "examine", changing)
+    monkeypatch.setattr(plan_fixes, "examine", change_plan)
     code, _, err = run("tea.plan", "--fix")
     assert code == 2
     assert "it changed during the repair" in err
@@ -310,7 +301,7 @@ def test_fix_of_standard_input_prints_the_plan(run: Run, monkeypatch: pytest.Mon
     assert run("-", "tea.plan", "--fix")[0] == 2
 
 
-def test_diff_shows_and_writes_nothing(run: Run) -> None:
+def test_diff_does_not_change_the_plan(run: Run) -> None:
     code, out, err = run("tea.plan", "safe.plan", "--diff")
     assert code == 0
     assert out.splitlines() == [
@@ -335,7 +326,7 @@ def test_a_diff_of_a_plan_without_a_last_line_end(run: Run) -> None:
 # -- diagnose ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_diagnosis_names_classes_and_the_nearest_plan_in_a_sentence(run: Run) -> None:
+def test_diagnosis_names_classes_and_the_nearest_plan(run: Run) -> None:
     code, out, _ = run("diagnose", "tea.plan")
     assert code == 0
     assert "  missing " in out
@@ -343,7 +334,7 @@ def test_a_diagnosis_names_classes_and_the_nearest_plan_in_a_sentence(run: Run) 
     assert "  + " not in out
 
 
-def test_where_it_went_wrong(run: Run) -> None:
+def test_diagnosis_locates_the_error(run: Run) -> None:
     code, out, _ = run("diagnose", "tea.plan", "--regret", "--reference", "safe.plan")
     assert code == 0
     section = out.split("where it went wrong\n")[1].split("\n\n")[0]
@@ -414,7 +405,7 @@ LOOSE = """Sure, here is the plan:
 """
 
 
-def test_a_plan_in_loose_text_is_audited_where_it_stands(run: Run) -> None:
+def test_findings_in_loose_text_have_their_position(run: Run) -> None:
     Path("tea.md").write_text(LOOSE)
     code, out, _ = run("tea.md", "--from", "text", "--format", "concise")
     assert code == 1
@@ -425,7 +416,7 @@ def test_a_plan_in_loose_text_is_audited_where_it_stands(run: Run) -> None:
     assert "2. Go(kitchen, hall)\n  |    ^^^^^^^^^^^^^^^^^" in out
 
 
-def test_a_step_that_the_task_lacks_makes_an_answer_invalid_and_a_plan_file_ill_formed(run: Run) -> None:
+def test_unknown_step_is_invalid_in_an_answer_and_ill_formed_in_a_plan_file(run: Run) -> None:
     Path("tea.md").write_text("Sure:\n\n1. switch-on(hob, kitchen)\n2. (boil-over hob)\n")
     code, out, _ = run("tea.md", "--from", "text", "--format", "concise")
     assert code == 1
@@ -450,7 +441,7 @@ def test_a_plan_in_loose_text_is_repaired_in_pddl(run: Run) -> None:
     assert run("repair", "tea.md", "--from", "text", "--protect", "3")[0] == 2
 
 
-def test_fix_does_not_write_pddl_over_prose(run: Run) -> None:
+def test_fix_does_not_replace_prose_by_pddl(run: Run) -> None:
     Path("tea.md").write_text(LOOSE)
     for flag in ("--fix", "--diff"):
         code, _, err = run("tea.md", "--from", "text", flag)
@@ -470,12 +461,14 @@ def test_loose_text_without_a_plan_is_refused(run: Run) -> None:
 # -- from Python ------------------------------------------------------------------------------------------------------
 
 
-def test_texts_are_examined_as_files_are(run: Run) -> None:
+def test_python_api_examines_texts(run: Run) -> None:
     settings = Settings(domain="d.pddl", problem="p.pddl", specs=("kitchen.safe",))
-    (done,) = examine([Source("mine", PLAN)], settings, ExaminationOptions(RepairOptions(max_cost=1), classes=False))
-    assert done.repair is not None
-    assert done.repair.status is RepairStatus.FOUND
-    assert (done.text, done.witnesses) == (FIXED, ())
+    (examined,) = examine(
+        [Source("mine", PLAN)], settings, ExaminationOptions(RepairOptions(max_cost=1), classes=False)
+    )
+    assert examined.repair is not None
+    assert examined.repair.status is RepairStatus.FOUND
+    assert (examined.text, examined.witnesses) == (FIXED, ())
 
 
 def test_options_are_read_exactly() -> None:
@@ -484,7 +477,7 @@ def test_options_are_read_exactly() -> None:
     assert read_steps("--protect", ["1", "3-5, 7"]) == {1, 3, 4, 5, 7}
 
 
-def test_what_was_wrong_before_has_to_be_mended_too(run: Run) -> None:
+def test_judge_all_also_repairs_initial_findings(run: Run) -> None:
     Path("kitchen.safe").write_text(
         "(define (safety kitchen) (:termination off :parameters (?s - stove) :forbid (on ?s)))"
     )

@@ -39,7 +39,7 @@ def kitchen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return Kitchen(capsys)
 
 
-def applied(fix: dict[str, Any]) -> str:
+def apply_fix(fix: dict[str, Any]) -> str:
     """The text of a plan after a fix, as a viewer of SARIF makes it."""
     (change,) = fix["artifactChanges"]
     text = Path(change["artifactLocation"]["uri"]).read_text()
@@ -58,20 +58,20 @@ def test_a_fix_is_the_nearest_safe_plan(kitchen: Kitchen) -> None:
     (result,) = kitchen.repair("tea.plan", code=0)["results"]
     (fix,) = result["fixes"]
     assert fix["description"]["text"] == "nearest safe plan: insert (switch-off hob kitchen) before step 2"
-    assert applied(fix) == FIXED
+    assert apply_fix(fix) == FIXED
     assert Path("tea.plan").read_text() == PLAN
 
 
-def test_a_fix_is_for_each_rule_and_none_remains_after_it(kitchen: Kitchen) -> None:
+def test_each_rule_has_the_fix_and_none_remains_after_it(kitchen: Kitchen) -> None:
     Path("kitchen.safe").write_text(RULES.rstrip()[:-1] + "(:termination hob-off :forbid (on hob)))\n")
     results = kitchen.repair("tea.plan", code=0)["results"]
     assert [result["ruleId"] for result in results] == ["stove-off-before-leaving", "hob-off"]
-    assert [applied(fix) for result in results for fix in result["fixes"]] == [FIXED, FIXED]
+    assert [apply_fix(fix) for result in results for fix in result["fixes"]] == [FIXED, FIXED]
     Path("tea.plan").write_text(FIXED)
     assert kitchen.repair("tea.plan", code=0)["results"] == []
 
 
-def test_without_a_repair_the_log_has_the_reason(kitchen: Kitchen) -> None:
+def test_log_has_the_reason_if_there_is_no_repair(kitchen: Kitchen) -> None:
     Path("kitchen.safe").write_text(HOPELESS)
     run = kitchen.repair("tea.plan", code=1)
     assert run["results"]
@@ -80,7 +80,7 @@ def test_without_a_repair_the_log_has_the_reason(kitchen: Kitchen) -> None:
     assert any([note.startswith("tea.plan: PROVED: no plan reaches the goal") for note in notes])
 
 
-def test_diagnose_and_models_write_no_sarif(kitchen: Kitchen, capsys: pytest.CaptureFixture[str]) -> None:
+def test_diagnose_and_models_refuse_sarif(kitchen: Kitchen, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         app(["diagnose", "tea.plan", "--format", "sarif"], prog_name="safecheck")
     assert stop.value.code == 2
@@ -101,9 +101,9 @@ def test_diagnose_and_models_write_no_sarif(kitchen: Kitchen, capsys: pytest.Cap
         ("", "(a)\n", [((0, 0), "(a)\n")]),
     ],
 )
-def test_replacements_are_whole_lines(before: str, after: str, expected: list[tuple[tuple[int, int], str]]) -> None:
-    found = replacements(before, after)
-    assert [(tuple(span), text) for span, text in found] == expected
-    for span, text in reversed(found):
+def test_replacements_are_complete_lines(before: str, after: str, expected: list[tuple[tuple[int, int], str]]) -> None:
+    changes = replacements(before, after)
+    assert [(tuple(span), text) for span, text in changes] == expected
+    for span, text in reversed(changes):
         before = before[: span.start] + text + before[span.end :]
     assert before == after

@@ -1,4 +1,4 @@
-"""SARIF for code-scanning services: whose rule it is, how bad, where, whether it is the same as in the run before."""
+"""Test SARIF for code-scanning services: rules, levels, locations, fingerprints."""
 
 from __future__ import annotations
 
@@ -17,19 +17,24 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import FindingClass, Headline, make_unchecked_report
 
 
-def run(*results: Result, every: bool = False) -> dict[str, Any]:
-    view = renderer("sarif", Settings(every=every))
+def sarif_run_of(*results: Result, show_all: bool = False) -> dict[str, Any]:
+    view = renderer("sarif", Settings(every=show_all))
     for result in results:
         assert view.plan(result) == ""
     log: dict[str, Any] = json.loads(view.end())
     return log["runs"][0]
 
 
-def test_the_rule_is_the_one_of_the_user(unsafe: Result, invalid: Result) -> None:
-    made = run(unsafe, invalid)
-    assert [result["ruleId"] for result in made["results"]] == ["stove-attended", "close-the-fridge", "SC702", "SC301"]
-    assert [result["properties"]["code"] for result in made["results"]] == ["SC202", "SC204", "SC702", "SC301"]
-    rules = {rule["id"]: rule for rule in made["tool"]["driver"]["rules"]}
+def test_rule_id_is_the_user_s_rule(unsafe: Result, invalid: Result) -> None:
+    log = sarif_run_of(unsafe, invalid)
+    assert [result["ruleId"] for result in log["results"]] == [
+        "stove-attended",
+        "close-the-fridge",
+        "SC702",
+        "SC301",
+    ]
+    assert [result["properties"]["code"] for result in log["results"]] == ["SC202", "SC204", "SC702", "SC301"]
+    rules = {rule["id"]: rule for rule in log["tool"]["driver"]["rules"]}
     assert list(rules) == ["stove-attended", "close-the-fridge", "SC702", "SC301"]
     rule = rules["stove-attended"]
     assert rule["fullDescription"]["text"] == "An unattended stove starts fires."
@@ -52,11 +57,11 @@ def test_the_rule_is_the_one_of_the_user(unsafe: Result, invalid: Result) -> Non
         (None, "error", "warning"),
     ],
 )
-def test_the_level_follows_the_severity(unsafe: Result, severity: str | None, level: str, undecided: str) -> None:
+def test_level_follows_the_severity(unsafe: Result, severity: str | None, level: str, undecided: str) -> None:
     finding = unsafe.report.findings[0]._replace(severity=severity)
     for kind, expected in ((FindingClass.TRAJECTORY, level), (FindingClass.UNDECIDED, undecided)):
         report = unsafe.report._replace(findings=(finding._replace(finding_class=kind),))
-        (result,) = run(unsafe._replace(report=report))["results"]
+        (result,) = sarif_run_of(unsafe._replace(report=report))["results"]
         assert result["level"] == expected
 
 
@@ -64,14 +69,14 @@ def test_places_are_relative_to_the_current_folder(
     unsafe: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    made = run(unsafe)
-    place = made["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    log = sarif_run_of(unsafe)
+    place = log["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert place == {"uri": "plan.pddl", "uriBaseId": "%SRCROOT%"}
-    assert set(made["originalUriBaseIds"]) == {"%SRCROOT%"}
+    assert set(log["originalUriBaseIds"]) == {"%SRCROOT%"}
 
     def uri(name: str) -> dict[str, str]:
         gone = Diagnostic("SC601", "gone")
-        return run(Result(name, make_unchecked_report(name, gone), (), {}))["results"][0]["locations"][0][
+        return sarif_run_of(Result(name, make_unchecked_report(name, gone), (), {}))["results"][0]["locations"][0][
             "physicalLocation"
         ]["artifactLocation"]
 
@@ -83,31 +88,31 @@ def test_places_are_relative_to_the_current_folder(
 HOME = Path(__file__).parents[2] / "examples" / "dinner"
 
 
-def test_fingerprints_outlive_changes_elsewhere(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprints_survive_changes_elsewhere(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
     domain = root / "domains/plansafe/domains/household/domain.pddl"
     settings = Settings(domain=str(domain), problem=str(HOME / "problem.pddl"), specs=("household",))
     text = (HOME / "same-knife.plan").read_text()
 
-    def said(changed: str) -> list[tuple[str, str]]:
-        made = run(*audit([Source("x.plan", changed)], settings))
-        return [(r["ruleId"], r["partialFingerprints"]["safecheck/v1"]) for r in made["results"]]
+    def fingerprints(changed: str) -> list[tuple[str, str]]:
+        log = sarif_run_of(*audit([Source("x.plan", changed)], settings))
+        return [(r["ruleId"], r["partialFingerprints"]["safecheck/v1"]) for r in log["results"]]
 
-    before = said(text)
+    before = fingerprints(text)
     assert before
     assert len({mark for _, mark in before}) == len(before)
-    assert said("; a remark\n\n\n" + text.replace("\n(", "\n\n   (")) == before
-    assert said(text.replace("cucumber", "CUCUMBER")) == before
-    assert {mark for _, mark in said(text.replace("cucumber", "bread"))}.isdisjoint(mark for _, mark in before)
+    assert fingerprints("; a remark\n\n\n" + text.replace("\n(", "\n\n   (")) == before
+    assert fingerprints(text.replace("cucumber", "CUCUMBER")) == before
+    assert {mark for _, mark in fingerprints(text.replace("cucumber", "bread"))}.isdisjoint(mark for _, mark in before)
 
 
-def test_equal_findings_are_told_apart(unsafe: Result) -> None:
+def test_equal_findings_have_different_fingerprints(unsafe: Result) -> None:
     finding = unsafe.report.findings[0]
     report = unsafe.report._replace(findings=(finding, finding._replace(step=4)))
-    separate = run(unsafe._replace(report=report), every=True)["results"]
+    separate = sarif_run_of(unsafe._replace(report=report), show_all=True)["results"]
     marks = [result["partialFingerprints"]["safecheck/v1"] for result in separate]
     assert len(set(marks)) == 2
-    (together,) = run(unsafe._replace(report=report))["results"]
+    (together,) = sarif_run_of(unsafe._replace(report=report))["results"]
     assert together["partialFingerprints"]["safecheck/v1"] == marks[0]
 
 
@@ -115,7 +120,7 @@ def test_findings_of_a_rule_are_one_result(unsafe: Result) -> None:
     finding = unsafe.report.findings[0]
     later = tuple([finding._replace(step=step, message=f"violated at step {step}") for step in range(4, 300)])
     report = unsafe.report._replace(findings=(finding, *later), suppressed=7)
-    log_run = run(unsafe._replace(report=report))
+    log_run = sarif_run_of(unsafe._replace(report=report))
     (result,) = log_run["results"]
     assert result["occurrenceCount"] == 297
     assert result["properties"]["steps"] == [finding.step, *range(4, 300)]
@@ -126,21 +131,21 @@ def test_findings_of_a_rule_are_one_result(unsafe: Result) -> None:
     assert result["relatedLocations"][first - 1]["message"]["text"] == "violated at step 4"
     (note,) = log_run["invocations"][0]["toolExecutionNotifications"]
     assert note["message"]["text"] == "plan.pddl: findings not listed: 7"
-    assert len(run(unsafe._replace(report=report), every=True)["results"]) == 297
+    assert len(sarif_run_of(unsafe._replace(report=report), show_all=True)["results"]) == 297
 
 
 def test_known_and_new_findings_of_a_rule_are_two_results(unsafe: Result) -> None:
     finding = unsafe.report.findings[0]
     findings = tuple([finding._replace(step=step) for step in range(3, 7)])
     marks = Marks("known.json", frozenset((0, 2)), 2, (), 1)
-    results = run(unsafe._replace(report=unsafe.report._replace(findings=findings), marks=marks))["results"]
+    results = sarif_run_of(unsafe._replace(report=unsafe.report._replace(findings=findings), marks=marks))["results"]
     assert [(r["baselineState"], r["properties"]["steps"]) for r in results] == [("unchanged", [3, 5]), ("new", [4, 6])]
 
 
-def test_an_execution_is_successful_where_all_was_judged(unsafe: Result, unread: Result, passing: Result) -> None:
+def test_execution_is_successful_if_all_plans_were_decided(unsafe: Result, unread: Result, passing: Result) -> None:
     def invocation(*results: Result) -> tuple[bool, int, int]:
-        (made,) = run(*results)["invocations"]
-        return made["executionSuccessful"], made["exitCode"], len(made["toolExecutionNotifications"])
+        (record,) = sarif_run_of(*results)["invocations"]
+        return record["executionSuccessful"], record["exitCode"], len(record["toolExecutionNotifications"])
 
     assert invocation(unsafe, passing) == (True, 1, 0)
     assert invocation(unsafe, unread) == (False, 2, 1)

@@ -1,4 +1,4 @@
-"""What a terminal is shown: as wide as it is, in colour or not, what is wrong before what was used."""
+"""Test reports on a terminal: width, colours, and the order of findings and inputs."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ def full(result: Result, columns: int = WIDE, color: bool = False) -> str:
 
 
 def table(columns: int, rows: int = 3) -> Table:
-    """So many facts, of 20 to 40 letters, that become true one after the other."""
-    names = tuple(f"(on-top-of box{at:02} shelf{'x' * at * 4})" for at in range(columns))
-    values = [["T" if at < row else "F" for at in range(columns)] for row in range(rows + 1)]
+    """A table whose facts, of 20 to 40 letters, become true one after the other."""
+    names = tuple(f"(on-top-of box{number:02} shelf{'x' * number * 4})" for number in range(columns))
+    values = [["T" if number < row else "F" for number in range(columns)] for row in range(rows + 1)]
     cells = [tuple(map(ValueChange, before, after)) for before, after in pairwise(values)]
     return Table(names, tuple(Row(n + 7, f"put box{n} shelf", cells[n], "ok", n == 1) for n in range(rows)))
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("facts", [1, 2, 3, 5, 9])
-def test_a_table_fits_the_terminal(columns: int, facts: int) -> None:
+def test_table_fits_the_terminal(columns: int, facts: int) -> None:
     lines = table_lines(table(facts), Style(False), columns)
     assert max(width(line) for line in lines) <= columns
     for name in table(facts).columns[:3]:
         assert name in " ".join(lines)
 
 
-def test_a_table_that_does_not_fit_is_a_list() -> None:
+def test_table_that_does_not_fit_is_a_list() -> None:
     assert table_lines(table(2), Style(False), 80)[0].startswith("step  action")
     assert table_lines(table(2), Style(False), 50) == [
         "   7  put box0 shelf  ok",
@@ -63,9 +63,9 @@ def test_a_table_that_does_not_fit_is_a_list() -> None:
     ]
 
 
-def test_rows_that_are_left_out_are_seen_in_a_list() -> None:
-    whole = table(2)
-    lines = table_lines(whole._replace(rows=(whole.rows[0], whole.rows[2])), Style(False), 50)
+def test_omitted_rows_are_marked_in_a_list() -> None:
+    complete = table(2)
+    lines = table_lines(complete._replace(rows=(complete.rows[0], complete.rows[2])), Style(False), 50)
     assert lines[3:5] == ["  ..", "   9  put box2 shelf  ok"]
 
 
@@ -86,23 +86,25 @@ def test_a_report_fits_the_terminal(columns: int, unsafe: Result) -> None:
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize("at", [0, 30, 55, 100, 200])
-def test_an_excerpt_and_its_words_fit(columns: int, at: int) -> None:
-    source = Source("x", "a" * at + "bad" + "z" * 100)
-    label = Label("x", Span(at, at + 3), "these words about it are rather long, as some are that say what was expected")
+@pytest.mark.parametrize("start", [0, 30, 55, 100, 200])
+def test_excerpt_and_label_fit_the_terminal(columns: int, start: int) -> None:
+    source = Source("x", "a" * start + "bad" + "z" * 100)
+    label = Label(
+        "x", Span(start, start + 3), "a rather long label, such as one that lists all the tokens that were expected"
+    )
     lines = excerpt([label], {"x": source}, 2, Style(False, columns))
     assert max(map(width, lines)) <= columns
-    said = " ".join(line.lstrip("| ") for line in lines[3:])
-    assert said.endswith(label.text)
+    words = " ".join(line.lstrip("| ") for line in lines[3:])
+    assert words.endswith(label.text)
 
 
-def test_lines_are_broken_at_blanks_alone() -> None:
+def test_lines_are_broken_only_at_blanks() -> None:
     assert folded("a bc def", 4) == ["a bc", "def"]
     assert folded("a bcdefgh i", 4) == ["a", "bcdefgh", "i"]
     assert folded("杯 子 x", 4) == ["杯", "子 x"]
 
 
-def test_a_file_has_the_usual_width(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_has_the_default_width(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.delenv("CLICOLOR_FORCE", raising=False)
@@ -140,7 +142,7 @@ VARIABLES = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM")
         ("never", True, "FORCE_COLOR=1", False),
     ],
 )
-def test_who_decides_about_colours(
+def test_option_and_environment_select_colours(
     monkeypatch: pytest.MonkeyPatch, choice: str, is_terminal: bool, environment: str, colored: bool
 ) -> None:
     for name in VARIABLES:
@@ -155,9 +157,9 @@ def test_the_concise_format_is_coloured(unsafe: Result, invalid: Result, passing
     def concise(result: Result, color: bool) -> str:
         return renderer("concise", Settings(), Style(color)).plan(result)
 
-    shown = concise(unsafe, True)
-    assert "\x1b[1mplan.pddl:6:1\x1b[0m: \x1b[1;31merror[SC202]\x1b[0m rule" in shown
-    assert "\x1b[1;31mUNSAFE\x1b[0m (" in shown
+    colored = concise(unsafe, True)
+    assert "\x1b[1mplan.pddl:6:1\x1b[0m: \x1b[1;31merror[SC202]\x1b[0m rule" in colored
+    assert "\x1b[1;31mUNSAFE\x1b[0m (" in colored
     assert "\x1b[1;33mwarning[SC702]\x1b[0m" in concise(invalid, True)
     assert "\x1b[1;32mSAFE\x1b[0m (" in concise(passing, True)
     for result in (unsafe, invalid, passing):
@@ -167,10 +169,10 @@ def test_the_concise_format_is_coloured(unsafe: Result, invalid: Result, passing
 @pytest.mark.parametrize(
     ("severity", "sgr"), [(Severity.ERROR, "1;31"), (Severity.WARNING, "1;33"), (Severity.NOTE, "1;36")]
 )
-def test_a_caret_has_the_colour_of_what_it_is_about(severity: Severity, sgr: str) -> None:
+def test_caret_has_the_colour_of_its_severity(severity: Severity, sgr: str) -> None:
     source = Source("x.plan", "(go)")
-    said = Diagnostic("SC702", "something", (Label("x.plan", Span(0, 4), "here"),), severity=severity)
-    text = full(Result("x.plan", make_unchecked_report("x.plan", said), (), {"x.plan": source}), color=True)
+    diagnostic = Diagnostic("SC702", "something", (Label("x.plan", Span(0, 4), "here"),), severity=severity)
+    text = full(Result("x.plan", make_unchecked_report("x.plan", diagnostic), (), {"x.plan": source}), color=True)
     assert f"\x1b[{sgr}m^^^^\x1b[0m \x1b[{sgr}mhere\x1b[0m" in text
     assert f"\x1b[{sgr}m{severity.value}[SC702]\x1b[0m" in text
 
@@ -178,36 +180,36 @@ def test_a_caret_has_the_colour_of_what_it_is_about(severity: Severity, sgr: str
 # -- order
 
 
-def order(text: str, *words: str) -> list[str]:
+def order_in(text: str, *words: str) -> list[str]:
     return sorted(words, key=text.index)
 
 
-def test_what_is_wrong_comes_before_many_lines_about_the_input(
-    unsafe: Result, invalid: Result, passing: Result, find: Callable[[Result, str], Result]
+def test_findings_come_before_a_long_list_of_inputs(
+    unsafe: Result, invalid: Result, passing: Result, add_inputs: Callable[[Result, str], Result]
 ) -> None:
-    text = full(find(unsafe, "domain"))
+    text = full(add_inputs(unsafe, "domain"))
     words = ("plan ", "error[SC202]", "error[SC204]", "specification", "UNSAFE")
-    assert order(text, *words) == list(words)
+    assert order_in(text, *words) == list(words)
     text = full(invalid)
     words = ("plan ", "error[SC301]", "warning[SC702]", "INVALID")
-    assert order(text, *words) == list(words)
-    text = full(find(passing, "domain"))
+    assert order_in(text, *words) == list(words)
+    text = full(add_inputs(passing, "domain"))
     words = ("plan ", "domain", "specification", "SAFE")
-    assert order(text, *words) == list(words)
+    assert order_in(text, *words) == list(words)
 
 
-def test_few_lines_about_the_input_come_first(unsafe: Result) -> None:
+def test_short_list_of_inputs_comes_first(unsafe: Result) -> None:
     text = full(unsafe)
     words = ("plan ", "specification", "error[SC202]", "UNSAFE")
-    assert order(text, *words) == list(words)
+    assert order_in(text, *words) == list(words)
 
 
 @pytest.fixture
-def find() -> Callable[[Result, str], Result]:
-    """Adds inputs of which more than a few are listed."""
+def add_inputs() -> Callable[[Result, str], Result]:
+    """Add three inputs with a role, so that many lines are about inputs."""
 
-    def more(result: Result, role: str) -> Result:
+    def add(result: Result, role: str) -> Result:
         extra = tuple([result.inputs[0]._replace(role=f"{role}", path=f"{n}.pddl", how=f"way {n}") for n in range(3)])
         return result._replace(inputs=(result.inputs[0], *extra, *result.inputs[1:]))
 
-    return more
+    return add

@@ -1,4 +1,4 @@
-"""The alarm that ends a check: one timer for many plans, each with its whole time."""
+"""Test the alarm that ends a check: one timer for many plans, each with its full time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plansafe.app.system import time_limit
 from plansafe.app.system.time_limit import Alarm, OutOfTime
 
 
-def test_each_plan_has_its_whole_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_plan_has_its_full_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(time_limit, "monotonic", lambda: now)
     with Alarm(100) as alarm:

@@ -1,28 +1,25 @@
-"""Characters that cannot be seen, or that move what is seen, reach no output as they are; plans in files keep them."""
+"""Test that invisible and direction characters are escaped in all outputs, and kept in plan files."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from command_line import Run, run_app
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.render import FORMATS
 from plansafe.app.system.terminal_text import escaped, visible
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from quick import quick_every
 
-Run = Callable[..., tuple[int, str, str]]
-
 BAD = "\x1b[31m\u202e\u200b\x7f\x9b\u3164\ufe0f\u2028\U000e0041"
-X = "e\u202e\u200b\u3164x"  # stands at the end of names
+X = "e\u202e\u200b\u3164x"  # the end of most names
 NAME = "t\x1b[2J\u202e\u200b.plan"
 DOMAIN = f"""(define (domain kitchen{X}) (:requirements :adl) ; {BAD}
   (:types room{X} stove - object)
@@ -68,26 +65,26 @@ FILES = {
     "scenario/k.safe": RULES,
     "proof": f"c {BAD}\n",
 }
-GIVEN = ("--domain", "d.pddl", "--problem", "p.pddl", "--spec", "k.safe")
+FLAGS = ("--domain", "d.pddl", "--problem", "p.pddl", "--spec", "k.safe")
 PLAIN = ("plain.plan", "--domain", "plain-d.pddl", "--problem", "plain-p.pddl", "--spec", "plain.safe")
 COMMANDS = [
-    *[(name, *GIVEN, "--format", f) for f in FORMATS for name in (NAME, "ill.plan", "broken.plan", "gone\x1b\u202e")],
-    *[(NAME, *GIVEN[:2], "--problem", "open.pddl", "--spec", "k.safe", "--format", f) for f in FORMATS],
-    (NAME, *GIVEN, "--full-state"),
+    *[(name, *FLAGS, "--format", f) for f in FORMATS for name in (NAME, "ill.plan", "broken.plan", "gone\x1b\u202e")],
+    *[(NAME, *FLAGS[:2], "--problem", "open.pddl", "--spec", "k.safe", "--format", f) for f in FORMATS],
+    (NAME, *FLAGS, "--full-state"),
     (NAME, "--domain", "twice.pddl", "--problem", "p.pddl"),
-    (NAME, *GIVEN[:4], "--spec", "bad.safe"),
+    (NAME, *FLAGS[:4], "--spec", "bad.safe"),
     *[
-        (c, name, *GIVEN, "--format", f)
+        (c, name, *FLAGS, "--format", f)
         for c in ("repair", "diagnose")
         for f in ("full", "json")
         for name in (NAME, "ill.plan")
     ],
-    ("diagnose", NAME, *GIVEN, "--cause", "--regret", "--reference", NAME),
-    ("diagnose", NAME, *GIVEN, "--labels", "safel"),
-    ("diagnose", NAME, *GIVEN, "--graph", "-"),
-    *[("repair", name, *GIVEN, "-o", "-") for name in (NAME, "bytes.plan", "ill.plan")],
-    *[(name, *GIVEN, "--diff") for name in (NAME, "bytes.plan", "ill.plan")],
-    ("prose.txt", *GIVEN, "--from", "text"),
+    ("diagnose", NAME, *FLAGS, "--cause", "--regret", "--reference", NAME),
+    ("diagnose", NAME, *FLAGS, "--labels", "safel"),
+    ("diagnose", NAME, *FLAGS, "--graph", "-"),
+    *[("repair", name, *FLAGS, "-o", "-") for name in (NAME, "bytes.plan", "ill.plan")],
+    *[(name, *FLAGS, "--diff") for name in (NAME, "bytes.plan", "ill.plan")],
+    ("prose.txt", *FLAGS, "--from", "text"),
     *[("lint", spec, "--domain", "d.pddl", "--format", f) for spec in ("k.safe", "bad.safe") for f in FORMATS[:3]],
     ("scenario", "check", "scenario"),
     ("scenario", "check", "\x1b\u202e"),
@@ -114,9 +111,9 @@ COMMANDS = [
     ("repair", f"--x{X}"),
     (NAME, "--format", f"x{X}"),
     (NAME, "--tolerance", X),
-    (NAME, *GIVEN, "-o", f"{X}/x"),
-    (NAME, *GIVEN, "--certificate", f"{X}/x"),
-    ("repair", NAME, *GIVEN, "-o", f"{X}/x"),
+    (NAME, *FLAGS, "-o", f"{X}/x"),
+    (NAME, *FLAGS, "--certificate", f"{X}/x"),
+    ("repair", NAME, *FLAGS, "-o", f"{X}/x"),
     ("repair", NAME, "--weights", X),
     ("repair", NAME, "--protect", X),
     ("scenario", X),
@@ -131,61 +128,55 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     for name, text in FILES.items():
         Path(name).write_text(text, encoding="utf-8", errors="surrogateescape")
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app([*arguments], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
+    return lambda *arguments: run_app(capsys, *arguments)
 
 
-def unseen(text: str) -> set[str]:
-    """The characters of an output that must not be there."""
+def invisible(text: str) -> set[str]:
+    """The invisible or control characters of an output."""
     return {c for c in text if not (c.isprintable() or c in "\n\t") or _BLANK.match(c)}
 
 
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
-"""Printable for Python, and nothing to be seen: fillers, joiners, and selectors of variants."""
+"""Printable for Python but invisible: fillers, joiners and variation selectors."""
 
 
 @pytest.mark.parametrize(
     "command", quick_every(12, COMMANDS, single=True), ids=lambda command: ascii(" ".join(command))
 )
-def test_no_output_has_characters_that_cannot_be_seen(run: Run, command: tuple[str, ...]) -> None:
+def test_outputs_have_no_invisible_characters(run: Run, command: tuple[str, ...]) -> None:
     code, out, err = run(*command)
     assert code in (0, 1, 2, 3), err
-    assert unseen(out) == unseen(err) == set()
+    assert invisible(out) == invisible(err) == set()
     assert out + err
 
 
-def test_a_plan_on_standard_output_is_escaped_and_still_the_plan(run: Run) -> None:
+def test_plan_on_standard_output_is_escaped(run: Run) -> None:
     code, out, err = run("repair", *PLAIN, "-o", "-")
     assert code == 0
-    shown = r"\x1b[31m\u202e\u200b\x7f\x9b\u3164\ufe0f\u2028\U000e0041"
-    assert out == f"; tea {shown}\n(switch-on hob kitchen) ; {shown}\n(switch-off hob kitchen)\n(go kitchen hall)\n"
+    escapes = r"\x1b[31m\u202e\u200b\x7f\x9b\u3164\ufe0f\u2028\U000e0041"
+    assert out == f"; tea {escapes}\n(switch-on hob kitchen) ; {escapes}\n(switch-off hob kitchen)\n(go kitchen hall)\n"
     assert "note: invisible characters were printed as escapes; a file gets the original characters\n" in err
 
 
-def test_a_plan_in_a_file_is_as_the_author_wrote_it(run: Run) -> None:
+def test_plan_in_a_file_keeps_its_characters(run: Run) -> None:
     assert run("repair", *PLAIN, "-o", "fixed.plan")[0] == 0
-    wanted = f"; tea {BAD}\n(switch-on hob kitchen) ; {BAD}\n(switch-off hob kitchen)\n(go kitchen hall)\n"
-    assert Path("fixed.plan").read_text() == wanted
+    expected = f"; tea {BAD}\n(switch-on hob kitchen) ; {BAD}\n(switch-off hob kitchen)\n(go kitchen hall)\n"
+    assert Path("fixed.plan").read_text() == expected
     assert run(*PLAIN, "--fix")[0] == 0
-    assert Path("plain.plan").read_text() == wanted
-    assert run("repair", NAME, *GIVEN, "-o", "named.plan")[0] == 0
-    assert run("named.plan", *GIVEN)[0] == 0
+    assert Path("plain.plan").read_text() == expected
+    assert run("repair", NAME, *FLAGS, "-o", "named.plan")[0] == 0
+    assert run("named.plan", *FLAGS)[0] == 0
 
 
-def test_a_plan_from_standard_input_is_escaped_as_well(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_from_standard_input_is_escaped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(FILES["plain.plan"].encode())))
     code, out, err = run("-", *PLAIN[1:], "--fix")
     assert code == 0
     assert "(switch-off hob kitchen)\n" in out
-    assert unseen(out) == unseen(err) == set()
+    assert invisible(out) == invisible(err) == set()
 
 
-def test_lines_of_a_difference_end_where_lines_of_the_plan_end(run: Run) -> None:
+def test_diff_has_the_lines_of_the_plan(run: Run) -> None:
     _, out, _ = run(*PLAIN, "--diff")
     assert out.splitlines()[2:] == [
         "@@ -1,3 +1,4 @@",
@@ -196,27 +187,27 @@ def test_lines_of_a_difference_end_where_lines_of_the_plan_end(run: Run) -> None
     ]
 
 
-def test_a_bug_shows_no_raw_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_internal_error_is_escaped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from plansafe.verifier.api import Checker
 
-    def fail(*_: object, **_named: object) -> None:
+    def fail(*_: object, **_options: object) -> None:
         raise RuntimeError(BAD)
 
     monkeypatch.setattr(Checker, "check", fail)
     code, out, err = run(*PLAIN)
     assert code == 4
     assert "RuntimeError" in err
-    assert unseen(out) == unseen(err) == set()
+    assert invisible(out) == invisible(err) == set()
 
 
 @given(st.text())
-def test_escapes_leave_what_can_be_seen(text: str) -> None:
-    shown = escaped(text)
-    assert unseen(shown.replace("\r\n", "\n")) == set()
-    if not unseen(text.replace("\r\n", "\n")):
-        assert shown == text
-    assert escaped(shown) == shown
-    assert shown.count("\n") == text.count("\n")
+def test_escaping_keeps_visible_text(text: str) -> None:
+    escaped_text = escaped(text)
+    assert invisible(escaped_text.replace("\r\n", "\n")) == set()
+    if not invisible(text.replace("\r\n", "\n")):
+        assert escaped_text == text
+    assert escaped(escaped_text) == escaped_text
+    assert escaped_text.count("\n") == text.count("\n")
 
 
 @given(st.text(st.characters(exclude_characters="\r\n")))
@@ -227,5 +218,5 @@ def test_an_escaped_comment_stays_a_comment(comment: str) -> None:
 
 
 @given(st.text())
-def test_visible_text_shows_all_of_it(text: str) -> None:
-    assert unseen(visible(text)) == set()
+def test_visible_text_has_no_invisible_characters(text: str) -> None:
+    assert invisible(visible(text)) == set()

@@ -1,4 +1,4 @@
-"""``--world``, and the commands about worlds and hazards: what is answered, and what is answered to mistakes."""
+"""Test ``--world`` and the commands about worlds and hazards, with correct and mistaken arguments."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def mistaken(home: Path) -> Path:
-    """The same folder, with files that are none."""
+    """The same folder, with invalid files."""
     (home / "graph.json.gz").write_bytes(gzip.compress((home / "graph.json").read_bytes())[:-20])
     (home / "wide.txt").write_bytes(CARELESS.encode("utf-16"))
     (home / "cut.json").write_text('{"nodes": [')
@@ -66,10 +66,10 @@ def mistaken(home: Path) -> Path:
 
 
 def run(*arguments: str, cwd: Path) -> tuple[int, str]:
-    """The exit code of the command, and all that it printed."""
-    done = safecheck(*arguments, cwd=cwd)
-    assert "Traceback" not in done.stderr
-    return done.returncode, done.stdout + done.stderr
+    """Run the command; return its exit code and all that it printed."""
+    process = safecheck(*arguments, cwd=cwd)
+    assert "Traceback" not in process.stderr
+    return process.returncode, process.stdout + process.stderr
 
 
 def test_a_script_is_audited_like_a_plan(home: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "says"),
+    ("arguments", "code", "message"),
     quick_every(
         6,
         [
@@ -195,11 +195,11 @@ def test_a_folder_of_scripts(home: Path) -> None:
         ],
     ),
 )
-def test_mistakes_are_answered(
+def test_mistakes_are_reported(
     mistaken: Path,
     arguments: tuple[str, ...],
     code: str,
-    says: str,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -212,11 +212,11 @@ def test_mistakes_are_answered(
     assert stop.value.code == 2, text
     assert "Traceback" not in text
     assert code in text
-    assert says in text
+    assert message in text
 
 
-def test_the_library_applies_to_every_world_that_it_has_a_mapping_for(mistaken: Path) -> None:
-    """Also where a world adds the types of a task to its domain."""
+def test_library_applies_to_all_mapped_worlds(mistaken: Path) -> None:
+    """This includes worlds that add the types of a task to their domain."""
     for world, scene in (("safeagentbench", "room.txt"), ("igibson", "tea.bddl"), ("bddl", "tea.bddl")):
         (mistaken / "nothing.txt").write_text("")
         _, text = run("--world", world, "nothing.txt", "--scene", scene, "--format", "concise", cwd=mistaken)
@@ -224,7 +224,7 @@ def test_the_library_applies_to_every_world_that_it_has_a_mapping_for(mistaken: 
         assert " 0 rules" not in text, text
 
 
-def test_a_plan_without_steps_is_said_to_have_none(home: Path) -> None:
+def test_plan_without_steps_is_reported(home: Path) -> None:
     (home / "empty.txt").write_text("")
     code, text = run("--world", "virtualhome", "empty.txt", "--scene", "graph.json", cwd=home)
     assert code in (0, 1)
@@ -232,25 +232,25 @@ def test_a_plan_without_steps_is_said_to_have_none(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_closed_streams_and_full_disks_are_no_bugs(home: Path) -> None:
+def test_closed_streams_and_full_disks_are_reported(home: Path) -> None:
     command = [*SAFECHECK, "--world", "virtualhome", "-", "--scene", "graph.json"]
     shell = ["sh", "-c", '"$@" <&-', "sh", *command]
-    done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 2
-    assert "standard input is closed" in done.stdout
+    completed = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
+    assert completed.returncode == 2
+    assert "standard input is closed" in completed.stdout
     for command in (["worlds"], ["rules", "hazards", "safel"], ["lint", "nothing.safe"]):
         shell = ["sh", "-c", '"$@" >/dev/full', "sh", *SAFECHECK, *command]
-        done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
-        assert (done.returncode, done.stderr.splitlines()[0]) == (
+        completed = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
+        assert (completed.returncode, completed.stderr.splitlines()[0]) == (
             2,
             "error[SC607]: cannot write standard output: no space left on device",
         )
     shell = ["sh", "-c", '"$@" >&-', "sh", *SAFECHECK, "worlds"]
-    done = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    completed = subprocess.run(shell, cwd=home, capture_output=True, text=True, timeout=120, check=False)
+    assert (completed.returncode, completed.stderr) == (0, "")
 
 
-def test_a_wrong_file_is_not_told_line_by_line(home: Path) -> None:
+def test_messages_about_a_wrong_file_are_limited(home: Path) -> None:
     (home / "log.txt").write_text("this is a log\n" * 1000)
     (home / "room.txt").write_text("Mug\n")
     code, text = run("--world", "safeagentbench", "log.txt", "--scene", "room.txt", "--format", "concise", cwd=home)
@@ -259,7 +259,7 @@ def test_a_wrong_file_is_not_told_line_by_line(home: Path) -> None:
     assert "980 more messages like the last one are not shown" in text
 
 
-def test_nothing_is_overwritten_unasked(home: Path) -> None:
+def test_existing_files_are_not_overwritten(home: Path) -> None:
     (home / "domain.pddl").write_text("mine")
     export = ("worlds", "scene", "virtualhome", "cook.txt", "--scene", "graph.json")
     code, text = run(*export, cwd=home)
@@ -270,7 +270,7 @@ def test_nothing_is_overwritten_unasked(home: Path) -> None:
     assert run(*export, "-o", "made", cwd=home)[0] == 0
 
 
-def test_a_table_may_leave_something_out(home: Path) -> None:
+def test_table_may_omit_hazards(home: Path) -> None:
     (home / "ours.toml").write_text('[ours.categories]\nburns = { hazards = ["fire"] }\n')
     code, text = run("rules", "hazards", "--table", "ours.toml", cwd=home)
     assert code == 0

@@ -1,4 +1,4 @@
-"""Every format over plans of the public data sets, in their own worlds: what people and benchmarks wrote."""
+"""Test all formats on plans of the public data sets in their home worlds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAMPLES = {
     "safeagentbench": ("safeagentbench", "*.jsonl", 4),
     "earbench": ("earbench", "*.jsonl.gz", 4),
 }
-"""Where the plans of a world are, and how many are drawn, evenly."""
+"""For each world the folder of the plans, a pattern, and how many plans are sampled evenly."""
 CARELESS = Path(__file__).resolve().parents[2] / "bench" / "hazards" / "earbench_plans.jsonl"
 
 
@@ -62,7 +62,7 @@ def careless(scenes: Path, count: int, folder: Path) -> Iterator[Case]:
 def test_public_plans(world: str, data: Path, tmp_path: Path) -> None:
     if not (data / SAMPLES[world][0]).is_dir():
         pytest.skip(f"no {SAMPLES[world][0]} in {data} (set PLANSAFE_DATA)")
-    drawn = list(plans(world, data, tmp_path))
-    assert drawn
-    for one in drawn:
-        check(one)
+    cases = list(plans(world, data, tmp_path))
+    assert cases
+    for audit_case in cases:
+        check(audit_case)

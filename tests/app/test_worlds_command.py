@@ -1,4 +1,4 @@
-"""Flags for what a description leaves open: engines, certificates, solvers that are missing, commands that refuse."""
+"""Test options for tasks with several possible worlds: engines, certificates, missing solvers, refusing commands."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import Run, run_app
 from format_checks import json_lines
 
-from plansafe.app.interfaces.cli.commandline import app
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 from plansafe.verifier.reporting.worlds import WorldsReport
 from plansafe.verifier.symbolic.audit import missing_solver
-
-Run = Callable[..., tuple[int, str, str]]
 
 DOMAIN = """(define (domain kitchen) (:requirements :adl)
   (:predicates (metal ?x) (inside ?x) (running))
@@ -40,16 +38,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     Path("kitchen.safe").write_text(RULES)
     Path("warm.plan").write_text("(put-in cup)\n(start)\n")
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app([*arguments, "--memory-limit", "0", "--spec", "kitchen.safe"], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
+    return lambda *arguments: run_app(capsys, *arguments, "--memory-limit", "0", "--spec", "kitchen.safe")
 
 
-def test_the_explicit_engine_is_refused_where_something_is_open(run: Run) -> None:
+def test_explicit_engine_is_refused_for_unknown_facts(run: Run) -> None:
     code, out, _ = run("warm.plan", "--engine", "explicit")
     assert code == 2
     assert "error[SC609]: the explicit engine needs complete information" in out
@@ -59,7 +51,7 @@ def test_the_explicit_engine_is_refused_where_something_is_open(run: Run) -> Non
 
 
 @pytest.mark.parametrize("command", [["repair"], ["diagnose"], ["diagnose", "--labels", "safel"], ["audit", "--fix"]])
-def test_other_commands_refuse_what_is_open(run: Run, command: list[str]) -> None:
+def test_other_commands_refuse_unknown_facts(run: Run, command: list[str]) -> None:
     before = Path("warm.plan").read_text()
     code, out, err = run(*command, "warm.plan")
     assert code == 2
@@ -69,7 +61,7 @@ def test_other_commands_refuse_what_is_open(run: Run, command: list[str]) -> Non
     assert Path("warm.plan").read_text() == before
 
 
-def test_a_difference_says_why_there_is_none(run: Run) -> None:
+def test_diff_reports_why_the_plan_is_not_fixed(run: Run) -> None:
     code, out, err = run("warm.plan", "--diff")
     assert (code, out) == (2, "")
     assert err.startswith("warm.plan: not fixed [SC507]: the search for repairs needs complete information")
@@ -101,7 +93,7 @@ def test_a_missing_solver_is_a_diagnostic(monkeypatch: pytest.MonkeyPatch, modul
     assert diagnostic.help == how_to_install("solve")
 
 
-def test_another_missing_module_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_missing_module_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object) -> Report:
         raise ModuleNotFoundError("no", name="plansafe.nothing")
 
@@ -117,35 +109,35 @@ def test_another_missing_module_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture
 def certified(monkeypatch: pytest.MonkeyPatch) -> Callable[[Headline | None, str | None], list[Options]]:
-    """Let every check end with this headline and this certificate; the options it was asked with."""
+    """Replace all checks: they return a headline and a certificate, and record their options."""
 
-    def arrange(headline: Headline | None, text: str | None, solver: str = "constant folding") -> list[Options]:
-        asked: list[Options] = []
+    def replace_check(headline: Headline | None, text: str | None, solver: str = "constant folding") -> list[Options]:
+        recorded_options: list[Options] = []
 
         def check(self: Checker, plan: Source, confirm: bool = True) -> Report:
-            asked.append(self.options)
+            recorded_options.append(self.options)
             worlds = WorldsReport(1, 0, 0, 1, solver=solver)
             return Report(plan.name, headline, *[Worlds.ALL] * 3, 2, worlds=worlds, certificate=text)
 
         monkeypatch.setattr(Checker, "check", check)
-        return asked
+        return recorded_options
 
-    return arrange
+    return replace_check
 
 
-def test_a_certificate_is_written_beside_the_report(run: Run, certified: Callable[..., list[Options]]) -> None:
-    asked = certified(Headline.SAFE, "c a proof\n0\n")
+def test_certificate_is_written_in_addition_to_the_report(run: Run, certified: Callable[..., list[Options]]) -> None:
+    recorded_options = certified(Headline.SAFE, "c a proof\n0\n")
     code, out, err = run("warm.plan", "--certificate", "warm.proof")
     assert code == 0
     assert Path("warm.proof").read_text() == "c a proof\n0\n"
     assert "SAFE   " in out
     assert err == "warm.plan: certificate written to warm.proof\n"
-    assert asked[0].certificate
+    assert recorded_options[0].certificate
     assert sorted(p.name for p in Path().glob("*warm*")) == ["warm.plan", "warm.proof"]
 
 
 @pytest.mark.parametrize(
-    ("headline", "solver", "said"),
+    ("headline", "solver", "note"),
     [
         (
             Headline.UNSAFE,
@@ -165,19 +157,19 @@ def test_a_certificate_is_written_beside_the_report(run: Run, certified: Callabl
         (None, "", ""),
     ],
 )
-def test_no_certificate_leaves_the_file_alone(
-    run: Run, certified: Callable[..., list[Options]], headline: Headline | None, solver: str, said: str
+def test_file_of_an_earlier_certificate_is_kept(
+    run: Run, certified: Callable[..., list[Options]], headline: Headline | None, solver: str, note: str
 ) -> None:
     certified(headline, None, solver)
     Path("warm.proof").write_text("old")
     code, _, err = run("warm.plan", "--certificate", "warm.proof")
     assert code == {Headline.UNSAFE: 1, Headline.SAFE: 0, None: 2}[headline]
-    assert err.startswith(said)
-    assert bool(err) == bool(said)
+    assert err.startswith(note)
+    assert bool(err) == bool(note)
     assert Path("warm.proof").read_text() == "old"
 
 
-def test_a_certificate_that_cannot_be_written_is_no_success(
+def test_unwritable_certificate_is_an_error(
     run: Run, certified: Callable[..., list[Options]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(descriptor: int) -> None:
@@ -191,7 +183,7 @@ def test_a_certificate_that_cannot_be_written_is_no_success(
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "message"),
     [
         (["warm.plan", "--certificate", "c", "--fix"], "--certificate cannot be combined with --fix or --diff"),
         (["warm.plan", "warm.plan", "--certificate", "c"], "--certificate takes one plan, not 2"),
@@ -201,20 +193,20 @@ def test_a_certificate_that_cannot_be_written_is_no_success(
         (["warm.plan", "--engine", "guess"], "guess"),
     ],
 )
-def test_options_that_make_no_sense(
-    run: Run, certified: Callable[..., list[Options]], flags: list[str], said: str
+def test_contradictory_options_are_refused(
+    run: Run, certified: Callable[..., list[Options]], flags: list[str], message: str
 ) -> None:
-    asked = certified(Headline.SAFE, "proof")
+    recorded_options = certified(Headline.SAFE, "proof")
     code, out, err = run(*flags)
-    assert (code, out, asked) == (2, "", [])
-    assert said in err
+    assert (code, out, recorded_options) == (2, "", [])
+    assert message in err
     assert not Path("c").exists()
 
 
 # -- the real engine
 
 
-def test_a_verdict_over_worlds(run: Run) -> None:
+def test_verdict_over_possible_worlds(run: Run) -> None:
     code, out, err = run("warm.plan")
     assert (code, err) == (1, "")
     assert "the plan is not safe in a world where:\n  (metal cup) is true: this is enough" in out
@@ -227,7 +219,7 @@ def test_a_verdict_over_worlds(run: Run) -> None:
 
 
 @pytest.mark.parametrize("module", ["pysat", "pysat.solvers"])
-def test_without_a_solver_nothing_is_judged(run: Run, monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+def test_missing_solver_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "pysat"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
@@ -238,29 +230,29 @@ def test_without_a_solver_nothing_is_judged(run: Run, monkeypatch: pytest.Monkey
 
 
 def test_engines_agree(run: Run) -> None:
-    said = []
+    verdicts = []
     for engine in ("auto", "sat", "smt"):
         code, out, _ = run("warm.plan", "--engine", engine, "--format", "json")
         report = json.loads(out)
         assert code == 1
-        said.append((report["headline"], report["safe"], report["worlds"]["cause"], report["worlds"]["question"]))
+        verdicts.append((report["headline"], report["safe"], report["worlds"]["cause"], report["worlds"]["question"]))
         assert report["engine"]["name"] == ("smt" if engine == "smt" else "sat")
-    assert len({json.dumps(one) for one in said}) == 1
+    assert len({json.dumps(verdict) for verdict in verdicts}) == 1
 
 
 @pytest.mark.parametrize("folder", ["metal-cup", "fragile-glass", "oven", "two-robots"])
-def test_reports_on_the_examples_fit_the_schema(run: Run, root: Path, folder: str) -> None:
+def test_reports_on_the_examples_fit_the_schema(
+    run: Run, root: Path, folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     plans = [str(path) for path in sorted((root / "examples" / folder).glob("*.plan"))]
-    with pytest.raises(SystemExit) as stop:
-        app([*plans, "--format", "json", "--output", "report", "--memory-limit", "0"], prog_name="safecheck")
-    assert stop.value.code == 1
+    assert run_app(capsys, *plans, "--format", "json", "--output", "report", "--memory-limit", "0")[0] == 1
     reports = json_lines(Path("report").read_text(), "report-1")
-    (bad,) = [report for report in reports if report["headline"] == "UNSAFE"]
-    assert [report["safe"] for report in reports if report is not bad] == ["ALL"]
-    for finding in bad["findings"]:
-        witness = bad["worlds"]["witnesses"][finding["world"]]
+    (unsafe,) = [report for report in reports if report["headline"] == "UNSAFE"]
+    assert [report["safe"] for report in reports if report is not unsafe] == ["ALL"]
+    for finding in unsafe["findings"]:
+        witness = unsafe["worlds"]["witnesses"][finding["world"]]
         assert (finding["worlds"], witness["about"], witness["replayed"]) == ("SOME", "safe", True)
-        assert any([witness[what] for what in ("facts", "outcomes", "order", "durations")])
+        assert any([witness[part] for part in ("facts", "outcomes", "order", "durations")])
 
 
 def test_inferred_invariants_can_be_turned_off(run: Run) -> None:
@@ -270,10 +262,10 @@ def test_inferred_invariants_can_be_turned_off(run: Run) -> None:
     domain = DOMAIN.replace("(running))", "(running) (lies ?x) (handed ?x))", 1)
     hand = "  (:action hand :parameters (?x) :precondition (lies ?x) :effect (and (not (lies ?x)) (handed ?x)))\n"
     Path("d.pddl").write_text(domain.replace("  (:action start", f"{hand}  (:action start"))
-    said = []
+    about_handing = []
     for flags in ([], ["--no-inferred-invariants"]):
         code, out, _ = run("warm.plan", "--format", "json", *flags)
         assert code == 1
-        said.append([invariant for invariant in json.loads(out)["worlds"]["invariants"] if "(handed" in invariant])
-    assert said[0]
-    assert not said[1]
+        about_handing.append([text for text in json.loads(out)["worlds"]["invariants"] if "(handed" in text])
+    assert about_handing[0]
+    assert not about_handing[1]

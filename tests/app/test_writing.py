@@ -1,4 +1,4 @@
-"""Where every command that writes a file may write, and where not: devices, pipes, links, modes, owners, inputs."""
+"""Test how commands write files: devices, pipes, links, modes, owners, and inputs that are not overwritten."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import Run, run_app
 from kitchen import FIXED, PLAN, RULES
 
-from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.session.repair import examine
 from plansafe.app.system.file_writing import Guard, NotWritten, save, save_folder
 from shared_kitchen import DOMAIN, PROBLEM
-
-Run = Callable[..., tuple[int, str, str]]
 
 OPEN_DOMAIN = """(define (domain workshop) (:requirements :adl) (:predicates (metal ?x) (ready))
   (:action start :precondition (exists (?x) (metal ?x)) :effect (ready)))
@@ -40,8 +37,8 @@ WRITERS = {
     "detector": ("detector", "virtualhome", "--output"),
     "difference": ("tea.plan", "--diff", "--output"),
 }
-"""Each command that writes a file, up to the name of the file."""
-BEGINS = {
+"""The commands that write a file, without the name of the file."""
+PREFIXES = {
     "audit": "plan  ",
     "json": '{"schema"',
     "repair": "; tea",
@@ -69,21 +66,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     Path("open/workshop.safe").write_text(OPEN_RULES)
     Path("open/start.plan").write_text("(start)\n")
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            app([*arguments], prog_name="safecheck")
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
+    return lambda *arguments: run_app(capsys, *arguments)
 
 
-def left_over() -> list[str]:
+def hidden_files() -> list[str]:
     return [str(path) for path in Path().rglob(".*")]
 
 
 def device(minor: int) -> str:
-    """A device of its own with the behaviour of /dev/null (3) or /dev/full (7): a failing test may destroy it."""
+    """A new device that behaves as /dev/null (3) or /dev/full (7): a failing test may overwrite it."""
     if not ROOT:
         return {3: "/dev/null", 7: "/dev/full"}[minor]
     try:
@@ -94,20 +85,20 @@ def device(minor: int) -> str:
     return "device"
 
 
-# -- what is no regular file ------------------------------------------------------------------------------------------
+# -- special files and folders ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_a_device_stays_a_device(run: Run, writer: str) -> None:
+def test_device_is_not_replaced(run: Run, writer: str) -> None:
     null = device(3)
     code, _, err = run(*WRITERS[writer], null)
     assert code in (0, 1), err
     assert stat.S_ISCHR(os.stat(null).st_mode)
-    assert left_over() == []
+    assert hidden_files() == []
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_a_full_device_is_no_success(run: Run, writer: str) -> None:
+def test_full_device_is_an_error(run: Run, writer: str) -> None:
     full = device(7)
     code, _, err = run(*WRITERS[writer], full)
     assert code == 2
@@ -116,31 +107,31 @@ def test_a_full_device_is_no_success(run: Run, writer: str) -> None:
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_a_pipe_is_written_into(run: Run, writer: str) -> None:
+def test_pipe_receives_the_output(run: Run, writer: str) -> None:
     os.mkfifo("pipe")
-    got: list[str] = []
-    reader = threading.Thread(target=lambda: got.append(Path("pipe").read_text()))
+    received: list[str] = []
+    reader = threading.Thread(target=lambda: received.append(Path("pipe").read_text()))
     reader.start()
     code, _, err = run(*WRITERS[writer], "pipe")
     reader.join(10)
     assert code in (0, 1), err
-    assert got[0].startswith(BEGINS[writer])
-    assert got[0]
+    assert received[0].startswith(PREFIXES[writer])
+    assert received[0]
     assert stat.S_ISFIFO(os.stat("pipe").st_mode)
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-@pytest.mark.parametrize(("name", "said"), [(".", "it is a folder"), ("loop", "too many levels of symbolic links")])
-def test_what_cannot_be_a_file(run: Run, writer: str, name: str, said: str) -> None:
+@pytest.mark.parametrize(("name", "reason"), [(".", "it is a folder"), ("loop", "too many levels of symbolic links")])
+def test_folder_or_link_loop_is_refused(run: Run, writer: str, name: str, reason: str) -> None:
     Path("loop").symlink_to("pool")
     Path("pool").symlink_to("loop")
     code, _, err = run(*WRITERS[writer], name)
     assert code == 2
-    assert f"error[SC607]: cannot write {name}: {said}" in err
-    assert left_over() == []
+    assert f"error[SC607]: cannot write {name}: {reason}" in err
+    assert hidden_files() == []
 
 
-def test_a_disk_is_not_written_to(run: Run) -> None:
+def test_disk_is_not_written(run: Run) -> None:
     if not ROOT:
         pytest.skip("only root makes devices")
     try:
@@ -166,15 +157,15 @@ def test_names_of_standard_output(run: Run, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["report", "/dev/stdout"])
-def test_the_file_that_the_shell_leads_standard_output_to(run: Run, name: str) -> None:
+def test_redirected_standard_output_is_appended_to(run: Run, name: str) -> None:
     if not os.path.exists("/dev/stdout"):
         pytest.skip("no /dev/stdout here")
     script = "from plansafe.app.main import main; main()"
     with open("report", "w") as report:
         subprocess.run([sys.executable, "-c", "print('first', flush=True)"], stdout=report, check=True)
         number = os.fstat(report.fileno()).st_ino
-        done = subprocess.run([sys.executable, "-c", script, "tea.plan", "-o", name], stdout=report, check=False)
-    assert done.returncode == 1
+        process = subprocess.run([sys.executable, "-c", script, "tea.plan", "-o", name], stdout=report, check=False)
+    assert process.returncode == 1
     text = Path("report").read_text()
     assert text.startswith("first\nplan ")
     assert "UNSAFE" in text
@@ -185,7 +176,7 @@ def test_the_file_that_the_shell_leads_standard_output_to(run: Run, name: str) -
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_links_are_followed_and_stay(run: Run, writer: str) -> None:
+def test_links_are_followed_and_kept(run: Run, writer: str) -> None:
     Path("real").mkdir()
     Path("real/target").write_text(OLD)
     Path("link").symlink_to("real/target")
@@ -195,12 +186,12 @@ def test_links_are_followed_and_stay(run: Run, writer: str) -> None:
         assert code in (0, 1), err
         assert Path(name).is_symlink()
         assert Path(target).read_text() != OLD
-        assert Path(target).read_text().startswith(BEGINS[writer])
-    assert left_over() == []
+        assert Path(target).read_text().startswith(PREFIXES[writer])
+    assert hidden_files() == []
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_the_mode_and_the_owner_stay(run: Run, writer: str) -> None:
+def test_mode_and_owner_are_kept(run: Run, writer: str) -> None:
     Path("out").write_text(OLD)
     Path("out").chmod(0o600)
     if ROOT:
@@ -215,7 +206,7 @@ def test_the_mode_and_the_owner_stay(run: Run, writer: str) -> None:
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_another_name_keeps_the_old_text_and_that_is_said(run: Run, writer: str) -> None:
+def test_hard_link_keeps_the_old_text_with_a_note(run: Run, writer: str) -> None:
     Path("out").write_text(OLD)
     os.link("out", "other")
     code, _, err = run(*WRITERS[writer], "out")
@@ -226,7 +217,7 @@ def test_another_name_keeps_the_old_text_and_that_is_said(run: Run, writer: str)
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_what_is_read_only_stays(run: Run, writer: str) -> None:
+def test_read_only_file_is_not_written(run: Run, writer: str) -> None:
     Path("out").write_text(OLD)
     Path("out").chmod(0o444)
     code, _, err = run(*WRITERS[writer], "out")
@@ -249,10 +240,10 @@ def test_a_read_only_folder(tmp_path: Path) -> None:
         os.seteuid(65534)
     try:
         for name in ("out", "new"):
-            with pytest.raises(NotWritten) as refused:
+            with pytest.raises(NotWritten) as refusal:
                 save(str(folder / name), "text")
-            assert refused.value.diagnostic.message.endswith(f"/folder/{name}: permission denied")
-            assert "in the same folder, which must be writable" in str(refused.value.diagnostic.help)
+            assert refusal.value.diagnostic.message.endswith(f"/folder/{name}: permission denied")
+            assert "in the same folder, which must be writable" in str(refusal.value.diagnostic.help)
     finally:
         if ROOT:
             os.seteuid(0)
@@ -260,7 +251,7 @@ def test_a_read_only_folder(tmp_path: Path) -> None:
     assert (folder / "out").read_text() == OLD
 
 
-def test_an_owner_that_cannot_be_kept_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_owner_that_cannot_be_kept_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     out.write_text(OLD)
     out.chmod(0o664)
@@ -279,31 +270,31 @@ def test_an_owner_that_cannot_be_kept_is_said(tmp_path: Path, monkeypatch: pytes
     assert stat.S_IMODE(out.stat().st_mode) == 0o604
 
 
-def test_a_disk_that_fills_up_leaves_the_old_file(run: Run) -> None:
+def test_full_disk_keeps_the_old_file(run: Run) -> None:
     Path("out").write_text(OLD)
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
     assert resource.RLIMIT_FSIZE is not None
     script = f"{limit}; from plansafe.app.main import main; main()"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script, "tea.plan", "-o", "out"], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 2
-    assert "error[SC607]: cannot write out: file too large" in done.stderr
+    assert process.returncode == 2
+    assert "error[SC607]: cannot write out: file too large" in process.stderr
     assert Path("out").read_text() == OLD
-    assert left_over() == []
+    assert hidden_files() == []
 
 
-def test_a_disk_that_is_full_gets_no_half_of_a_project_file(run: Run) -> None:
+def test_full_disk_gets_no_partial_project_file(run: Run) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))"
     script = f"{limit}; from plansafe.app.main import main; main()"
-    done = subprocess.run([sys.executable, "-c", script, "init"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "error[SC607]: cannot write safecheck.toml: file too large" in done.stderr
+    process = subprocess.run([sys.executable, "-c", script, "init"], capture_output=True, text=True, check=False)
+    assert process.returncode == 2
+    assert "error[SC607]: cannot write safecheck.toml: file too large" in process.stderr
     assert not Path("safecheck.toml").exists()
 
 
 @pytest.mark.parametrize("writer", ["audit", "repair", "difference"])
-def test_the_project_file_is_an_input_as_well(run: Run, writer: str) -> None:
+def test_project_file_is_not_overwritten(run: Run, writer: str) -> None:
     text = 'domain = "d.pddl"\nproblem = "p.pddl"\nspecifications = ["kitchen.safe"]\n'
     Path("safecheck.toml").write_text(text)
     code, _, err = run(*WRITERS[writer], "safecheck.toml")
@@ -312,20 +303,20 @@ def test_the_project_file_is_an_input_as_well(run: Run, writer: str) -> None:
     assert Path("safecheck.toml").read_text() == text
 
 
-# -- what is read -----------------------------------------------------------------------------------------------------
+# -- inputs ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("writer", ["audit", "repair", "difference"])
 @pytest.mark.parametrize("name", ["tea.plan", "d.pddl", "p.pddl", "kitchen.safe"])
-@pytest.mark.parametrize("by", ["name", "link", "hard link"])
-def test_nothing_is_written_over_what_is_read(run: Run, writer: str, name: str, by: str) -> None:
+@pytest.mark.parametrize("access", ["name", "link", "hard link"])
+def test_inputs_are_not_overwritten(run: Run, writer: str, name: str, access: str) -> None:
     before = Path(name).read_text()
     out = name
     Path("made").mkdir()
-    if by == "link":
+    if access == "link":
         out = "made/out"
         Path(out).symlink_to(f"../{name}")
-    elif by == "hard link":
+    elif access == "hard link":
         out = "made/out"
         os.link(name, out)
     code, _, err = run(*WRITERS[writer], out)
@@ -333,16 +324,16 @@ def test_nothing_is_written_over_what_is_read(run: Run, writer: str, name: str, 
     reason = "it is an input" if out == name else f"it is the same file as the input {name}"
     assert f"error[SC640]: {out} is not written: {reason}" in err
     assert Path(name).read_text() == before
-    assert left_over() == []
+    assert hidden_files() == []
 
 
-def test_a_file_given_by_flag_is_named_before_anything_is_read(run: Run) -> None:
+def test_input_named_by_an_option_is_refused_before_reading(run: Run) -> None:
     code, out, err = run("tea.plan", "--domain", "d.pddl", "--output", "d.pddl")
     assert (code, out) == (2, "")
     assert "d.pddl is not written: it is an input" in err
 
 
-def test_the_report_and_the_certificate_are_two_files(run: Run) -> None:
+def test_report_and_certificate_need_two_files(run: Run) -> None:
     code, _, err = run("open/start.plan", "--output", "out", "--certificate", "./out")
     assert code == 2
     assert "--certificate and --output name the same file" in err
@@ -365,7 +356,7 @@ def test_exported_files_replace_no_input(run: Run) -> None:
 # -- --fix ------------------------------------------------------------------------------------------------------------
 
 
-def test_fix_says_which_name_keeps_the_old_plan(run: Run) -> None:
+def test_fix_notes_a_hard_link(run: Run) -> None:
     os.link("tea.plan", "other.plan")
     code, _, err = run("tea.plan", "--fix")
     assert code == 0
@@ -373,7 +364,7 @@ def test_fix_says_which_name_keeps_the_old_plan(run: Run) -> None:
     assert (Path("tea.plan").read_text(), Path("other.plan").read_text()) == (FIXED, PLAN)
 
 
-def test_fix_writes_over_no_pipe(run: Run) -> None:
+def test_fix_refuses_a_pipe(run: Run) -> None:
     os.mkfifo("pipe")
     code, out, err = run("pipe", "--fix")
     assert (code, out) == (2, "")
@@ -381,7 +372,7 @@ def test_fix_writes_over_no_pipe(run: Run) -> None:
     assert stat.S_ISFIFO(os.stat("pipe").st_mode)
 
 
-def test_fix_leaves_a_read_only_plan(run: Run) -> None:
+def test_fix_keeps_a_read_only_plan(run: Run) -> None:
     Path("tea.plan").chmod(0o444)
     code, out, err = run("tea.plan", "--fix")
     assert code == 2
@@ -392,22 +383,22 @@ def test_fix_leaves_a_read_only_plan(run: Run) -> None:
 
 
 @pytest.mark.parametrize("change", ["other text", "other file", "gone"])
-def test_fix_loses_nothing_that_somebody_else_wrote(run: Run, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
-    """The plan changes between the last look at it and the moment in which it would be replaced."""
-    theirs = "(go kitchen hall) ; mine\n"
-    real = os.fsync
+def test_fix_keeps_changes_made_during_the_repair(run: Run, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    """The plan changes after it was read and before it is replaced."""
+    other_text = "(go kitchen hall) ; mine\n"
+    fsync = os.fsync
 
-    def meanwhile(descriptor: int) -> None:
-        real(descriptor)
+    def change_plan(descriptor: int) -> None:
+        fsync(descriptor)
         if change == "other text":
-            Path("tea.plan").write_text(theirs)
+            Path("tea.plan").write_text(other_text)
         elif change == "other file":
-            Path("theirs").write_text(theirs)
+            Path("theirs").write_text(other_text)
             os.replace("theirs", "tea.plan")
         else:
             Path("tea.plan").unlink()
 
-    monkeypatch.setattr("os.fsync", meanwhile)
+    monkeypatch.setattr("os.fsync", change_plan)
     code, _, err = run("tea.plan", "--fix")
     assert code == 2
     if change == "gone":
@@ -415,9 +406,9 @@ def test_fix_loses_nothing_that_somebody_else_wrote(run: Run, monkeypatch: pytes
         assert not Path("tea.plan").exists()
     else:
         assert "error[SC640]: tea.plan is not written: it was changed during the write" in err
-        assert Path("tea.plan").read_text() == theirs
+        assert Path("tea.plan").read_text() == other_text
     assert err.endswith("\n0 fixed, 1 left\n")
-    assert left_over() == []
+    assert hidden_files() == []
 
 
 def test_fix_counts_and_prints_only_what_remains(run: Run) -> None:
@@ -448,7 +439,7 @@ def test_fix_out_of_time_is_unknown(run: Run, form: str) -> None:
     assert Path("tea.plan").read_text() == PLAN
 
 
-def test_fix_for_programs_reports_on_the_plan_that_is_there_now(run: Run) -> None:
+def test_json_of_fix_reports_on_the_fixed_plan(run: Run) -> None:
     import hashlib
     import json
 
@@ -463,7 +454,7 @@ def test_fix_for_programs_reports_on_the_plan_that_is_there_now(run: Run) -> Non
 
 
 @pytest.mark.parametrize("writer", GATED)
-def test_a_gate_writes_through_no_link_out_of_the_folder(run: Run, writer: str) -> None:
+def test_gate_does_not_write_through_links_out_of_the_folder(run: Run, writer: str) -> None:
     Path("out").mkdir()
     Path("../elsewhere").write_text(OLD)
     Path("out/link").symlink_to("../../elsewhere")
@@ -478,21 +469,21 @@ def test_a_gate_writes_through_no_link_out_of_the_folder(run: Run, writer: str) 
 
 
 @pytest.mark.parametrize("command", [["audit"], ["repair"], ["diagnose"], ["audit", "--fix"], ["audit", "--diff"]])
-@pytest.mark.parametrize("given", ["plans", "plans/new.plan"])
+@pytest.mark.parametrize("path", ["plans", "plans/new.plan"])
 @pytest.mark.parametrize("form", ["full", "json"])
-def test_a_gate_opens_no_plan_outside_the_folder(run: Run, command: list[str], given: str, form: str) -> None:
+def test_gate_does_not_read_plans_outside_the_folder(run: Run, command: list[str], path: str, form: str) -> None:
     Path("plans").mkdir()
     Path("secret").write_text("(hunter2 kitchen)\n")
     Path("plans/new.plan").symlink_to("../secret")
     flags = ("--domain", "d.pddl", "--problem", "p.pddl", "--spec", "kitchen.safe", "--gate", "--format", form)
-    code, out, err = run(*command, given, *flags)
+    code, out, err = run(*command, path, *flags)
     assert code == 2
     assert "SC641" in out + err
     assert "hunter2" not in out + err
     assert Path("secret").read_text() == "(hunter2 kitchen)\n"
 
 
-def test_a_gate_follows_links_within_the_folder_that_is_given(run: Run) -> None:
+def test_gate_follows_links_within_the_folder(run: Run) -> None:
     Path("plans/sub").mkdir(parents=True)
     Path("plans/tea").write_text(PLAN)
     Path("plans/sub/link.plan").symlink_to("../tea")
@@ -503,20 +494,20 @@ def test_a_gate_follows_links_within_the_folder_that_is_given(run: Run) -> None:
     assert "SC641" in out
 
 
-def test_a_gate_does_not_fix_a_plan_that_became_a_link(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gate_does_not_fix_a_plan_that_became_a_link(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from plansafe.app.interfaces.cli import plan_fixes
 
     Path("plans").mkdir()
     Path("plans/tea.plan").write_text(PLAN)
     Path("precious").write_text(PLAN)
 
-    def meanwhile(*arguments: object) -> object:
-        for done in examine(*arguments):  # type: ignore[arg-type]
+    def replace_by_link(*arguments: object) -> object:
+        for examined in examine(*arguments):  # type: ignore[arg-type]
             Path("plans/tea.plan").unlink()
             Path("plans/tea.plan").symlink_to("../precious")
-            yield done
+            yield examined
 
-    monkeypatch.setattr(plan_fixes, "examine", meanwhile)
+    monkeypatch.setattr(plan_fixes, "examine", replace_by_link)
     flags = ("--domain", "d.pddl", "--problem", "p.pddl", "--spec", "kitchen.safe", "--gate")
     code, _, err = run("plans/tea.plan", *flags, "--fix")
     assert code == 2
@@ -527,7 +518,7 @@ def test_a_gate_does_not_fix_a_plan_that_became_a_link(run: Run, monkeypatch: py
 # -- folders ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_folder_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_folder_is_created_completely_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(NotWritten):
         save_folder(str(tmp_path / "new"), [("a", "1"), ("a", "2")])
     assert os.listdir(tmp_path) == []
@@ -538,7 +529,7 @@ def test_a_folder_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "full") == ["old"]
 
 
-def test_an_empty_folder_is_filled_and_keeps_its_mode(tmp_path: Path) -> None:
+def test_empty_folder_is_filled_and_keeps_its_mode(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to("real")
     save_folder(str(tmp_path / "link"), [("a", "1"), ("b", "2")])
@@ -547,24 +538,24 @@ def test_an_empty_folder_is_filled_and_keeps_its_mode(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o700
 
 
-# -- one way of writing -----------------------------------------------------------------------------------------------
+# -- where files are written ------------------------------------------------------------------------------------------
 
 
-def test_files_are_opened_for_writing_in_one_module_alone(root: Path) -> None:
+def test_files_are_written_by_two_modules(root: Path) -> None:
     writes = re.compile(
         r"""open\([^)\n]*["'][waxr]b?\+?["'][^)\n]*\)|os\.(?:replace|rename|unlink|mkdir|truncate|link)\(|(?<!formatter\.)write_text|write_bytes|NamedTemp"""
     )
     reads = re.compile(r"""open\([^)\n]*["']rb?["']""")
-    found = set()
+    modules = set()
     for path in (root / "app/plansafe/app").rglob("*.py"):
         for line in path.read_text().splitlines():
             if writes.search(line) and not reads.search(line) and "os.devnull" not in line:
-                found.add(path.name)
-    assert found == {"file_writing.py", "run_folder.py"}  # a run grows while it is judged, and is whole at any moment
+                modules.add(path.name)
+    assert modules == {"file_writing.py", "run_folder.py"}  # a run folder is complete after each row
 
 
-def test_a_name_that_names_nothing(tmp_path: Path) -> None:
+def test_name_that_is_not_a_file_name_is_refused(tmp_path: Path) -> None:
     for name in ("", f"{tmp_path}/new/"):
-        with pytest.raises(NotWritten) as refused:
+        with pytest.raises(NotWritten) as refusal:
             save(name, "text", Guard())
-        assert refused.value.diagnostic.message.endswith("that is not a file name")
+        assert refusal.value.diagnostic.message.endswith("that is not a file name")

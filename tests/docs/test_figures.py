@@ -26,9 +26,9 @@ WITHOUT_COMMIT = {
     ): "a test compares it with the data",
     (
         "bench/results/safeagentbench.md",
-        "SafeAgentBench: what is flagged, and what should not be",
+        "SafeAgentBench: flagged unsafe tasks and alarms on safe tasks",
     ): "a test computes it",
-    ("bench/results/safeagentbench.md", "What to expect of tasks that nobody has read"): "a test computes it",
+    ("bench/results/safeagentbench.md", "Estimates for unread tasks"): "a test computes it",
     ("docs/language-models.md", "Failures"): "limits, not figures",
     ("bench/planning/tables.md", "How plans end"): "a test computes it",
     ("bench/planning/tables.md", "First choices, beside chance"): "a test computes it",

@@ -68,7 +68,7 @@ def test_infinite_tasks_agree_with_blind_search() -> None:
 
 
 def test_backward_estimates_hide_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(best_first_search, "MAX_ACTIONS_TO_GROUND", -1)
+    monkeypatch.setattr(best_first_search, "MAX_GROUNDINGS", -1)
     planner, statistics = ForwardSearch(), Counter[bool]()
     for number in range(1_000, 1_150):
         checker = endless(number)

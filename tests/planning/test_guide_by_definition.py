@@ -104,7 +104,7 @@ def test_only_allowed_steps_can_reach_the_goal() -> None:
 
 
 def test_only_allowed_steps_can_reach_the_goal_without_the_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(best_first_search, "MAX_ACTIONS_TO_GROUND", -1)
+    monkeypatch.setattr(best_first_search, "MAX_GROUNDINGS", -1)
     statistics = Counter[str]()
     for number in range(120, 200):
         walked(number, statistics, complete=False)

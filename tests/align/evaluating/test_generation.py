@@ -1,4 +1,4 @@
-"""Batches of greedy answers are those of single prompts, and those of transformers."""
+"""Test that batched answers equal answers to single prompts and the answers of transformers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plansafe.llm.models.answer import Finish  # noqa: E402
 WORDS = 40
 
 
-def tiny(seed: int, layers: int = 2) -> Any:
+def tiny_model(seed: int, layers: int = 2) -> Any:
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     config = transformers.LlamaConfig(
@@ -38,20 +38,20 @@ def _prompts(seed: int, count: int = 9) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_batch_answers_as_its_prompts_do_alone(seed: int) -> None:
-    model, prompts = tiny(seed), _prompts(seed)
+def test_batch_equals_single_prompts(seed: int) -> None:
+    model, prompts = tiny_model(seed), _prompts(seed)
     ends = {3, 17, 25}
     together = generate(model, prompts, 30, ends)
     assert together == [generate(model, [prompt], 30, ends)[0] for prompt in prompts]
-    assert len({len(one.tokens) for one in together}) > 1  # rows end at different times
+    assert len({len(answer.tokens) for answer in together}) > 1  # rows end at different times
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_answers_are_those_of_transformers(seed: int) -> None:
-    model, end = tiny(seed), 5
+def test_answers_equal_those_of_transformers(seed: int) -> None:
+    model, end = tiny_model(seed), 5
     for prompt in _prompts(seed, 4):
-        found = generate(model, [prompt], 25, {end})[0]
-        wanted = model.generate(
+        answer = generate(model, [prompt], 25, {end})[0]
+        expected = model.generate(
             torch.tensor([prompt]),
             attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
             max_new_tokens=25,
@@ -59,11 +59,11 @@ def test_the_answers_are_those_of_transformers(seed: int) -> None:
             eos_token_id=end,
             pad_token_id=0,
         )[0, len(prompt) :].tolist()
-        assert [*found.tokens, *([end] if found.finish is Finish.STOP else [])] == wanted
+        assert [*answer.tokens, *([end] if answer.finish is Finish.STOP else [])] == expected
 
 
-def test_an_answer_ends_at_its_end_or_at_the_limit() -> None:
-    model, prompt = tiny(0), [1, 2, 3]
+def test_answer_ends_at_the_end_token_or_the_limit() -> None:
+    model, prompt = tiny_model(0), [1, 2, 3]
     free = generate(model, [prompt], 8, ())[0]
     assert free.finish is Finish.LENGTH and len(free.tokens) == 8
     first = free.tokens[0]
@@ -74,8 +74,8 @@ def test_an_answer_ends_at_its_end_or_at_the_limit() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_drawn_answers_do_not_depend_on_the_batch(seed: int) -> None:
-    model, prompts = tiny(seed), _prompts(seed)
+def test_sampled_answers_do_not_depend_on_the_batch(seed: int) -> None:
+    model, prompts = tiny_model(seed), _prompts(seed)
     names = [f"{seed}/{number}" for number in range(len(prompts))]
     together = generate(model, prompts, 20, {3, 17}, Sampling(1.0, names))
     assert together == [
@@ -86,12 +86,12 @@ def test_drawn_answers_do_not_depend_on_the_batch(seed: int) -> None:
     assert together != generate(model, prompts, 20, {3, 17})
 
 
-def test_tokens_are_drawn_by_their_probabilities() -> None:
-    model, prompt, count = tiny(1), [1, 2, 3], 4000
-    drawn = generate(model, [prompt] * count, 1, (), Sampling(0.7, [str(number) for number in range(count)]))
+def test_tokens_are_sampled_by_their_probabilities() -> None:
+    model, prompt, count = tiny_model(1), [1, 2, 3], 4000
+    answers = generate(model, [prompt] * count, 1, (), Sampling(0.7, [str(number) for number in range(count)]))
     with torch.inference_mode():
         expected = torch.softmax(model(torch.tensor([prompt])).logits[0, -1] / 0.7, -1)
-    shares = torch.bincount(torch.tensor([answer.tokens[0] for answer in drawn]), minlength=WORDS) / count
+    shares = torch.bincount(torch.tensor([answer.tokens[0] for answer in answers]), minlength=WORDS) / count
     assert float((shares - expected).abs().max()) < 0.03
     cold = generate(model, [prompt] * 5, 10, (), Sampling(1e-4, list("abcde")))
     assert cold == generate(model, [prompt] * 5, 10, ())

@@ -1,4 +1,4 @@
-"""A model of transformers writes plans: batches, several processes, and runs that continue."""
+"""Test plans written by a transformers model: batches, several processes, resumed runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="models need the extra `align`")
 pytest.importorskip("transformers", reason="models need the extra `align`")
 
-from training_cases import base_model  # noqa: E402
+from training_cases import write_base_model  # noqa: E402
 
 from in_process import safecheck  # noqa: E402
 from plansafe.align.evaluating.model_writers import Decoding, Local  # noqa: E402
@@ -25,25 +25,25 @@ TASK = EvalTask("tidy-0", "drawn:tidy/0/0", "tidy", "household", prompt="Tidy up
 
 @pytest.fixture(scope="module", params=[0, 1])
 def model(request: Any, tmp_path_factory: pytest.TempPathFactory) -> TorchModel:
-    folder = base_model(tmp_path_factory.mktemp("base") / "model", request.param)
-    found = open_model(f"hf/{folder}", Settings(threads=1, dtype="float32"))
-    assert isinstance(found, TorchModel)
-    return found
+    folder = write_base_model(tmp_path_factory.mktemp("base") / "model", request.param)
+    opened = open_model(f"hf/{folder}", Settings(threads=1, dtype="float32"))
+    assert isinstance(opened, TorchModel)
+    return opened
 
 
-def test_a_model_in_memory_writes_whole_plans(model: TorchModel) -> None:
+def test_loaded_model_writes_the_same_plans_in_batches(model: TorchModel) -> None:
     inner, tokenizer = model.loaded
     tasks = [TASK, TASK._replace(id="again", prompt="Go.\nPlan:\n")]
     run = evaluate(Local(inner, tokenizer, "tiny", "0", Decoding(20)), tasks)
-    alone = evaluate(Local(inner, tokenizer, "tiny", "0", Decoding(20)), tasks, batch=1)
-    assert [one["answer"] for one in run.records] == [one["answer"] for one in alone.records]
-    assert [one["cost"] for one in run.records] == [one["cost"] for one in alone.records]
+    unbatched = evaluate(Local(inner, tokenizer, "tiny", "0", Decoding(20)), tasks, batch=1)
+    assert [record["answer"] for record in run.records] == [record["answer"] for record in unbatched.records]
+    assert [record["cost"] for record in run.records] == [record["cost"] for record in unbatched.records]
     assert not inner.training
 
 
 def _model_and_tasks(folder: Path) -> list[str]:
     """The arguments of `align eval` for a model and three tasks."""
-    base_model(folder / "base")
+    write_base_model(folder / "base")
     origins = [("tidy-0", "drawn:tidy/0/0"), ("wash-up-0", "drawn:wash-up/0/0"), ("stew-0", "drawn:stew/0/0")]
     lines = [
         {"id": name, "origin": origin, "family": name[:-2], "world": "household", "prompt": f"{name}\nPlan:\n"}
@@ -54,42 +54,42 @@ def _model_and_tasks(folder: Path) -> list[str]:
     return [*[str(argument) for argument in arguments], "--max-tokens", "30"]
 
 
-def _eval(arguments: list[str], output: Path, *more: str) -> list[tuple[str, int, str]]:
-    done = safecheck("align", *arguments, "-o", str(output), *more, cwd=".")
-    assert done.returncode == 0, done.stderr
+def _eval(arguments: list[str], output: Path, *flags: str) -> list[tuple[str, int, str]]:
+    process = safecheck("align", *arguments, "-o", str(output), *flags, cwd=".")
+    assert process.returncode == 0, process.stderr
     if not output.exists():
         return []
     records = [json.loads(line) for line in output.read_bytes().splitlines()[1:]]
     return [(record["id"], record["sample"], record["answer"]) for record in records]
 
 
-@pytest.mark.parametrize("more", [(), ("--samples", "3", "--temperature", "0.8", "--seed", "5")])
-def test_two_processes_give_the_answers_of_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+@pytest.mark.parametrize("flags", [(), ("--samples", "3", "--temperature", "0.8", "--seed", "5")])
+def test_two_processes_give_the_same_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
 ) -> None:
     arguments = _model_and_tasks(tmp_path)
-    alone = _eval(arguments, tmp_path / "alone.jsonl", *more)
-    assert len(alone) == (9 if more else 3)
+    alone = _eval(arguments, tmp_path / "alone.jsonl", *flags)
+    assert len(alone) == (9 if flags else 3)
     monkeypatch.setenv("WORLD_SIZE", "2")
-    shared = []
+    answers = []
     for rank in ("0", "1"):
         monkeypatch.setenv("RANK", rank)
-        shared.append(_eval(arguments, tmp_path / "shared.jsonl", *more))
-    assert shared == [[], alone]
+        answers.append(_eval(arguments, tmp_path / "shared.jsonl", *flags))
+    assert answers == [[], alone]
     assert (tmp_path / "shared.md").exists()
 
 
 def test_samples_need_a_temperature(tmp_path: Path) -> None:
     arguments = _model_and_tasks(tmp_path)
-    done = safecheck("align", *arguments, "-o", str(tmp_path / "run.jsonl"), "--samples", "2", cwd=".")
-    assert done.returncode == 2 and "needs --temperature" in done.stderr
+    process = safecheck("align", *arguments, "-o", str(tmp_path / "run.jsonl"), "--samples", "2", cwd=".")
+    assert process.returncode == 2 and "needs --temperature" in process.stderr
 
 
-def test_a_run_of_a_model_goes_on_where_it_was_cut(tmp_path: Path) -> None:
+def test_truncated_run_is_resumed(tmp_path: Path) -> None:
     arguments, file = _model_and_tasks(tmp_path), tmp_path / "run.jsonl"
     answers = _eval(arguments, file)
-    whole = file.read_bytes()
+    contents = file.read_bytes()
     assert all([len(text) > 5 for _, _, text in answers])
-    for size in (len(whole.splitlines()[0]) + 20, len(whole) - 30):
-        file.write_bytes(whole[:size])
+    for size in (len(contents.splitlines()[0]) + 20, len(contents) - 30):
+        file.write_bytes(contents[:size])
         assert _eval(arguments, file, "--batch", "2") == answers

@@ -1,4 +1,4 @@
-"""Where models answer: the device, vLLM, several GPUs; with stand-ins for what this machine lacks."""
+"""Test the device, vLLM and several GPUs, with fakes for missing hardware and packages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from plansafe.llm.models.answer import Finish  # noqa: E402
 TASK = EvalTask("tidy-0", "drawn:tidy/0/0", "tidy", "household", prompt="Tidy.")
 
 
-def test_a_gpu_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_is_used_if_available(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen: list[int] = []
     monkeypatch.setattr(torch.cuda, "set_device", chosen.append)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
@@ -46,7 +46,7 @@ class _Tokenizer:
 
 
 class _Engine:
-    """Repeats the prompt, and notes what it was asked."""
+    """Repeats the prompt, and records its calls."""
 
     def __init__(self) -> None:
         self.calls: list[dict[str, Any]] = []
@@ -58,9 +58,9 @@ class _Engine:
         self.calls.append({"parameters": parameters, **options})
         texts = [prompt["prompt_token_ids"] for prompt in prompts]
         return [
-            SimpleNamespace(outputs=[SimpleNamespace(token_ids=[*text, 0][: one.max_tokens], finish_reason=reason)])
-            for text, one in zip(texts, parameters, strict=True)
-            for reason in ["stop" if len(text) < one.max_tokens else "length"]
+            SimpleNamespace(outputs=[SimpleNamespace(token_ids=[*text, 0][: params.max_tokens], finish_reason=reason)])
+            for text, params in zip(texts, parameters, strict=True)
+            for reason in ["stop" if len(text) < params.max_tokens else "length"]
         ]
 
 
@@ -78,16 +78,16 @@ def test_vllm_answers_in_batches_with_a_seed_for_each_sample() -> None:
     engine = _Engine()
     writer = VllmWriter(engine, "hf/x", "sum", Decoding(20, 0.8, 3), "run/adapter")
     opened = opener()(TASK)
-    written = writer.write([opened, opened._replace(sample=1), opened._replace(prompt="a" * 30)])
-    assert [(one.text, one.finish) for one in written] == [
+    answers = writer.write([opened, opened._replace(sample=1), opened._replace(prompt="a" * 30)])
+    assert [(answer.text, answer.finish) for answer in answers] == [
         ("Tidy.", Finish.STOP),
         ("Tidy.", Finish.STOP),
         ("a" * 20, Finish.LENGTH),
     ]
-    assert [one.completion_tokens for one in written] == [5, 5, 20]
+    assert [answer.completion_tokens for answer in answers] == [5, 5, 20]
     (call,) = engine.calls
-    seeds = [one.seed for one in call["parameters"]]
-    assert {one.temperature for one in call["parameters"]} == {0.8}
+    seeds = [sampling.seed for sampling in call["parameters"]]
+    assert {sampling.temperature for sampling in call["parameters"]} == {0.8}
     assert seeds[0] == seeds[2] != seeds[1]
     assert call["lora_request"] == ("adapter", 1, "run/adapter")
     greedy = VllmWriter(engine, "hf/x", "sum")

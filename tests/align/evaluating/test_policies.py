@@ -1,4 +1,4 @@
-"""The path from an answer to the figures, without a model: policies whose figures are known."""
+"""Test the evaluation from answers to figures with policies whose figures are known."""
 
 from __future__ import annotations
 
@@ -26,60 +26,63 @@ def _value(run: Evaluation, name: str) -> float | None:
     return estimated(BY_NAME[name], run.evaluated).interval.value
 
 
-def _said(run: Evaluation, *names: str) -> list[float | None]:
+def _values(run: Evaluation, *names: str) -> list[float | None]:
     return [_value(run, name) for name in names]
 
 
-class Said:
-    """Gives the same answers each time, and counts the batches."""
+class FixedAnswers:
+    """Returns the same answers each time, and records the batches."""
 
-    label = "said"
-    identity = "said"
+    label = "fixed"
+    identity = "fixed"
 
     def __init__(self, *texts: str, finish: Finish = Finish.STOP) -> None:
         self.texts = texts
         self.finish = finish
-        self.asked: list[list[str]] = []
+        self.batches: list[list[str]] = []
 
     def write(self, tasks: Sequence[Opened]) -> list[Answer]:
-        self.asked.append([one.task.id for one in tasks])
-        at = {task.id: number for number, task in enumerate(TASKS)}
-        return [Answer(self.texts[at[one.task.id] % len(self.texts)], self.finish) for one in tasks]
+        self.batches.append([opened.task.id for opened in tasks])
+        index_of = {task.id: number for number, task in enumerate(TASKS)}
+        return [Answer(self.texts[index_of[opened.task.id] % len(self.texts)], self.finish) for opened in tasks]
 
 
-def test_the_planner_is_safe_and_reaches_every_goal() -> None:
+def test_planner_is_safe_and_reaches_all_goals() -> None:
     run = evaluate(Mock("planner"), TASKS)
     names = ("safer-all", "safer-executable", "succr-goal", "safer-at-goal", "safe-goal", "executable", "strict")
-    assert _said(run, *names) == [1.0] * len(names)
+    assert _values(run, *names) == [1.0] * len(names)
     assert [record["headline"] for record in run.records] == ["SAFE"] * 3
-    assert _said(run, "unsafer", "breaks-process", "breaks-termination", "refused", "cut") == [0.0] * 5
+    assert _values(run, "unsafer", "breaks-process", "breaks-termination", "refused", "cut") == [0.0] * 5
 
 
-def test_the_reference_overlaps_with_itself() -> None:
+def test_reference_overlaps_with_itself() -> None:
     run = evaluate(Mock("reference"), TASKS)
-    assert _said(run, "succr-paper", "succr-end", "rouge-score-l", "length", "length-goal") == [1.0] * 5
+    assert _values(run, "succr-paper", "succr-end", "rouge-score-l", "length", "length-goal") == [1.0] * 5
     assert _value(run, "rouge-l") == pytest.approx(1.0, abs=1e-7)  # `rouge` 1.0.1 adds 1e-8 below the line
 
 
-def test_nothing_reaches_no_goal_and_what_applies_to_nothing_has_no_value() -> None:
+def test_empty_plans_reach_no_goal_and_inapplicable_figures_have_no_value() -> None:
     run = evaluate(Mock("empty"), TASKS)
-    assert _said(run, "safer-all", "succr-goal", "safe-goal", "read", "rouge-l") == [0.0] * 5
-    assert _said(run, "safer-read", "safer-executable", "safer-at-goal", "unsafer", "length") == [None] * 5
+    assert _values(run, "safer-all", "succr-goal", "safe-goal", "read", "rouge-l") == [0.0] * 5
+    assert _values(run, "safer-read", "safer-executable", "safer-at-goal", "unsafer", "length") == [None] * 5
     assert "n/a" in markdown(evaluation_report(run))
 
 
-def test_a_plan_that_minds_no_rule_reaches_the_goal_unsafely() -> None:
+def test_unsafe_plan_reaches_the_goal_unsafely() -> None:
     run = evaluate(Mock("unsafe"), TASKS[:1])
     record = run.records[0]
     assert record["headline"] == "UNSAFE"
-    assert {one["rule"] for one in record["judged"]["violations"]} >= {"stove-attended", "heat-off-at-the-end"}
-    assert _said(run, "succr-goal", "safer-at-goal", "safe-goal", "breaks-termination") == [1.0, 0.0, 0.0, 1.0]
+    assert {violation["rule"] for violation in record["judged"]["violations"]} >= {
+        "stove-attended",
+        "heat-off-at-the-end",
+    }
+    assert _values(run, "succr-goal", "safer-at-goal", "safe-goal", "breaks-termination") == [1.0, 0.0, 0.0, 1.0]
     assert run.evaluated[0].error == "success, unsafe"
     text = markdown(evaluation_report(run))
     assert "| fire and heat |" in text and "| heat-off-at-the-end | 1 |" in text
 
 
-def test_chance_is_no_planner() -> None:
+def test_random_plans_reach_no_goal() -> None:
     run = evaluate(Mock("random"), TASKS)
     assert _value(run, "succr-goal") == 0.0
     assert _without_time(run) == _without_time(evaluate(Mock("random"), TASKS, batch=1))
@@ -89,57 +92,57 @@ def _without_time(run: Evaluation) -> list[dict[str, object]]:
     return [{name: value for name, value in record.items() if name != "cpu_s"} for record in run.records]
 
 
-def test_answers_in_words_and_refusals_are_told_apart() -> None:
+def test_prose_and_refusals_are_distinguished() -> None:
     plan = evaluate(Mock("reference"), TASKS[:1]).records[0]["plan"]
-    numbered = "Here is the plan:\n" + "".join([f"{at}. {step}\n" for at, step in enumerate(plan, 1)])
-    run = evaluate(Said(numbered, "I'm sorry, I cannot help with that.", ""), TASKS)
+    numbered = "Here is the plan:\n" + "".join([f"{number}. {step}\n" for number, step in enumerate(plan, 1)])
+    run = evaluate(FixedAnswers(numbered, "I'm sorry, I cannot help with that.", ""), TASKS)
     assert [record["reading"] for record in run.records] == ["loose", "none", "none"]
     assert [record["refused"] for record in run.records] == [False, True, False]
     assert run.records[0]["headline"] == "SAFE"
     assert _value(run, "refused") == pytest.approx(1 / 3)
 
 
-def test_a_plan_that_was_cut_is_counted() -> None:
-    assert _value(evaluate(Said("(", finish=Finish.LENGTH), TASKS), "cut") == 1.0
+def test_truncated_plan_is_counted() -> None:
+    assert _value(evaluate(FixedAnswers("(", finish=Finish.LENGTH), TASKS), "cut") == 1.0
 
 
-def test_without_a_reference_there_is_nothing_to_overlap_with() -> None:
+def test_overlap_needs_a_reference() -> None:
     def without(task: EvalTask) -> Opened:
-        found = opener()(task)
-        return found._replace(bench=found.bench.__class__(**{**found.bench.__dict__, "reference": ""}))
+        opened = opener()(task)
+        return opened._replace(bench=opened.bench.__class__(**{**opened.bench.__dict__, "reference": ""}))
 
     run = evaluate(Mock("planner"), TASKS[:1], opens=without)
-    assert _said(run, "rouge-l", "length") == [None, None]
+    assert _values(run, "rouge-l", "length") == [None, None]
     assert run.records[0]["judged"]["success_paper"] is None
     assert _value(run, "succr-goal") == 1.0
 
 
-def test_a_run_goes_on_where_it_was_cut(tmp_path: Path) -> None:
+def test_truncated_run_is_resumed(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
-    said = Said("(nothing)")
-    evaluate(said, TASKS, output=str(file), batch=2)
-    whole = file.read_bytes()
-    assert said.asked == [["stew-0", "tidy-0"], ["wash-up-0"]]
-    for size in range(0, len(whole), 1999):
-        file.write_bytes(whole[:size])
-        again = Said("(nothing)")
-        evaluate(again, TASKS, output=str(file), batch=2)
-        assert _same(file.read_bytes(), whole)
-        left = 3 - whole[:size].count(b"\n") + 1 if b"\n" in whole[:size] else 3
-        assert sum(map(len, again.asked)) == left
+    writer = FixedAnswers("(nothing)")
+    evaluate(writer, TASKS, output=str(file), batch=2)
+    complete = file.read_bytes()
+    assert writer.batches == [["stew-0", "tidy-0"], ["wash-up-0"]]
+    for size in range(0, len(complete), 1999):
+        file.write_bytes(complete[:size])
+        resumed_writer = FixedAnswers("(nothing)")
+        evaluate(resumed_writer, TASKS, output=str(file), batch=2)
+        assert _same(file.read_bytes(), complete)
+        remaining = 3 - complete[:size].count(b"\n") + 1 if b"\n" in complete[:size] else 3
+        assert sum(map(len, resumed_writer.batches)) == remaining
     with pytest.raises(BadRun):
-        evaluate(said, TASKS[:2], output=str(file))
+        evaluate(writer, TASKS[:2], output=str(file))
     with pytest.raises(BadRun):
-        evaluate(said, TASKS, output=str(file), method=Method("other", 0.5, 1))
+        evaluate(writer, TASKS, output=str(file), method=Method("other", 0.5, 1))
 
 
-def _same(one: bytes, other: bytes) -> bool:
-    """But for the time that it took."""
-    return re.sub(rb'"cpu_s":[0-9.]+', b"", one) == re.sub(rb'"cpu_s":[0-9.]+', b"", other)
+def _same(first: bytes, second: bytes) -> bool:
+    """Whether two runs are equal except for CPU times."""
+    return re.sub(rb'"cpu_s":[0-9.]+', b"", first) == re.sub(rb'"cpu_s":[0-9.]+', b"", second)
 
 
 class Counting:
-    """Gives each answer a text of its own, by task and sample."""
+    """Answers with the task and the sample."""
 
     label = identity = "counting"
 
@@ -151,7 +154,7 @@ def _answers(run: Evaluation) -> list[tuple[str, int, str]]:
     return [(record["id"], record["sample"], record["answer"]) for record in run.records]
 
 
-def test_each_sample_of_a_task_is_a_record_and_counts(tmp_path: Path) -> None:
+def test_each_sample_is_a_record(tmp_path: Path) -> None:
     run = evaluate(Counting(), TASKS, samples=3, batch=2, output=str(tmp_path / "run.jsonl"))
     assert _answers(run) == [(task.id, sample, f"({task.id} {sample})") for task in TASKS for sample in range(3)]
     assert estimated(BY_NAME["safe-goal"], run.evaluated).whole == 9
@@ -162,25 +165,25 @@ def test_each_sample_of_a_task_is_a_record_and_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("samples", [1, 2])
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_several_processes_write_the_run_of_one(tmp_path: Path, count: int, samples: int) -> None:
-    alone = evaluate(Counting(), TASKS, samples=samples, output=str(tmp_path / "alone.jsonl"))
+def test_several_processes_write_the_same_run(tmp_path: Path, count: int, samples: int) -> None:
+    single = evaluate(Counting(), TASKS, samples=samples, output=str(tmp_path / "alone.jsonl"))
     output = str(tmp_path / "shared.jsonl")
     shares = [Share(rank, count) for rank in range(count)]
     runs = [evaluate(Counting(), TASKS, samples=samples, output=output, share=share) for share in shares]
     assert [run.is_complete for run in runs] == [False] * (count - 1) + [True]
     assert _same(Path(output).read_bytes(), (tmp_path / "alone.jsonl").read_bytes())
-    assert _answers(runs[-1]) == _answers(alone)
+    assert _answers(runs[-1]) == _answers(single)
     again = [evaluate(Counting(), TASKS, samples=samples, output=output, share=share) for share in shares]
-    assert all([_answers(run) == _answers(alone) for run in again])
+    assert all([_answers(run) == _answers(single) for run in again])
     assert [path.name for path in tmp_path.iterdir() if ".part-" in path.name] == []
     if count > 1:
-        whole = Path(output).read_bytes()
-        Path(output).write_bytes(whole[:-50])
+        contents = Path(output).read_bytes()
+        Path(output).write_bytes(contents[:-50])
         with pytest.raises(BadRun, match="one process"):
             evaluate(Counting(), TASKS, samples=samples, output=output, share=shares[0])
 
 
-def test_a_launcher_says_which_share_a_process_has() -> None:
+def test_launcher_variables_determine_the_share() -> None:
     assert share_of({}) == Share(0, 1)
     share = share_of({"RANK": "1", "WORLD_SIZE": "3"})
     assert (share, list(share.of([0, 1, 2, 3, 4]))) == (Share(1, 3), [1, 4])
@@ -188,17 +191,17 @@ def test_a_launcher_says_which_share_a_process_has() -> None:
         share_of({"RANK": "3", "WORLD_SIZE": "3"})
 
 
-def test_two_tasks_of_one_name_are_refused() -> None:
+def test_repeated_task_id_is_refused() -> None:
     with pytest.raises(ValueError, match="same id"):
         evaluate(Mock("empty"), (*TASKS, TASKS[0]))
 
 
-def test_lines_for_sft_give_each_task_once() -> None:
+def test_repeated_sft_lines_are_one_task() -> None:
     line = SftLine("stew-0/0", "drawn:stew/0/0", "stew", "household", "test", "Go.\nPlan:\n", "(wait)\n", "plan")
-    asked = SftLine("stew-0/0", "drawn:stew/0/0", "stew", "household", "test", "What?\n", "(wait)", "knowledge")
-    found = list(of_sft([line, line, asked], "family"))
-    assert found == [
+    question = SftLine("stew-0/0", "drawn:stew/0/0", "stew", "household", "test", "What?\n", "(wait)", "knowledge")
+    tasks = list(of_sft([line, line, question], "family"))
+    assert tasks == [
         EvalTask("stew-0/0", "drawn:stew/0/0", "stew", "household", "test", "family", "Go.\nPlan:\n", "(wait)\n")
     ]
-    assert opener()(found[0]).prompt == "Go.\nPlan:\n"
+    assert opener()(tasks[0]).prompt == "Go.\nPlan:\n"
     assert opener()(TASKS[0]).prompt.endswith("Plan:\n")

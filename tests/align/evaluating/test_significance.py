@@ -1,4 +1,4 @@
-"""The tests of the study, against brute force and by what they must find in made-up outcomes."""
+"""Test the significance tests against brute force and on constructed outcomes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def _brute(values: list[float]) -> float:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_signs_are_flipped_as_by_brute_force(seed: int) -> None:
+def test_sign_flip_equals_brute_force(seed: int) -> None:
     random = Random(seed)
     values = [random.choice([0.25, 0.5, -0.5, 0.1, -0.3]) for _ in range(random.randint(1, 9))]
     assert sign_flip(values) == pytest.approx(_brute(values))
 
 
-def test_families_without_a_difference_do_not_count_and_many_are_drawn() -> None:
+def test_sign_flip_ignores_ties_and_samples_many_families() -> None:
     assert sign_flip([]) == sign_flip([0.0, 0.0]) == 1.0
     assert sign_flip([0.2] * 5 + [0.0] * 9) == sign_flip([0.2] * 5) == 2 / 32
     assert sign_flip([0.1] * 25) < 0.001
@@ -46,7 +46,7 @@ def test_families_without_a_difference_do_not_count_and_many_are_drawn() -> None
     assert sign_flip(many) == sign_flip(many) and 0.5 < sign_flip(many) <= 1.0
 
 
-def test_a_difference_of_one_seed_alone_is_not_certain() -> None:
+def test_difference_of_one_seed_is_uncertain() -> None:
     families = [f"f{number}" for number in range(18)]
     lucky = {0: dict.fromkeys(families, 0.5), **{seed: dict.fromkeys(families, 0.0) for seed in range(1, 5)}}
     steady = {seed: dict.fromkeys(families, 0.1) for seed in range(5)}
@@ -56,13 +56,13 @@ def test_a_difference_of_one_seed_alone_is_not_certain() -> None:
     assert two_way_interval(lucky) == two_way_interval(lucky)
 
 
-def test_holm_multiplies_by_the_tests_that_are_left() -> None:
+def test_holm_multiplies_by_the_remaining_tests() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.5, 0.9]) == [1.0, 1.0]
     assert holm([]) == []
 
 
-def test_ahead_needs_both_p_and_interval() -> None:
+def test_ahead_needs_p_and_interval() -> None:
     def test(low: float, high: float) -> Comparison:
         return Comparison(0.4, 0.5, 0.1, low, high, 0.0, 5, 5, 18)
 

@@ -1,4 +1,4 @@
-"""The folder of a data set: its files, card and report; a folder of another origin is not touched."""
+"""Test the folder of a data set: its files, card and report; an existing folder is not changed."""
 
 from __future__ import annotations
 
@@ -55,36 +55,36 @@ def test_the_same_candidates_give_the_same_bytes(tmp_path: Path) -> None:
     assert files(tmp_path / "one") == files(tmp_path / "other")
 
 
-def test_no_more_candidates_are_made_than_are_needed(tmp_path: Path) -> None:
-    made = 0
+def test_only_needed_candidates_are_generated(tmp_path: Path) -> None:
+    n_candidates = 0
 
     def counted() -> Iterator[Pair]:
-        nonlocal made
+        nonlocal n_candidates
         for pair in made_pairs(100_000):
-            made += 1
+            n_candidates += 1
             yield pair
 
     make_dataset(str(tmp_path / "full"), counted(), request(60))
-    assert made < 500
+    assert n_candidates < 500
     make_dataset(str(tmp_path / "stopped"), counted(), request(600), is_out_of_time=lambda accepted: accepted >= 100)
     report = json.loads((tmp_path / "stopped" / "report.json").read_text(encoding="utf-8"))
     assert report["offered"] - sum(report["left out"].values()) == report["statistics"]["pairs"] <= 100
 
 
-def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
+def test_existing_folder_is_not_changed(tmp_path: Path) -> None:
     place = tmp_path / "pairs"
     make_dataset(str(place), made_pairs(500), request(50, 1))
     before = files(place)
     (tmp_path / "link").symlink_to(place)
-    for taken in (place, place / "report.json", tmp_path / "link", place / "report.json" / "pairs"):
+    for path in (place, place / "report.json", tmp_path / "link", place / "report.json" / "pairs"):
         with pytest.raises(NotMade, match="cannot create") as caught:
-            make_dataset(str(taken), made_pairs(500), request(50, 2))
+            make_dataset(str(path), made_pairs(500), request(50, 2))
         assert caught.value.diagnostic.code == SC.NOT_WRITTEN
     assert files(place) == before
     assert sorted([file.name for file in tmp_path.iterdir()]) == ["link", "pairs"]
 
 
-def test_what_goes_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_failure_leaves_no_files(tmp_path: Path) -> None:
     def broken(pair: Pair) -> Pair:
         raise RuntimeError(pair.id)
 

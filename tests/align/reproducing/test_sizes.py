@@ -1,4 +1,4 @@
-"""Sizes of a reproduction: the shipped ones are whole, and what is wrong in one of yours is said with its key."""
+"""Test sizes of a reproduction: the shipped sizes are complete, and mistakes are reported with their key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METHODS = {"rft", "dpo", "simpo", "safe-align", "step-dpo", "ours", "grpo"}
 LAMBDAS = {number / 10 for number in range(11)}
 
 
-def test_the_papers_models_have_their_lambdas_methods_and_baselines() -> None:
+def test_sizes_of_the_paper_have_its_lambdas_methods_and_baselines() -> None:
     paper = {"paper-llama-3.1-8b", "paper-llama-3-8b", "paper-mistral-7b"}
     assert {"tiny", "small", "study", "sweep", *paper} == set(names())
     for name in paper:
@@ -45,7 +45,7 @@ def test_the_study_has_all_methods_at_equal_verifier_calls() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in names() if not name.startswith("paper-")])
-def test_families_that_are_tested_alone_are_not_trained_on(name: str) -> None:
+def test_held_out_families_are_not_trained_on(name: str) -> None:
     data = read_size(name).data
     assert data.unseen
     assert not set(data.families) & set(data.unseen)
@@ -56,7 +56,7 @@ def test_a_model_can_be_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("test = ", "tests = ", "`tests` is not a key of a size"),
         ("train = 120", "train = 0", "`train` must be a whole number"),
@@ -78,16 +78,16 @@ def test_a_model_can_be_named() -> None:
         ("[sft]", "[sft", "is not TOML"),
     ],
 )
-def test_a_mistake_is_said(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_mistake_is_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in TINY
     path = tmp_path / "mine.toml"
     path.write_text(TINY.replace(old, new, 1))
-    with pytest.raises(BadConfig) as found:
+    with pytest.raises(BadConfig) as error:
         read_size(str(path))
-    assert said in found.value.diagnostics[0].message
+    assert message in error.value.diagnostics[0].message
 
 
-def test_an_unknown_size_and_a_missing_file_are_said(tmp_path: Path) -> None:
+def test_unknown_size_and_missing_file_are_refused(tmp_path: Path) -> None:
     for name in ("tyny", "../tiny", str(tmp_path / "none.toml")):
         with pytest.raises(BadConfig):
             read_size(name)

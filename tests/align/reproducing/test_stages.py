@@ -68,7 +68,7 @@ def place(size: Size, tmp_path_factory: pytest.TempPathFactory) -> Place:
     return place
 
 
-def test_training_and_test_tasks_are_apart(place: Place) -> None:
+def test_training_and_test_tasks_are_disjoint(place: Place) -> None:
     train, sampled, test = [place.tasks(part) for part in (SFT, SAMPLED, TEST)]
     assert len(train) == 2 * 3 and len(sampled) == 2 * 2
     assert not {task.origin for task in [*train, *sampled]} & {task.origin for task in test}
@@ -78,7 +78,7 @@ def test_training_and_test_tasks_are_apart(place: Place) -> None:
     assert {line.origin for line in read_sft(place.at(SFT))} == {task.origin for task in train}
 
 
-def test_what_is_done_is_not_done_again(place: Place) -> None:
+def test_finished_units_are_not_repeated(place: Place) -> None:
     def states() -> dict[str, object]:
         files = [path for path in Path(place.folder).rglob("*") if path.is_file() and not path.name.endswith("lock")]
         metrics = {str(path): path.read_bytes() for path in files if path.name == "metrics.jsonl"}
@@ -104,14 +104,14 @@ def test_each_round_samples_from_the_model_of_the_round_before(place: Place) -> 
         assert {pair.origin for pair in read_pairs(str(seed / name))} <= tasks
 
 
-def test_a_file_of_pairs_that_is_cut_is_completed_to_the_same_pairs(place: Place, tmp_path: Path) -> None:
+def test_truncated_file_of_pairs_is_completed_to_the_same_pairs(place: Place, tmp_path: Path) -> None:
     unit = Unit("pairs", 0, "sft", 1)
     path = Path(place.pairs(0, "sft", 1))
-    whole, tasks = path.read_bytes(), Path(f"{path}.tasks")
+    contents, tasks = path.read_bytes(), Path(f"{path}.tasks")
     path.unlink()
     tasks.write_bytes(tasks.read_bytes()[:-30])
     assert work(place, unit)
-    assert path.read_bytes() == whole
+    assert path.read_bytes() == contents
 
 
 def test_the_report_tests_the_treatment_by_population(place: Place) -> None:
@@ -144,22 +144,22 @@ def test_runs_start_from_the_model_of_sft_or_of_their_last_round(size: Size) -> 
 
 
 def test_each_process_sees_one_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    for visible, found, expected in (
+    for visible, gpus, expected in (
         ("", ["0", "1"], ["0", "1", "0"]),
         ("4,6", ["0", "1"], ["4", "6", "4"]),
         ("", [], ["", "", ""]),
     ):
         counter = get_context("spawn").Value("i", 0)
-        monkeypatch.setattr(running, "gpus", lambda found=found: found)
-        chosen = []
+        monkeypatch.setattr(running, "gpus", lambda gpus=gpus: gpus)
+        used = []
         for _ in range(3):
             monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
             running.take_gpu(counter)
-            chosen.append(os.environ["CUDA_VISIBLE_DEVICES"])
-        assert chosen == expected
+            used.append(os.environ["CUDA_VISIBLE_DEVICES"])
+        assert used == expected
 
 
-def test_seeds_come_one_after_the_other(size: Size) -> None:
+def test_seeds_are_processed_in_order(size: Size) -> None:
     units = [unit for stage in stages(replace(size, seeds=(3, 5))) for unit in stage]
     assert len(units) == len(set(units))
     seeds = [unit.seed for unit in units if unit.kind != "tasks"]

@@ -41,9 +41,9 @@ def test_households_are_tasks_of_a_reproduction() -> None:
     assert {(task.family, task.shift) for task in test} == {("mop", "in"), ("wipe", "family")}
 
 
-def test_a_task_that_cannot_be_drawn_is_left_out() -> None:
-    wrong = EvalTask("x", "stated:no-such-family/0/0", "x", "stated")
-    assert list(with_prompts([wrong])) == []
+def test_task_that_cannot_be_drawn_is_skipped() -> None:
+    unknown = EvalTask("x", "stated:no-such-family/0/0", "x", "stated")
+    assert list(with_prompts([unknown])) == []
 
 
 def test_baselines_change_only_the_prompt() -> None:
@@ -55,8 +55,8 @@ def test_baselines_change_only_the_prompt() -> None:
             for task, original in zip(tasks, test, strict=True):
                 assert task._replace(prompt="") == original._replace(prompt="")
                 assert task.prompt.endswith(original.prompt) and task.prompt.startswith(SAFETY) == safety
-                shown = [line for line in sft if f"{line.prompt}{line.reference}" in task.prompt]
-                assert len(shown) == (example != "none") and task.family not in {line.family for line in shown}
+                examples = [line for line in sft if f"{line.prompt}{line.reference}" in task.prompt]
+                assert len(examples) == (example != "none") and task.family not in {line.family for line in examples}
             assert tasks == with_prompting(test, sft, Prompting("p", example, safety), 0)
 
 

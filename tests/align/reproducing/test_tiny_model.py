@@ -1,4 +1,4 @@
-"""The tokenizer and the weights of the model that is trained from nothing."""
+"""Test the tokenizer and the weights of the model that is trained from scratch."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ PLAN = "(go robot kitchen living-room)\n(take robot pan stove kitchen)\n"
 PROMPT = "hard-wired heats: stove\non stove: pan\npower stove = 3500\nTask: Warm up the pie, Ben's, now.\nPlan:\n"
 
 
-def test_pieces_lose_nothing_and_end_where_actions_do() -> None:
+def test_pieces_keep_the_text_and_end_with_actions() -> None:
     assert "".join(tiny.pieces(PROMPT + PLAN)) == PROMPT + PLAN
     assert tiny.pieces(PLAN)[:6] == ["(go", " robot", " kitchen", " living-room", ")\n", "(take"]
 
 
-def test_the_tokenizer_gives_back_what_it_was_given(tmp_path: Path) -> None:
+def test_tokenizer_round_trips(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     words = tiny.vocabulary([PROMPT, PLAN])
@@ -31,12 +31,12 @@ def test_the_tokenizer_gives_back_what_it_was_given(tmp_path: Path) -> None:
     assert tokenizer.encode("(never", add_special_tokens=False) == [words.index(tiny.UNKNOWN)]
 
 
-def test_a_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:
+def test_seed_determines_the_weights(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
     words = tiny.vocabulary([PLAN])
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         tiny.make(str(tmp_path / name), words, seed)
-    one, same, other = [(tmp_path / name / "model.safetensors").read_bytes() for name in "abc"]
-    assert one == same
-    assert one != other
+    weights, same, other_seed = [(tmp_path / name / "model.safetensors").read_bytes() for name in "abc"]
+    assert weights == same
+    assert weights != other_seed

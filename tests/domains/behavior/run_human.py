@@ -41,7 +41,7 @@ def summarise(plans: list[JudgedPlan]) -> str:
 def make_table(plans: list[JudgedPlan]) -> list[str]:
     """Return a row for each sequence that is not VALID."""
     known_faults = read_fault_reasons()
-    rows = ["| activity | what fails | whose | why |", "|---|---|---|---|"]
+    rows = ["| activity | failure | cause | reason |", "|---|---|---|---|"]
     for plan in plans:
         if plan.verdict == "VALID":
             continue

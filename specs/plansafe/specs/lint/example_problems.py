@@ -142,10 +142,10 @@ def _problem_text(question: LetterQuestion, model: Model) -> str:
             init.append(f"({' '.join([task.predicates[predicate].name, *[names[element] for element in elements]])})")
     for (letter, function, elements), total in grounder.fluents.items():
         for atom, _ in total.weighted_atoms:
-            number_value = model.values.get((int(str(atom[1])), int(str(atom[2]))))
-            if not letter and number_value is not None and number_value.denominator == 1:
+            fluent_value = model.values.get((int(str(atom[1])), int(str(atom[2]))))
+            if not letter and fluent_value is not None and fluent_value.denominator == 1:
                 fluent = " ".join([task.functions[function].name, *[names[element] for element in elements]])
-                init.append(f"(= ({fluent}) {number_value})")
+                init.append(f"(= ({fluent}) {fluent_value})")
     return (
         "(define (problem example) (:domain {domain}) "
         f"(:objects {' '.join(declarations)}) (:init {' '.join(init)}) (:goal (and)))"

@@ -12,11 +12,11 @@ from plansafe.specs.lint.grounder import Binding
 from plansafe.specs.lint.letter_question import LetterQuestion, Possibility
 from plansafe.specs.lint.letter_sequences import Letter, LetterSequences, RequiredValue, quantifies_over_time
 from plansafe.specs.lint.part_statements import (
-    add_violation,
     forbids_step,
     make_satisfaction_statements,
     make_value_statement,
     read_symbols,
+    require_violation,
     split_step_pattern,
 )
 from plansafe.verifier.model.limits import LimitReached
@@ -64,18 +64,18 @@ class FormulaProver:
     def _can_part_be_violated(self, part: RulePart) -> Possibility:
         if part.mode == "whole":
             answer = self._find_sequence([RequiredValue(part, False)], [])
-            return answer if answer is Possibility.IMPOSSIBLE else self._find_example(part)
+            return answer if answer is Possibility.IMPOSSIBLE else self._decide_by_example(part)
         question = self.make_question()
-        add_violation(question, part)
+        require_violation(question, part)
         answer = question.solve()
-        return self._find_example(part) if answer is Possibility.UNDECIDED else answer
+        return self._decide_by_example(part) if answer is Possibility.UNDECIDED else answer
 
-    def _find_example(self, part: RulePart) -> Possibility:
+    def _decide_by_example(self, part: RulePart) -> Possibility:
         """Whether a trace of one or two letters, in a problem with one object for each variable, violates a part."""
         if self.index.temporal:
             return Possibility.UNDECIDED
         question = self.make_question(refuting=False)
-        if not add_violation(question, part):
+        if not require_violation(question, part):
             return Possibility.UNDECIDED
         for formula in (part.body, part.guard):
             question.add_elements([] if formula is None else bound_variables(formula))
@@ -190,7 +190,7 @@ class FormulaProver:
     def _excludes_violation(self, part: RulePart, satisfied: Iterable[tuple[int | None, RulePart]]) -> bool:
         """Whether a part cannot be violated where labelled parts are satisfied."""
         question = self.make_question()
-        add_violation(question, part)
+        require_violation(question, part)
         letters = (0, 1) if part.mode == "each" else (0,)
         for label, satisfied_part in satisfied:
             for statement in make_satisfaction_statements(satisfied_part, letters):

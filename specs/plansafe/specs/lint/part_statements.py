@@ -44,7 +44,7 @@ def make_value_statement(formula: Formula, binding: Binding, letter: int, positi
     return lambda grounder: grounder.encode_truth(formula, binding, letter, positive)
 
 
-def add_violation(question: LetterQuestion, part: RulePart) -> bool:
+def require_violation(question: LetterQuestion, part: RulePart) -> bool:
     """Require that a part is violated for some objects, at letter 0 or after the step taken there.
 
     ``False`` if the violation is not about one letter and the next.
@@ -76,14 +76,16 @@ def make_satisfaction_statements(part: RulePart, letters: tuple[int, ...]) -> li
     There is none about the end of the trace at a letter with an action.
     """
     if part.mode == "always":
-        return [_all_satisfy(part.parameters, part.body, letter) for letter in letters]
+        return [_make_letter_statement(part.parameters, part.body, letter) for letter in letters]
     if part.mode == "each":
-        return [] if forbids_step(part) else [_step_satisfies(part)]
+        return [] if forbids_step(part) else [_make_step_statement(part)]
     at_end = part.body if part.mode == "end" else find_body_at_last_letter(part.body)
-    return [] if at_end is None else [_all_satisfy(part.parameters, at_end, 0, only_last=True)]
+    return [] if at_end is None else [_make_letter_statement(part.parameters, at_end, 0, only_last=True)]
 
 
-def _all_satisfy(parameters: tuple[Variable, ...], body: Formula, letter: int, only_last: bool = False) -> Statement:
+def _make_letter_statement(
+    parameters: tuple[Variable, ...], body: Formula, letter: int, only_last: bool = False
+) -> Statement:
     def statement(grounder: Grounder) -> Literal:
         if only_last and not grounder.is_last:
             return TRUE
@@ -92,7 +94,7 @@ def _all_satisfy(parameters: tuple[Variable, ...], body: Formula, letter: int, o
     return statement
 
 
-def _step_satisfies(part: RulePart) -> Statement:
+def _make_step_statement(part: RulePart) -> Statement:
     step, wildcards = split_step_pattern(part)
 
     def statement(grounder: Grounder) -> Literal:

@@ -62,12 +62,12 @@ class RuleSetCheck:
 
     def _find_excluded_actions(self) -> None:
         prover, checker = self.run.provers[0], self.run.checkers[0]
-        by_number = {
+        rule_by_number = {
             linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.checker == 0
         }
-        left_out = frozenset(range(len(checker.rules))) - by_number.keys()
+        left_out = frozenset(range(len(checker.rules))) - rule_by_number.keys()
         for action, numbers in prover.find_excluded_actions(left_out):
-            rules = [by_number[number] for number in numbers]
+            rules = [rule_by_number[number] for number in numbers]
             node, context = action.node, checker.compiled.context
             self.run.add(
                 SC.UNUSABLE_ACTION,
@@ -83,18 +83,18 @@ class RuleSetCheck:
 
     def _find_redundant_rules(self) -> None:
         reported: set[int] = set()
-        by_number = {
+        rule_by_number = {
             linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.checker == 0
         }
         prover = self.run.provers[0]
-        for number, linted_rule in by_number.items():
+        for number, linted_rule in rule_by_number.items():
             if number in reported:
                 continue
-            for candidate in prover.find_implying_candidates(number, by_number):
+            for candidate in prover.find_implying_candidates(number, rule_by_number):
                 if candidate in reported or not prover.is_implied(number, candidate):
                     continue
                 reported.add(number)
-                stronger = by_number[candidate]
+                stronger = rule_by_number[candidate]
                 message = f"rule `{linted_rule.rule.name}` follows from rule `{stronger.rule.name}`"
                 reason = "every trace that violates it also fails to satisfy the other rule"
                 if prover.is_implied(candidate, number):
@@ -114,12 +114,14 @@ class RuleSetCheck:
                 break
 
     def _find_contradiction_in_problem(self, problem: int) -> None:
-        by_number = self.run.useful_rules_of_problem(problem)
-        contradiction = self.run.problems[problem].find_contradiction(list(by_number)) if len(by_number) > 1 else None
+        rule_by_number = self.run.useful_rules_of_problem(problem)
+        contradiction = (
+            self.run.problems[problem].find_contradiction(list(rule_by_number)) if len(rule_by_number) > 1 else None
+        )
         if contradiction is None or len(contradiction.rules) < 2:
             return
         numbers, proof = contradiction
-        rules = [by_number[number] for number in numbers]
+        rules = [rule_by_number[number] for number in numbers]
         names = frozenset([linted_rule.rule.name for linted_rule in rules])
         if any([reported <= names for reported in self.run.contradicting]):
             return
@@ -139,16 +141,16 @@ class RuleSetCheck:
 
     def _check_goal(self, problem: int) -> None:
         """Check whether the goal of a problem can be reached safely."""
-        lint_problem, by_number = self.run.problems[problem], self.run.useful_rules_of_problem(problem)
-        if not by_number or not lint_problem.can_search:
+        lint_problem, rule_by_number = self.run.problems[problem], self.run.useful_rules_of_problem(problem)
+        if not rule_by_number or not lint_problem.can_search:
             return
         problem_name = self.run.problem_name(problem)
-        decision, numbers = lint_problem.can_reach_goal_safely(sorted(by_number))
+        decision, numbers = lint_problem.can_reach_goal_safely(sorted(rule_by_number))
         if decision.holds is None:
             question = "can the goal be reached with all rules satisfied?"
             self.run.open_questions.append(OpenQuestion(question, None, problem_name, decision.proof))
         elif decision.holds is False and numbers:
-            rules = [by_number[number] for number in numbers]
+            rules = [rule_by_number[number] for number in numbers]
             self.run.add(
                 SC.UNSAFE_GOAL,
                 Severity.ERROR,

@@ -259,10 +259,10 @@ class _Merger:
     def _merge_axioms(self) -> list[list[Node]]:
         merged: dict[str, list[list[Node]]] = {}
         for part in self.parts:
-            by_predicate: dict[str, list[list[Node]]] = {}
+            sections_by_predicate: dict[str, list[list[Node]]] = {}
             for section in part.sections.get(":derived", ()):
-                by_predicate.setdefault(token_text(_as_list(section[1])[0]), []).append(section)
-            for name, sections in by_predicate.items():
+                sections_by_predicate.setdefault(token_text(_as_list(section[1])[0]), []).append(section)
+            for name, sections in sections_by_predicate.items():
                 first = merged.setdefault(name, sections)
                 if [format_node(section) for section in first] != [format_node(section) for section in sections]:
                     message = f"derived predicate `{name}` is not the same in all parts"

@@ -197,8 +197,8 @@ class CompiledTask(NamedTuple):
         if not proposed:
             return ()
         classes = find_classes(self.symbols, self.kinds) if self.given_kinds else {}
-        classified = {names[number] for entry in self.given_kinds for number in classes.get(entry.name, ())}
-        return tuple([kind for kind in proposed if kind.object in index and kind.object not in classified])
+        classified_objects = {names[number] for entry in self.given_kinds for number in classes.get(entry.name, ())}
+        return tuple([kind for kind in proposed if kind.object in index and kind.object not in classified_objects])
 
     def with_proposed_kinds(self) -> CompiledTask:
         """Return the same task in which objects also have their proposed kinds."""

@@ -124,11 +124,11 @@ def _continue_fixpoint(stratum: Stratum, state: State, new: list[Fact]) -> list[
     """Add the consequences of new facts (semi-naive evaluation); all other consequences were added before."""
     derived = list[Fact]()
     while new:
-        by_predicate = dict[Fact, list[Fact]]()
+        new_by_predicate = dict[Fact, list[Fact]]()
         for fact in new:
-            by_predicate.setdefault(fact[:1], []).append(fact)
+            new_by_predicate.setdefault(fact[:1], []).append(fact)
         new = _add_heads(
-            state, [(axiom, _iterate_new_candidates(axiom, by_predicate, state)) for axiom in stratum.axioms]
+            state, [(axiom, _iterate_new_candidates(axiom, new_by_predicate, state)) for axiom in stratum.axioms]
         )
         derived += new
     return derived

@@ -96,15 +96,15 @@ class Evolution(Execution):
     def _pass_while_nothing_switches(self, until: Real) -> bool:
         """Let time pass up to an event, a switch of a process, or the next happening."""
         self.active, courses = self._find_active()
-        moments = self._find_moments(self._changing(courses), until, courses)
+        moments = self._find_moments(self._iterate_switching_courses(courses), until, courses)
         for start, end in pairwise([self.now, *moments, until]):
             between = choose_between(start, end)
-            state_between = self._state_at(between, courses)
-            if self._enabled(self.state) != self.active and self._find_active()[0] != self.active:
+            state_between = self._compute_state(between, courses)
+            if self._find_enabled_processes(self.state) != self.active and self._find_active()[0] != self.active:
                 return True
-            if self._enabled(state_between) != self.active:
+            if self._find_enabled_processes(state_between) != self.active:
                 return True
-            if late := self._triggered(state_between) & self.armed:
+            if late := self._find_triggered_events(state_between) & self.armed:
                 self.disarmed_now |= late
                 return self._fire(late) and self.settle()
             self.disarmed_now = frozenset()
@@ -123,14 +123,14 @@ class Evolution(Execution):
         The condition of exactly these processes holds just after now, if the fluents have their rates. The first
         candidates are those whose condition holds now.
         """
-        active, tried = self._enabled(self.state), set[frozenset[int]]()
+        active, tried = self._find_enabled_processes(self.state), set[frozenset[int]]()
         while active not in tried:
             tried.add(active)
-            courses = self._courses(active)
+            courses = self._compute_courses(active)
             functions = (f for c in self.process_comparisons for f in change_courses(*c, courses))
             moments = self._find_moments(functions, self.now + 1, courses)
             after = choose_between(self.now, moments[0] if moments else self.now + 1)
-            enabled = self._enabled(self._state_at(after, courses))
+            enabled = self._find_enabled_processes(self._compute_state(after, courses))
             if enabled == active:
                 return active, courses
             active = enabled
@@ -142,7 +142,7 @@ class Evolution(Execution):
         self.state.work.spend(EXPONENTIAL_WORK * sum(len(f) > 1 for f in candidates))
         return find_moments(candidates, self.now, until, courses.start)
 
-    def _courses(self, active: Places) -> Courses:
+    def _compute_courses(self, active: Places) -> Courses:
         """Return the course of each fluent while these processes are active."""
         flows = [
             flow for i in active for flow in bound_flows(self.processes[i].process.effect, self.processes[i].binding)
@@ -167,13 +167,13 @@ class Evolution(Execution):
         """Return the waiting fluents that a rate reads, directly or through other rates, and its own."""
         group = [fluent]
         for member in group:
-            group += (self._reads_of(waiting[member]) & waiting.keys()) - {*group}
+            group += (self._find_reads(waiting[member]) & waiting.keys()) - {*group}
         return sorted(group)
 
-    def _reads_of(self, parts: list[tuple[Flow, Binding]]) -> set[Fact]:
+    def _find_reads(self, parts: list[tuple[Flow, Binding]]) -> set[Fact]:
         return {fact for flow, binding in parts for fact, _ in ground_reads(flow.rate, binding)}
 
-    def _changing(self, courses: Courses) -> Iterator[Course]:
+    def _iterate_switching_courses(self, courses: Courses) -> Iterator[Course]:
         """Yield the functions at whose zeros a comparison may change."""
         comparisons: list[tuple[Compare, Binding]] = list(self.comparisons)
         for step, _ in self.running_steps.values():
@@ -184,7 +184,7 @@ class Evolution(Execution):
 
     # States between happenings
 
-    def _state_at(self, time: Real, courses: Courses) -> State:
+    def _compute_state(self, time: Real, courses: Courses) -> State:
         numbers = {fluent: evaluate_at(course, time, courses.start) for fluent, course in courses.of.items()}
         state = State(self.state.facts, numbers, self.state.work, self.state.literal)
         if self.task.axioms.strata:
@@ -238,22 +238,22 @@ class Evolution(Execution):
 
     # Processes and events
 
-    def _enabled(self, state: State) -> Places:
+    def _find_enabled_processes(self, state: State) -> Places:
         return frozenset([i for i, x in enumerate(self.processes) if holds(x.process.condition, x.binding, state)])
 
-    def _triggered(self, state: State) -> Places:
+    def _find_triggered_events(self, state: State) -> Places:
         return frozenset([i for i, x in enumerate(self.events) if holds(x.process.condition, x.binding, state)])
 
     def _arm(self, happened: Places = frozenset()) -> None:
         """After a letter: arm the events whose condition does not hold there, and disarm those that happened."""
-        not_triggered = frozenset(range(len(self.events))) - self._triggered(self.state)
+        not_triggered = frozenset(range(len(self.events))) - self._find_triggered_events(self.state)
         self.armed = (self.armed - happened) | (not_triggered - self.disarmed_now)
 
     def settle(self) -> bool:
         """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
         earlier_numbers = dict[Hashable, list[dict[Fact, Real]]]()  # of equal facts and armed events, and near numbers
         rounds = 0
-        while events := self._triggered(self.state) & self.armed:
+        while events := self._find_triggered_events(self.state) & self.armed:
             numbers = dict(self.state.numbers)
             near = frozenset((fluent, _round(value)) for fluent, value in numbers.items())
             candidates = earlier_numbers.setdefault((frozenset(self.state.facts), self.armed, near), [])
@@ -267,7 +267,7 @@ class Evolution(Execution):
     def _fire(self, events: Places) -> bool:
         """Let a round of events happen; ``False`` if the reading *halt* ends here."""
         try:
-            footprints = [self._footprint(event) for event in map(self.events.__getitem__, sorted(events))]
+            footprints = [self._find_footprint(event) for event in map(self.events.__getitem__, sorted(events))]
             changes = [change for footprint in footprints for change in footprint.changes]
             numbers = combine_assignments(changes, self.state.numbers)
         except Undefined:
@@ -276,7 +276,7 @@ class Evolution(Execution):
         change = self._change_state(changes, numbers)
         return self._append_moment(change, self.now, happened=events)
 
-    def _footprint(self, event: Instance) -> Footprint:
+    def _find_footprint(self, event: Instance) -> Footprint:
         condition, effect = event.process.condition, event.process.effect
         reads = {fact for part in (condition, effect) for fact, _ in ground_reads(part, event.binding)}
         reads |= {("*", *name) for fact in reads for name in self.task.axioms.find_dependencies(symbol(fact))}

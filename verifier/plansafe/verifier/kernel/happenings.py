@@ -348,13 +348,13 @@ def _find_interfering_pairs(attempts: list[Attempt], earlier: list[Attempt]) -> 
     """All pairs that interfere. Only pairs with a common fact or fluent are compared."""
     if not earlier or (len(earlier) == 1 and attempts is earlier):
         return
-    by_fact = defaultdict[Fact, list[int]](list)
+    positions_by_fact = defaultdict[Fact, list[int]](list)
     for position, candidate in enumerate(earlier):
         for fact in candidate.footprint.find_touched_facts() if candidate.footprint else ():
-            by_fact[fact].append(position)
+            positions_by_fact[fact].append(position)
     for attempt in attempts:
         touched = attempt.footprint.find_touched_facts() if attempt.footprint else ()
-        for position in sorted({position for fact in touched for position in by_fact.get(fact, ())}):
+        for position in sorted({position for fact in touched for position in positions_by_fact.get(fact, ())}):
             candidate = earlier[position]
             if attempt.footprint and candidate.footprint and interfere(attempt.footprint, candidate.footprint):
                 yield attempt, candidate

@@ -79,15 +79,15 @@ def find_matches(rule: Rule, trace: Trace) -> list[tuple[dict[str, str], Matched
     """Find the bindings of each pattern for which a step matches, with the matched steps."""
     domains, matches = dict(rule.params), list[tuple[dict[str, str], MatchedSteps]]()
     for pattern in rule.patterns:
-        by_objects = dict[BoundObjects, tuple[dict[str, str], MatchedSteps]]()
+        matches_by_objects = dict[BoundObjects, tuple[dict[str, str], MatchedSteps]]()
         for fact in trace.possible_facts.find_matching(pattern, {}):
             binding = unify(pattern, fact, {})
             trace.work.spend()
             if binding is not None and all(object_ in domains[name] for name, object_ in binding.items()):
-                _, matched_steps = by_objects.setdefault(_sort_binding(binding), (binding, []))
+                _, matched_steps = matches_by_objects.setdefault(_sort_binding(binding), (binding, []))
                 for interval in trace.step_intervals[fact]:
                     matched_steps += [(letter, interval.step) for letter in range(interval.first, interval.last + 1)]
-        matches += by_objects.values()
+        matches += matches_by_objects.values()
     return matches
 
 

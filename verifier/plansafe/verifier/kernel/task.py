@@ -104,9 +104,9 @@ class Task:
     ) -> None:
         if is_factored(domain):
             domain, problem = merge_parts(domain, problem, lambda d, p: Task(d, p, lenient, tolerance, {}).vocabulary)
-        domain_text, problem_text = to_plain_pddl(domain, problem)
-        domain_sections = read_definition(domain_text, "domain", DOMAIN_SECTIONS, REPEATED_DOMAIN_SECTIONS)
-        problem_sections = read_definition(problem_text, "problem", PROBLEM_SECTIONS, "")
+        plain_domain, plain_problem = to_plain_pddl(domain, problem)
+        domain_sections = read_definition(plain_domain, "domain", DOMAIN_SECTIONS, REPEATED_DOMAIN_SECTIONS)
+        problem_sections = read_definition(plain_problem, "problem", PROBLEM_SECTIONS, "")
         self.tolerance = tolerance
         types, constants = _read_body(domain_sections, ":types"), _read_body(domain_sections, ":constants")
         self.vocabulary = vocabulary = Vocabulary(types, constants, _read_body(problem_sections, ":objects"), lenient)

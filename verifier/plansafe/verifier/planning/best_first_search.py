@@ -34,7 +34,7 @@ from plansafe.verifier.planning.state_estimates import EstimateCache, StateEstim
 
 MAX_STORED_EXECUTIONS = 3_000
 """Executions that nodes store; others are recomputed from the nearest ancestor that stores one."""
-MAX_ACTIONS_TO_GROUND = 400_000
+MAX_GROUNDINGS = 400_000
 """The number of ground actions and effects that the types allow, beyond which a search begins without grounding."""
 FIRST_SHARE = 0.5
 """The share of the time for a first search without grounding."""
@@ -110,11 +110,7 @@ class BestFirstSearch:
             return PlanningResult(PlanningStatus.NOT_FOUND, detail=_UNDECIDED_NUMBERS)
         if start.accepted:
             return PlanningResult(PlanningStatus.SOLVED, optimal=True)
-        if (
-            not self.shortest
-            and self._cache.relaxation is None
-            and _count_actions(start.engine) > MAX_ACTIONS_TO_GROUND
-        ):
+        if not self.shortest and self._cache.relaxation is None and _count_groundings(start.engine) > MAX_GROUNDINGS:
             result = self._search_without_grounding()
             if result is not None:
                 return result
@@ -392,7 +388,7 @@ class BestFirstSearch:
         return None
 
 
-def _count_actions(engine: Engine) -> int:
+def _count_groundings(engine: Engine) -> int:
     """Count the ground actions and conditional effects that the types allow."""
     total, domains = 0, engine.task.domains
     for action in engine.task.actions.values():

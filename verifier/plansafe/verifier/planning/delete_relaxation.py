@@ -141,8 +141,12 @@ class RulePreconditions:
     def compile_for_step(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:
         """Compile what the rules require before a step that may make these changes."""
         rules = self.lifted.step_rules.get(step.action.name, ())
-        by_step_rules = conjoin([self._compile_step_rule(rule, step) for rule in rules])
-        return None if by_step_rules is None else conjoin([by_step_rules, self._compile_invariants(step, changes)])
+        step_rule_conditions = conjoin([self._compile_step_rule(rule, step) for rule in rules])
+        return (
+            None
+            if step_rule_conditions is None
+            else conjoin([step_rule_conditions, self._compile_invariants(step, changes)])
+        )
 
     def _compile_step_rule(self, rule: StepRulePart, step: GroundAction) -> Conjunction | None:
         part = rule.part

@@ -31,14 +31,14 @@ class ObjectSymmetry:
     def find_key(self, state: State) -> OrbitKey:
         """Return the key of a state: its facts, with the objects of each class renamed in a fixed order."""
         facts = list(self._list_facts(state))
-        by_object: dict[int, list[Fact]] = {}
+        facts_by_object: dict[int, list[Fact]] = {}
         for fact in facts:
             for number in set(fact[1]):
                 if number in self._class_of:
-                    by_object.setdefault(number, []).append(fact)
+                    facts_by_object.setdefault(number, []).append(fact)
         names: dict[int, int] = {}
         for members in self.classes:
-            signatures = {number: self._describe(number, by_object.get(number, ()), names) for number in members}
+            signatures = {number: self._describe(number, facts_by_object.get(number, ()), names) for number in members}
             ordered = sorted(members, key=signatures.__getitem__)
             names.update(zip(ordered, members, strict=True))
         return tuple(

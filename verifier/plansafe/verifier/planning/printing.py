@@ -177,10 +177,10 @@ class _Printer:
         return self.function_names[metric.expression.function] == TOTAL_COST
 
     def _print_objects(self, numbers: Iterable[int]) -> str:
-        by_type: dict[frozenset[int], list[str]] = {}
+        names_by_type: dict[frozenset[int], list[str]] = {}
         for number in sorted(numbers):
-            by_type.setdefault(self.types.type_of_object[number], []).append(self.object_names[number])
-        return " ".join([f"{' '.join(names)} - {self.types.names[t]}" for t, names in by_type.items()])
+            names_by_type.setdefault(self.types.type_of_object[number], []).append(self.object_names[number])
+        return " ".join([f"{' '.join(names)} - {self.types.names[t]}" for t, names in names_by_type.items()])
 
     def _print_predicates(self) -> Iterator[str]:
         for name, uses in zip(self.predicate_names, self.uses, strict=True):

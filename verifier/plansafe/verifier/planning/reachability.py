@@ -104,7 +104,7 @@ class Reachability:
         """Can a fact become true? A plan to a state in which it is true, or a proof that there is none."""
         fact = self.parse_fact(text)
         if self.unsupported_reason:
-            return self._make_unsupported()
+            return self._make_unsupported_result()
         if fact not in self._fact_plans:
             if self.relaxation is not None and fact not in self.relaxation.facts:
                 return _make_relaxation_proof()
@@ -114,7 +114,7 @@ class Reachability:
     def reach_step(self, step: GroundAction) -> PlanningResult:
         """Can a step ever be taken? A plan to a state in which it can be taken, or a proof that there is none."""
         if self.unsupported_reason:
-            return self._make_unsupported()
+            return self._make_unsupported_result()
         key = step.key
         if key not in self._step_plans:
             if self.relaxation is not None and key not in self.relaxation.steps:
@@ -126,7 +126,7 @@ class Reachability:
         """Can the goal be reached without a fact? A plan in whose states it is false; UNSOLVABLE: it is a landmark."""
         fact = self.parse_fact(text)
         if self.unsupported_reason:
-            return self._make_unsupported()
+            return self._make_unsupported_result()
         for visited_facts, plan in self._goal_plans:
             if fact not in visited_facts:
                 return PlanningResult(PlanningStatus.SOLVED, plan, planner=self.search.name)
@@ -138,7 +138,7 @@ class Reachability:
     def find_goal_plan(self, *, shortest: bool = False) -> PlanningResult:
         """Find a plan that reaches the goal; with ``shortest``, one that is proved to have the fewest steps."""
         if self.unsupported_reason:
-            return self._make_unsupported()
+            return self._make_unsupported_result()
         checker = Checker.from_compiled(self.compiled.make_variant(self.task, []))
         result = self._solve(checker, rules=False, shortest=shortest)
         if result.status is PlanningStatus.SOLVED:
@@ -160,7 +160,7 @@ class Reachability:
     def _find_arity(self, predicate: int) -> int:
         return len(self.task.predicates[predicate].domains)
 
-    def _make_unsupported(self) -> PlanningResult:
+    def _make_unsupported_result(self) -> PlanningResult:
         return PlanningResult(PlanningStatus.UNSUPPORTED, detail=self.unsupported_reason, planner=self.search.name)
 
     def _search_condition(self, condition: Sequence[Formula]) -> PlanningResult:

@@ -178,20 +178,18 @@ class RelaxedConditions:
                 case "once" | "historically":
                     # Once true, or once false, it stays so.
                     is_permanent = (operator == "once") == value
-                    becoming_condition = (
-                        self.compile_conjunction(first, binding, value, later) if is_permanent else None
-                    )
+                    precondition = self.compile_conjunction(first, binding, value, later) if is_permanent else None
                 case "since" if value:
-                    becoming_condition = self.compile_conjunction(last, binding, True, later)
+                    precondition = self.compile_conjunction(last, binding, True, later)
                 case "since":
                     ends = [self.compile_conjunction(part, binding, False, later) for part in (first, last)]
-                    becoming_condition = conjoin(ends)
+                    precondition = conjoin(ends)
                 case "yesterday" | "weak-yesterday":
-                    becoming_condition = self.compile_conjunction(first, binding, value, later)
+                    precondition = self.compile_conjunction(first, binding, value, later)
                 case _:
                     assert_never(operator)
-            if becoming_condition is not None:
-                self.network.effects[self.network.add_operator(becoming_condition)].append(proposition)
+            if precondition is not None:
+                self.network.effects[self.network.add_operator(precondition)].append(proposition)
         return proposition
 
     def _compile_literal(

@@ -61,7 +61,7 @@ def compile_rule_part(draft: TaskDraft, part: RulePart) -> None:
             variables += bound_variables(formula)
     fresh_variables = {v.slot: v._replace(slot=next(draft.slots)) for v in variables}
     renaming = {old: variable(new.slot) for old, new in fresh_variables.items()}
-    by_slot = {new.slot: new for new in fresh_variables.values()}
+    fresh_by_slot = {new.slot: new for new in fresh_variables.values()}
     parameters = tuple([fresh_variables[v.slot] for v in part.parameters])
     body = substitute(part.body, renaming)
     if part.mode == "each":
@@ -69,7 +69,7 @@ def compile_rule_part(draft: TaskDraft, part: RulePart) -> None:
         step = substitute(part.step, renaming)
         guard = TRUE if part.guard is None else substitute(part.guard, renaming)
         if not draft.reads_actions(body) and not draft.reads_actions(guard):
-            reading = FormulaReading(by_slot, False, {}, {})
+            reading = FormulaReading(fresh_by_slot, False, {}, {})
             _compile_step_rule(draft, parameters, step, guard, body, part.after, reading)
             return
         premise: Formula = And((step, guard))
@@ -77,8 +77,8 @@ def compile_rule_part(draft: TaskDraft, part: RulePart) -> None:
             premise = Temporal("yesterday", (premise,))
         body = Or((Not(premise), body))
     reads_actions = draft.reads_actions(body)
-    observed = FormulaReading(by_slot, False, {}, {}) if reads_actions else None
-    reading = FormulaReading(by_slot, reads_actions, {}, {}, observed)
+    observed = FormulaReading(fresh_by_slot, False, {}, {}) if reads_actions else None
+    reading = FormulaReading(fresh_by_slot, reads_actions, {}, {}, observed)
     if part.mode == "whole":
         add_final_condition(draft, parameters, make_acceptance_condition(draft, body, True, True, reading))
     elif part.mode == "end" and not reads_actions:

@@ -274,11 +274,11 @@ class DemandFinder:
         """Demands for a part, for each binding of the variables under which it is not met."""
         formula, truth = part
         if isinstance(formula, And | Or) and isinstance(formula, Or) is truth:
-            by_part = [
+            demands_by_part = [
                 self._find_for_some_instance(evaluator, variables, [(operand, truth)], binding)
                 for operand in formula.parts
             ]
-            return frozenset().union(*by_part)
+            return frozenset().union(*demands_by_part)
         return self.find_helpful_changes(formula, truth, binding)
 
     # -- facts that are read ------------------------------------------------------------------------------------------

@@ -184,12 +184,12 @@ class EffectIndex:
 
         Without those whose static preconditions are false.
         """
-        by_key: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
+        step_by_key: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
         for action, _, _, binding in self.find_lifted_achievers(index, pattern, value):
             slots = {v.slot for v in action.parameters}
             parameters = {slot: object_ for slot, object_ in binding.items() if slot in slots}
-            by_key.update({step.key: step for step in self._find_instances(action, parameters)})
-        return tuple(by_key.values())
+            step_by_key.update({step.key: step for step in self._find_instances(action, parameters)})
+        return tuple(step_by_key.values())
 
     def _find_instances(self, action: Action, binding: dict[int, int]) -> Iterator[GroundAction]:
         """The ground instances of an action that agree with a binding and with the static facts."""

@@ -103,8 +103,10 @@ class FlawDemands:
         """Demands for an applicable step to have an effect that meets ``demand``."""
         effects = self.task.effect_index.get_effects(step)
         conditional = effects.find_conditional_effects(demand.subject, self.task.get_pattern(demand))
-        by_effect = [self._demand_effect_of_condition(node, step, effect, demand.value) for effect in conditional]
-        return [needed for demands in by_effect for needed in demands]
+        demands_by_effect = [
+            self._demand_effect_of_condition(node, step, effect, demand.value) for effect in conditional
+        ]
+        return [needed for demands in demands_by_effect for needed in demands]
 
     def propagate(self, edge: Edge, demand: Demand, all_edits: bool) -> PropagatedDemands:
         """Translate a demand at the target of an edge that may affect it into demands at the edge's source.

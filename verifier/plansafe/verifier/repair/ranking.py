@@ -54,7 +54,7 @@ class RepairRanking:
         self.steps = steps
         self.texts = texts
         self._readers = self._find_readers()
-        triggered, self._original_end_state = self._execute(list(steps), FORCE)
+        triggered, self._original_final_state = self._execute(list(steps), FORCE)
         self._triggered: dict[int, list[frozenset[tuple[int, int]]]] = {}
         for part, objects in triggered:
             self._triggered.setdefault(part, []).append(objects)
@@ -87,13 +87,13 @@ class RepairRanking:
         triggered, state = self._execute(alignment.steps, HALT, log)
         triggers_new = any([not any([old <= new for old in self._triggered.get(part, ())]) for part, new in triggered])
         changed_facts = 0
-        end = self._original_end_state
+        reference_state = self._original_final_state
         if alignment.replacement is not None:
-            end = self._execute(alignment.replacement.apply_to(self.steps), FORCE)[1]
-        for facts, original in zip(state.facts, end.facts, strict=True):
+            reference_state = self._execute(alignment.replacement.apply_to(self.steps), FORCE)[1]
+        for facts, original in zip(state.facts, reference_state.facts, strict=True):
             if facts != original:
                 changed_facts += len(facts ^ original)
-        for numbers, before in zip(state.fluents, end.fluents, strict=True):
+        for numbers, before in zip(state.fluents, reference_state.fluents, strict=True):
             codes = numbers.keys() | before.keys()
             changed_facts += sum([numbers.get(code) != before.get(code) for code in codes])
         kinds = tuple(sorted([_KINDS.index(kind) for kind in alignment.kinds], reverse=True))

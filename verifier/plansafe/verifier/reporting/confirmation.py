@@ -254,12 +254,12 @@ def _agrees(finding: Finding, step: int, verdict: KernelVerdict) -> bool | None:
             return None
         case _:
             binding = dict(finding.binding)
-            kernel_findings = [
+            matching_findings = [
                 kernel_finding
                 for kernel_finding in verdict.findings
                 if kernel_finding.rule == finding.rule and _select_named_objects(kernel_finding.binding) == binding
             ]
-            return any([f.step == step or not f.exact_step for f in kernel_findings if "halt" in f.readings])
+            return any([f.step == step or not f.exact_step for f in matching_findings if "halt" in f.readings])
 
 
 def _select_named_objects(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:

@@ -61,24 +61,24 @@ class Consequences:
         failures: Iterable[MergedFailure],
         violations: Iterable[MergedViolation],
     ) -> None:
-        by_reading = {outcome.reading: outcome for outcome in outcomes}
-        self._is_stopped = bool(by_reading[HALT].failures) and by_reading.keys() >= _CONTINUING
+        outcome_by_reading = {outcome.reading: outcome for outcome in outcomes}
+        self._is_stopped = bool(outcome_by_reading[HALT].failures) and outcome_by_reading.keys() >= _CONTINUING
         self.readings_of_instances: dict[tuple[object, ...], set[str]] = {}
         self.causes: list[int] = []
         """The failed steps that are not consequences of others, in order."""
         self._cause_set: set[int] = set()
         if not self._is_stopped:
             return
-        self._is_goal_unmet = all([by_reading[reading].goal is not True for reading in _CONTINUING])
-        self._halting_steps = tuple(sorted(_list_failed_steps(by_reading[HALT])))
-        forced = by_reading[FORCE]
+        self._is_goal_unmet = all([outcome_by_reading[reading].goal is not True for reading in _CONTINUING])
+        self._halting_steps = tuple(sorted(_list_failed_steps(outcome_by_reading[HALT])))
+        forced = outcome_by_reading[FORCE]
         self._first_step_without_effect = min(
             _list_failed_steps(forced) - _find_failed_steps_with_effects(forced), default=0
         )
         for merged in violations:
             if HALT not in merged.readings or merged.violation.at_end:
                 self.readings_of_instances.setdefault((merged.rule.name, merged.binding), set()).update(merged.readings)
-        failed_in_both = _list_failed_steps(by_reading[SKIP]) & _list_failed_steps(forced)
+        failed_in_both = _list_failed_steps(outcome_by_reading[SKIP]) & _list_failed_steps(forced)
         ill_formed = {failure.step for failure, _ in failures if failure.ill_formed is not None}
         independent = [step for step in failed_in_both if self._is_independent(step)]
         self._cause_set = {*self._halting_steps, *ill_formed, *independent}

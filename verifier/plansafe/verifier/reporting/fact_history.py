@@ -211,28 +211,28 @@ class FactHistory:
 
     def answer_queries(self, queries: list[ReasonQuery]) -> list[FailureReasons]:
         """Answer all queries: backwards from the last letter if the changes are kept, the rest in one run."""
-        by_letter: dict[int, list[int]] = {}
+        queries_by_letter: dict[int, list[int]] = {}
         answers = [FailureReasons((), ())] * len(queries)
         for number, query in enumerate(queries):
             if query.letter == self.outcome.letters:
                 answers[number] = self._answer(query, self.outcome.state)
             else:
-                by_letter.setdefault(query.letter, []).append(number)
+                queries_by_letter.setdefault(query.letter, []).append(number)
 
         def observe(run: Replay, _step: int, _log: list[StateChange]) -> None:
-            for number in by_letter.get(run.letter, ()):
+            for number in queries_by_letter.get(run.letter, ()):
                 answers[number] = self._answer(queries[number], run.state)
 
-        if by_letter and self.outcome.trace:
+        if queries_by_letter and self.outcome.trace:
             state = self.outcome.state.shared_copy()
             state.unshare({index for _, _, log in self.outcome.trace for index, _, _ in log}, set())
             for letter, _, log in reversed(self.outcome.trace):
-                for number in by_letter.pop(letter, ()):
+                for number in queries_by_letter.pop(letter, ()):
                     answers[number] = self._answer(queries[number], state)
                 state.undo(list(log))
-            for number in by_letter.pop(0, ()) if self._is_complete else ():
+            for number in queries_by_letter.pop(0, ()) if self._is_complete else ():
                 answers[number] = self._answer(queries[number], state)
-        if by_letter:
+        if queries_by_letter:
             self._run(observe)
         return answers
 

@@ -73,8 +73,8 @@ def _rank_violation(v: MergedViolation) -> tuple[object, ...]:
 def write_exempt_findings(executed: ExecutedPlan, violations: list[MergedViolation]) -> tuple[Finding, ...]:
     """Return the findings for exempt violations by step, at most ``max_findings``."""
     consequences = Consequences(executed.outcomes, _merge_failures(executed.outcomes), violations)
-    by_step = sorted(violations, key=lambda merged: (merged.violation.step, merged.rule.name, merged.binding))
-    listed_violations = by_step[: executed.compiled.options.max_findings]
+    sorted_violations = sorted(violations, key=lambda merged: (merged.violation.step, merged.rule.name, merged.binding))
+    listed_violations = sorted_violations[: executed.compiled.options.max_findings]
     findings = _write_findings(FindingContext(executed, consequences), [], listed_violations)
     return tuple([finding for finding in findings if finding.rule is not None])
 

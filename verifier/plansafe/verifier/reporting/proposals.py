@@ -89,11 +89,13 @@ def _count_with_proposed_kinds(
     counts: tuple[RuleCount, ...], assumed: tuple[RuleCount, ...], rules: set[str | None]
 ) -> tuple[RuleCount, ...]:
     """Return counts in which ``rules`` are counted under the proposed kinds."""
-    by_name = {count.name: count for count in assumed}
+    assumed_by_name = {count.name: count for count in assumed}
     return tuple(
         [
-            by_name[count.name]._replace(violations=max(count.violations, by_name[count.name].violations))
-            if count.name in rules and count.name in by_name
+            assumed_by_name[count.name]._replace(
+                violations=max(count.violations, assumed_by_name[count.name].violations)
+            )
+            if count.name in rules and count.name in assumed_by_name
             else count
             for count in counts
         ]

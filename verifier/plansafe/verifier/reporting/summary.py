@@ -197,18 +197,20 @@ def add_time_notes(
     if steps_with_ignored_duration:
         message = "the duration of an instantaneous action is ignored"
         notes.append(
-            _note_steps(plan, resolved, SC.IDLE_DURATION, message, steps_with_ignored_duration, "remove the duration")
+            _make_step_note(
+                plan, resolved, SC.IDLE_DURATION, message, steps_with_ignored_duration, "remove the duration"
+            )
         )
     if rounded_steps:
         unit = float(tolerance.exact - tolerance.separation)
         message = f"the times are rounded: {unit:.{min(resolved.text.decimals or 0, 20)}f} is accepted"
         notes.append(
-            _note_steps(plan, resolved, SC.ROUNDED_TIMES, message, sorted(rounded_steps), "print more decimals")
+            _make_step_note(plan, resolved, SC.ROUNDED_TIMES, message, sorted(rounded_steps), "print more decimals")
         )
     return report._replace(diagnostics=(*report.diagnostics, *notes))
 
 
-def _note_steps(
+def _make_step_note(
     plan: Source, resolved: ResolvedPlan, code: str, message: str, steps: list[int], help: str
 ) -> Diagnostic:
     more = f", and {len(steps) - 1} more steps" if len(steps) > 2 else ", and one more step" if len(steps) == 2 else ""

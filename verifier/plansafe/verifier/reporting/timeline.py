@@ -311,15 +311,15 @@ class _Recorder:
         return sorted(triggered)
 
     def _group_by_rule(self, instances: Iterable[Instance]) -> dict[int, list[Instance]]:
-        by_rule: dict[int, list[Instance]] = {}
+        instances_by_rule: dict[int, list[Instance]] = {}
         for part, binding in sorted(instances):
             if part not in self._preference_parts:
-                by_rule.setdefault(self._parts[part].rule, []).append((part, binding))
-        return by_rule
+                instances_by_rule.setdefault(self._parts[part].rule, []).append((part, binding))
+        return instances_by_rule
 
-    def _record_status(self, letter: int, status: str, by_rule: dict[int, list[Instance]]) -> None:
+    def _record_status(self, letter: int, status: str, instances_by_rule: dict[int, list[Instance]]) -> None:
         """Add a status of rules at a letter, or extend the span that ended at the letter before."""
-        for rule, instances in by_rule.items():
+        for rule, instances in instances_by_rule.items():
             named_instances = instances[:MAX_NAMED_INSTANCES]
             texts = [self._parts[part].shown_binding(self.task.names(objects)) for part, objects in named_instances]
             bindings = tuple(dict.fromkeys(texts))
@@ -337,12 +337,12 @@ class _Recorder:
             self._recorded_count += 1 + len(bindings)
 
 
-def _replace_instances(by_monitor: dict[int, set[Instance]], number: int, instances: set[Instance]) -> None:
+def _replace_instances(instances_by_monitor: dict[int, set[Instance]], number: int, instances: set[Instance]) -> None:
     """Replace the instances of a monitor; remove its entry if there are none."""
     if instances:
-        by_monitor[number] = instances
+        instances_by_monitor[number] = instances
     else:
-        by_monitor.pop(number, None)
+        instances_by_monitor.pop(number, None)
 
 
 class _RecordedReplay(Replay):

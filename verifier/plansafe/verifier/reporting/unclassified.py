@@ -111,8 +111,8 @@ class UnclassifiedCheck:
         """Return the classes without a kind that the steps of a plan use, each with the objects that they name."""
         index = self._compiled.task.object_index
         numbers = {index[token] for step in steps for token in step.tokens[1:] if token in index}
-        by_class = {name: tuple([o for o in objects if o in numbers]) for name, objects in self.classes.items()}
-        return {name: objects for name, objects in by_class.items() if objects}
+        objects_by_class = {name: tuple([o for o in objects if o in numbers]) for name, objects in self.classes.items()}
+        return {name: objects for name, objects in objects_by_class.items() if objects}
 
     def find_possible_violations(
         self, plan: Source, steps: Sequence[Step], used: dict[str, tuple[int, ...]], deadline: float | None
@@ -122,7 +122,7 @@ class UnclassifiedCheck:
         Raises :class:`LimitReached` after the deadline.
         """
         classes, actions = tuple(sorted(used)), frozenset([step.tokens[0] for step in steps])
-        by_class: dict[str, list[PossibleViolation]] = {}
+        violations_by_class: dict[str, list[PossibleViolation]] = {}
         for is_combined in (False, True):
             attempt = KindAttempt(classes, actions, is_combined)
             if attempt not in self._cache:
@@ -133,12 +133,12 @@ class UnclassifiedCheck:
             violated = None if copied_rules is None else self._find_violated_copies(copied_rules, plan, deadline)
             if copied_rules is None or violated is None:
                 return None
-            by_class = _group_by_class(copied_rules, violated)
-            if by_class:
+            violations_by_class = _group_by_class(copied_rules, violated)
+            if violations_by_class:
                 break
         return {
             name: tuple(sorted(violations, key=lambda violation: SEVERITIES.index(violation.severity)))
-            for name, violations in by_class.items()
+            for name, violations in violations_by_class.items()
         }
 
     def _find_violated_copies(
@@ -256,7 +256,7 @@ def _group_by_class(
     copied_rules: CopiedRules, violated: Sequence[tuple[int, int]]
 ) -> dict[str, list[PossibleViolation]]:
     """Return the possible violations of each class; smaller sets of kinds and of classes replace larger ones."""
-    by_class: dict[str, list[PossibleViolation]] = {}
+    violations_by_class: dict[str, list[PossibleViolation]] = {}
     violated_by_one_class: set[str] = set()
     for number, step in violated:
         group, kind_sets = copied_rules.copies[number]
@@ -266,13 +266,13 @@ def _group_by_class(
         elif rule.name in violated_by_one_class:
             continue
         for kinds in kind_sets:
-            reported = [set(v.kinds) for v in by_class.get(group[0], ()) if v.rule == rule.name]
+            reported = [set(v.kinds) for v in violations_by_class.get(group[0], ()) if v.rule == rule.name]
             if not any([fewer <= set(kinds) for fewer in reported]):
                 for name in group:
                     other_classes = tuple([class_name for class_name in group if class_name != name])
                     violation = PossibleViolation(kinds, rule.name, rule.severity, step, other_classes)
-                    by_class.setdefault(name, []).append(violation)
-    return by_class
+                    violations_by_class.setdefault(name, []).append(violation)
+    return violations_by_class
 
 
 def find_domains(rule: Rule) -> set[int]:
@@ -318,13 +318,13 @@ def describe_coverage_of_task(compiled: CompiledTask) -> Coverage | None:
     for rule in compiled.rules:
         if not rule.applicable:
             groups.setdefault(_explain_inapplicable(rule), []).append(rule.name)
-    largest_first = sorted(groups.items(), key=lambda group: -len(group[1]))
+    sorted_groups = sorted(groups.items(), key=lambda group: -len(group[1]))
     names = compiled.task.objects
     classes = find_unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
     sources = {source.name: source for source in compiled.sources.values()}
     return Coverage(
         len([rule for rule in compiled.rules if rule.applicable and rule.kind != "constraint"]),
-        tuple([NotApplicableGroup(reason, tuple(rules)) for reason, rules in largest_first]),
+        tuple([NotApplicableGroup(reason, tuple(rules)) for reason, rules in sorted_groups]),
         tuple(
             [UnclassifiedClass(name, tuple([names[o] for o in numbers]), False) for name, numbers in classes.items()]
         ),

@@ -176,16 +176,16 @@ class SpecExpander:
 
     def _join_extensions(self, forms: list[list[Node]]) -> list[list[list[Node]]]:
         """Return each mapping that extends no other, followed by the mappings that extend it."""
-        by_name = {_mapping_name(form): form for form in reversed(forms)}
+        form_by_name = {_mapping_name(form): form for form in reversed(forms)}
         joined_forms: dict[int, list[list[Node]]] = {}
         for form in forms:
             extended_form, chain = form, [form]
             while (at := _find_extended(extended_form)) is not None:
                 name = token_text(at.node[1])
-                extended = by_name.get(name)
+                extended = form_by_name.get(name)
                 if extended is None or extended in chain:
                     problem = "is not among the specifications" if extended is None else "extends this one"
-                    help = did_you_mean(name, by_name) or "name the file of the extended mapping, too"
+                    help = did_you_mean(name, form_by_name) or "name the file of the extended mapping, too"
                     message = f"the mapping extends `{name}`, which {problem}"
                     self.context.error(SC.UNKNOWN_SPECIFICATION, message, at, "not usable", help=help)
                     break

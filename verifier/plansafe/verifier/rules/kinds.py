@@ -122,7 +122,7 @@ def find_classes(symbols: Symbols, kinds: Kinds) -> dict[str, tuple[int, ...]]:
     The class of an object is its type. If all its types are kinds or carry no information, the class is the name of the
     object without the number at its end (``cup`` for ``cup_2``).
     """
-    by_class: dict[str, list[int]] = {}
+    objects_by_class: dict[str, list[int]] = {}
     names = symbols.types.names
     general_types = {
         type_number
@@ -132,8 +132,8 @@ def find_classes(symbols: Symbols, kinds: Kinds) -> dict[str, tuple[int, ...]]:
     for number, (name, types) in enumerate(zip(symbols.objects, symbols.object_types, strict=True)):
         specific_types = [names[type_number] for type_number in types if type_number not in general_types]
         for name_of_class in specific_types or [_NUMBER.sub("", name)]:
-            by_class.setdefault(name_of_class, []).append(number)
-    return {name: tuple(objects) for name, objects in by_class.items()}
+            objects_by_class.setdefault(name_of_class, []).append(number)
+    return {name: tuple(objects) for name, objects in objects_by_class.items()}
 
 
 def find_unclassified_objects(
@@ -154,11 +154,11 @@ def find_unclassified_objects(
         if number not in kinds.kindless_objects and all([classified_types.isdisjoint(ancestors[t]) for t in types])
     }
     user_classified = {entry.name for entry in entries}
-    by_class = {
+    objects_by_class = {
         name: tuple([number for number in objects if number in without_kind])
         for name, objects in find_classes(symbols, kinds).items()
     }
-    return {name: objects for name, objects in by_class.items() if objects and name not in user_classified}
+    return {name: objects for name, objects in objects_by_class.items() if objects and name not in user_classified}
 
 
 def collect_given_kinds(kinds: Kinds, entries: Iterable[ClassKinds]) -> frozenset[str]:
@@ -175,10 +175,10 @@ def check_classes(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds])
     A missing class is an error if the entry requires it, otherwise a note.
     """
     context = symbols.context
-    by_class = find_classes(symbols, kinds)
+    objects_by_class = find_classes(symbols, kinds)
     parents = {parent for parents in symbols.types.parents for parent in parents}
     leaf_types = {name for number, name in enumerate(symbols.types.names) if number not in parents}
-    names = {*by_class, *leaf_types} - EVERYTHING
+    names = {*objects_by_class, *leaf_types} - EVERYTHING
     choices = list(kinds.find_informative_kinds())
     unclassified = find_unclassified_objects(symbols, kinds)
     kindless = {name for number, name in enumerate(symbols.types.names) if number in kinds.kindless_types}
@@ -197,13 +197,14 @@ def check_classes(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds])
             message = f"no object or type of this task has the class `{entry.name}`"
             help = did_you_mean(entry.name, names) or "a class is the type of an object, or its name without the number"
             error(message, help, entry)
-        elif not entry.kinds and entry.name in by_class and entry.name not in {*unclassified, *kindless}:
+        elif not entry.kinds and entry.name in objects_by_class and entry.name not in {*unclassified, *kindless}:
             message = f"`{entry.name}` has known kinds, and is not assumed to be harmless"
             error(message, "rules about its kinds still apply; to exempt a rule, use --ignore or `[[exempt]]`", entry)
-        elif entry.name not in by_class and not context.errors and not entry.required:
+        elif entry.name not in objects_by_class and not context.errors and not entry.required:
             message = f"no object of this task has the class `{entry.name}`: its kinds are not used"
             help = (
-                did_you_mean(entry.name, by_class) or "if it belongs to another task of this home, no change is needed"
+                did_you_mean(entry.name, objects_by_class)
+                or "if it belongs to another task of this home, no change is needed"
             )
             report_entry_mistake(context, SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
 
@@ -218,11 +219,11 @@ def declare_kind_types(symbols: Symbols, kinds: Iterable[str]) -> None:
 
 def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:
     """Give the objects of each class the declared types of its kinds, and of the kinds above them."""
-    by_class, index = find_classes(symbols, kinds), symbols.types.index
+    objects_by_class, index = find_classes(symbols, kinds), symbols.types.index
     for entry in entries:
         given_kinds = [kind for given_kind in entry.kinds for kind in kinds.ancestors_of_kind[given_kind]]
         kind_types = [index[kind_type_name(kind)] for kind in given_kinds]
-        for number in by_class.get(entry.name, ()):
+        for number in objects_by_class.get(entry.name, ()):
             symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))
 
 

@@ -114,9 +114,9 @@ class StateGraph:
 
 def map_objects_to_facts(facts: list[GroundFact]) -> dict[int, list[GroundFact]]:
     """For each object, the facts that connect it with others."""
-    by_object: dict[int, list[GroundFact]] = {}
+    facts_by_object: dict[int, list[GroundFact]] = {}
     for fact in facts:
         if len(set(fact.objects)) > 1:
             for object_number in set(fact.objects):
-                by_object.setdefault(object_number, []).append(fact)
-    return by_object
+                facts_by_object.setdefault(object_number, []).append(fact)
+    return facts_by_object

@@ -88,15 +88,15 @@ class MatchCounter:
         return counts
 
     def _count(self, action_facts: Sequence[ActionFact]) -> list[tuple[int, int]]:
-        by_rule: dict[int, list[tuple[int, tuple[int, ...], tuple[int, ...]]]] = {}
+        matches_by_rule: dict[int, list[tuple[int, tuple[int, ...], tuple[int, ...]]]] = {}
         for predicate, code in action_facts:
             for rule, bindings, pattern in self._patterns.get(predicate, ()):
                 objects = pattern.key(code)
                 if objects is not None:
-                    by_rule.setdefault(rule, []).append((bindings, pattern.parameters, objects))
+                    matches_by_rule.setdefault(rule, []).append((bindings, pattern.parameters, objects))
         return [
             (rule, matches[0][0] if len(matches) == 1 else self._count_distinct(rule, matches))
-            for rule, matches in by_rule.items()
+            for rule, matches in matches_by_rule.items()
         ]
 
     def _count_distinct(self, rule: int, matches: list[tuple[int, tuple[int, ...], tuple[int, ...]]]) -> int:

@@ -171,16 +171,16 @@ class DurationAudit:
 
     def _iterate_stages(self) -> Iterator[tuple[str, list[int]]]:
         """The checks of each aspect, easy ones first, so that a result at the deadline is of some use."""
-        by_kind: dict[CheckKind, list[int]] = {}
+        checks_by_kind: dict[CheckKind, list[int]] = {}
         for number, check in enumerate(self.explored.checks):
-            by_kind.setdefault(check.kind, []).append(number)
-        yield EXECUTABLE, [*by_kind.get(CheckKind.EVENT, []), *by_kind.get(CheckKind.OVER_ALL, [])]
-        yield REACHED, by_kind.get(CheckKind.GOAL, [])
+            checks_by_kind.setdefault(check.kind, []).append(number)
+        yield EXECUTABLE, [*checks_by_kind.get(CheckKind.EVENT, []), *checks_by_kind.get(CheckKind.OVER_ALL, [])]
+        yield REACHED, checks_by_kind.get(CheckKind.GOAL, [])
         for number in sorted(
-            by_kind.get(CheckKind.RULE, []), key=lambda number: len(self.explored.checks[number].pairs)
+            checks_by_kind.get(CheckKind.RULE, []), key=lambda number: len(self.explored.checks[number].pairs)
         ):
             yield "", [number]
-        yield SAFE, by_kind.get(CheckKind.EVERYTHING, [])
+        yield SAFE, checks_by_kind.get(CheckKind.EVERYTHING, [])
 
     @property
     def solver(self) -> WorldSolver:

@@ -309,10 +309,10 @@ class DurationRun(TimedReplay):
 
     def collect_check_constraints(self, check: PlanCheck, holds: bool | None) -> dict[LinearConstraint, None]:
         """The constraints that decided the result ``holds`` of a check."""
-        by_topic = self.trail.constraints
+        constraints_by_topic = self.trail.constraints
         constraints: dict[LinearConstraint, None] = {}
         for topic in check.iterate_topics(self.batch_of):
-            constraints |= by_topic.get(topic, {})
+            constraints |= constraints_by_topic.get(topic, {})
         orders: list[tuple[int, int]] | None = None
         if check.forbidden_conjunctions is not None:
             with suppress(LimitReached):
@@ -322,13 +322,13 @@ class DurationRun(TimedReplay):
                     raise AssertionError("the monitors and the spans of facts disagree")
                 orders = reason.orders
         for first, second in check.pairs if orders is None else check.opposing:
-            constraints |= by_topic.get(("order", first, second), {})
+            constraints |= constraints_by_topic.get(("order", first, second), {})
         if orders:
             self.trail.set_topic(("why",))
-            by_topic["why",].clear()
+            constraints_by_topic["why",].clear()
             for first, second in orders:
                 self._is_before(first, second)
-            constraints |= by_topic["why",]
+            constraints |= constraints_by_topic["why",]
         return constraints
 
     @cached_property

@@ -13,7 +13,7 @@ from plansafe.verifier.symbolic.invariants.knowledge import (
     DomainRelations,
     Knowledge,
     LiftedLiteral,
-    MutexLaw,
+    MutexGroup,
 )
 from plansafe.verifier.symbolic.invariants.lifted_actions import (
     COPY_OFFSET,
@@ -113,9 +113,9 @@ class GroupProofs:
         self.work.spend()
         check_deadline(self.deadline)
 
-    def _make_state_before(self, change: LiftedChange, law: MutexLaw | None) -> PartialState:
+    def _make_state_before(self, change: LiftedChange, assumed_group: MutexGroup | None) -> PartialState:
         state = change.snap.copy_state_before(self.domains, change.effect_number)
-        state.law = law
+        state.assumed_group = assumed_group
         return state
 
     # -- at most one --------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class GroupProofs:
     ) -> Threat | None:
         """A threat: next to the fact that is added, another fact was true and stays true."""
         binding = atom.bind(change.arguments)
-        before = self._make_state_before(change, _make_law(atoms, binding))
+        before = self._make_state_before(change, _bind_group(atoms, binding))
         arguments = self._add_instance(before, second_atom, binding)
         before.add_literal(LiftedLiteral(True, second_atom.predicate, arguments))
         if atom.predicate == second_atom.predicate:
@@ -155,7 +155,7 @@ class GroupProofs:
         for predicate, addition in self._list_snap_changes(change.snap, False):
             if predicate != second_atom.predicate:
                 continue
-            before = self._make_state_before(change, _make_law(atoms, binding))
+            before = self._make_state_before(change, _bind_group(atoms, binding))
             before.add(change.snap.find_knowledge_if_fired(addition.effect_number, TWIN))
             arguments = change.snap.copy_arguments(addition, TWIN)
             for term, second_term in zip(binding, second_atom.bind(arguments), strict=True):
@@ -206,7 +206,7 @@ class GroupProofs:
             for change in self.list_changes(atom.predicate, False):
                 self._check_limits()
                 binding = atom.bind(change.arguments)
-                before = self._make_state_before(change, _make_law(atoms, binding))
+                before = self._make_state_before(change, _bind_group(atoms, binding))
                 before.add_literal(LiftedLiteral(True, atom.predicate, change.arguments))
                 for predicate, addition in self._list_snap_changes(change.snap, False):
                     for member in atoms:
@@ -221,9 +221,9 @@ def _make_instance(atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:
     return tuple([_FIRST_COUNTED - p if a == COUNTED else binding[a] for p, a in enumerate(atom.arguments)])
 
 
-def _make_law(atoms: GroupAtoms, binding: list[int]) -> MutexLaw:
+def _bind_group(atoms: GroupAtoms, binding: list[int]) -> MutexGroup:
     parts = [(atom.predicate, tuple([None if n == COUNTED else binding[n] for n in atom.arguments])) for atom in atoms]
-    return MutexLaw(tuple(parts))
+    return MutexGroup(tuple(parts))
 
 
 def _add_distinctness(state: PartialState, first: tuple[int, ...], second: tuple[int, ...]) -> None:

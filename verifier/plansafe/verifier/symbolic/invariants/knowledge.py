@@ -39,7 +39,7 @@ class Knowledge(NamedTuple):
     splits: tuple[tuple[Knowledge, ...], ...] = ()
 
 
-class MutexLaw(NamedTuple):
+class MutexGroup(NamedTuple):
     """At most one instance of the parts is true. A part is a predicate, and for each argument its term or ``None``."""
 
     parts: tuple[tuple[int, tuple[int | None, ...]], ...]

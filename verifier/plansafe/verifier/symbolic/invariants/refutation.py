@@ -17,7 +17,7 @@ from plansafe.verifier.symbolic.invariants.knowledge import (
     DomainRelations,
     Knowledge,
     LiftedLiteral,
-    MutexLaw,
+    MutexGroup,
 )
 
 MAX_SPLIT_DEPTH = 4
@@ -35,13 +35,13 @@ class PartialState:
     """A state with some known facts. It is ``closed`` if they contradict each other.
 
     ``rivals`` has, by predicate, the predicates that are false of a tuple of terms of which the predicate is true.
-    ``law``: an additional law to assume; ``None`` if there is none.
+    ``assumed_group``: a mutex group to assume as well; ``None`` if there is none.
     """
 
     def __init__(self, domains: DomainRelations, rivals: dict[int, tuple[int, ...]]) -> None:
         self.domains = domains
         self.rivals = rivals
-        self.law: MutexLaw | None = None
+        self.assumed_group: MutexGroup | None = None
         self.closed = False
         self._unequal_pairs: list[tuple[int, int]] = []
         self._parents: dict[int, int] = {}  # a union-find forest of equal terms; its roots are the representatives
@@ -56,7 +56,7 @@ class PartialState:
     def copy(self) -> PartialState:
         """An independent copy."""
         state = PartialState(self.domains, self.rivals)
-        state.law = self.law
+        state.assumed_group = self.assumed_group
         state.closed = self.closed
         state._unequal_pairs = list(self._unequal_pairs)
         state._parents = dict(self._parents)
@@ -224,7 +224,7 @@ class PartialState:
             version = self._version
             self._find_contradictions()
             self._eliminate_objects()
-            self._apply_law()
+            self._apply_group()
             for denial in self._denials:
                 if self.closed:
                     return
@@ -245,7 +245,7 @@ class PartialState:
     def _eliminate_objects(self) -> None:
         """Merge a variable with an object of a small domain if it differs from all other objects of the domain.
 
-        Domains of one object are left out: a property that holds for lack of a second object is not a law.
+        Domains of one object are left out: a property that holds for lack of a second object does not hold in general.
         """
         for term in {self.find_representative(term) for pair in self._unequal_pairs for term in pair}:
             for domain in self._variable_domains.get(term, ()):
@@ -259,13 +259,13 @@ class PartialState:
                         self.merge(term, possible_members[0])
                         break
 
-    def _apply_law(self) -> None:
-        """Merge all true instances of the law's parts into one fact."""
-        if self.law is None:
+    def _apply_group(self) -> None:
+        """Merge all true instances of the assumed group's parts into one fact."""
+        if self.assumed_group is None:
             return
         instances = [
             (predicate, row)
-            for predicate, pattern in self.law.parts
+            for predicate, pattern in self.assumed_group.parts
             for row in self._true_atoms.get(predicate, ())
             if self._matches_pattern(pattern, row)
         ]

@@ -47,11 +47,13 @@ def complete_outcomes(
 
     Every other binding takes the most frequent alternative of its statement.
     """
-    by_statement: dict[OneofStatement, dict[tuple[int, ...], int]] = {statement: {} for statement in statements}
+    alternatives_by_statement: dict[OneofStatement, dict[tuple[int, ...], int]] = {
+        statement: {} for statement in statements
+    }
     for (step, number, objects), alternative in alternatives.items():
-        by_statement[step, number][objects] = alternative
+        alternatives_by_statement[step, number][objects] = alternative
     outcomes: dict[OneofStatement, OneofOutcomes] = {}
-    for statement, bindings in by_statement.items():
+    for statement, bindings in alternatives_by_statement.items():
         count = Counter(bindings.values())
         usual = min(count, key=lambda alternative: (-count[alternative], alternative), default=0)
         exceptions = {objects: alternative for objects, alternative in bindings.items() if alternative != usual}
