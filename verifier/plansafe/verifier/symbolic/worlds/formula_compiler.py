@@ -77,6 +77,19 @@ class FormulaCompiler:
         """A function that returns the worlds in which the formula is false."""
         return self._compile(formula, False)
 
+    def compile_both(self, formula: Formula) -> Callable[[SymbolicState, Binding], tuple[Literal, Literal]]:
+        """A function that returns the worlds in which the formula is true, and those in which it is false."""
+        false = self._compile(formula, False)
+        if self.reads_numbers(formula):
+            true = self._compile(formula, True)
+            return lambda state, binding: (true(state, binding), false(state, binding))
+
+        def evaluate(state: SymbolicState, binding: Binding) -> tuple[Literal, Literal]:
+            literal = false(state, binding)
+            return literal ^ 1, literal
+
+        return evaluate
+
     def _compile(self, formula: Formula, value: bool) -> LiteralFunction:
         key = (id(formula), value)
         if key not in self._functions:
@@ -157,8 +170,8 @@ class FormulaCompiler:
                     return FALSE ^ flip
                 if literal != TRUE:
                     literals.append(literal)
-            if not literals:
-                return TRUE ^ flip
+            if len(literals) == 2:
+                return circuit.both(*literals) ^ flip
             return circuit.conjunction(literals) ^ flip
 
         return evaluate

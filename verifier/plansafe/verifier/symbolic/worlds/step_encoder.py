@@ -146,8 +146,10 @@ class StepEncoder:
         effects = SnapEffects({}, {}, {}, [])
         for effect in compiled_effects if executable != FALSE else ():
             for _ in self._bind_variables(effect, state, binding):
-                chosen = self._encode_choices(effect.choices, step, binding) if effect.choices else TRUE
-                fires = circuit.both(chosen, effect.fires(state, binding))
+                chosen, fires = TRUE, effect.fires(state, binding)
+                if effect.choices:
+                    chosen = self._encode_choices(effect.choices, step, binding)
+                    fires = circuit.both(chosen, fires)
                 fails = None if effect.fails is None else effect.fails(state, binding)
                 if effect.at_start is not None and start is not None:
                     start_true, start_false = [function(start, binding) for function in effect.at_start]
@@ -201,15 +203,19 @@ class StepEncoder:
     ) -> list[tuple[int, int, Literal]]:
         circuit = self.circuit
         changes = []
-        for fact in dict.fromkeys([*adds, *deletes]):
-            before = state.get(*fact)
-            after = before
+        for fact, literals in adds.items():
+            before = after = state.get(*fact)
             if fact in deletes:
                 after = circuit.both(after, _join(circuit, deletes[fact]) ^ 1)
-            if fact in adds:  # a fact that is both deleted and added is true
-                after = circuit.either(after, _join(circuit, adds[fact]))
+            after = circuit.either(after, _join(circuit, literals))  # a fact that is deleted and added is true
             if after != before:
                 changes.append((*fact, after))
+        for fact, literals in deletes.items():
+            if fact not in adds:
+                before = state.get(*fact)
+                after = circuit.both(before, _join(circuit, literals) ^ 1)
+                if after != before:
+                    changes.append((*fact, after))
         return changes
 
     def _encode_quantity(
