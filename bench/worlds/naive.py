@@ -189,7 +189,7 @@ class NaiveEncoding:
         key = choice.number, tuple([binding[v.slot] for v in choice.variables])
         if key not in choice_variables:
             name = "_".join([str(part) for part in (index, key[0], *key[1])])
-            choice_variables[key] = [z3.Bool(f"choice_{name}_is_{k}") for k in range(choice.alternatives)]
+            choice_variables[key] = [z3.Bool(f"choice_{name}_is_{k}") for k in range(choice.alternative_count)]
         return choice_variables[key]
 
     # -- rules --------------------------------------------------------------------------------------------------------

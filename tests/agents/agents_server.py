@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
@@ -56,9 +56,17 @@ def connect(address: str) -> socket.socket:
     return socket.create_connection((url.host, url.port), 20)
 
 
+class Server(NamedTuple):
+    """A running server: its process, its address, and the lines of its standard error, which grow."""
+
+    process: subprocess.Popen[str]
+    address: str
+    printed: list[str]
+
+
 @contextmanager
-def server_process(*flags: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run a server until the block ends; yield its process and address. A printed traceback fails the block."""
+def run_server(*flags: str, **environment: str) -> Iterator[Server]:
+    """Run a server until the block ends."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE", "PYTEST", "SAFECHECK"))}
     process = subprocess.Popen(
         [*SERVE, "--port", "0", *flags], stderr=subprocess.PIPE, text=True, env={**inherited, **environment}
@@ -75,7 +83,7 @@ def server_process(*flags: str, **environment: str) -> Iterator[tuple[subprocess
     reader = threading.Thread(target=lambda: printed.extend(process.stderr or ()), daemon=True)
     reader.start()
     try:
-        yield process, address[0]
+        yield Server(process, address[0], printed)
     finally:
         process.terminate()
         try:
@@ -83,11 +91,11 @@ def server_process(*flags: str, **environment: str) -> Iterator[tuple[subprocess
         finally:
             process.kill()
         reader.join(5)
-    assert "Traceback" not in "".join(printed), "".join(printed)
 
 
 @contextmanager
 def serving(*flags: str, **environment: str) -> Iterator[str]:
-    """Run a server until the block ends; yield its address."""
-    with server_process(*flags, **environment) as (_, address):
-        yield address
+    """Run a server until the block ends; yield its address. A printed traceback fails the block."""
+    with run_server(*flags, **environment) as server:
+        yield server.address
+    assert "Traceback" not in "".join(server.printed), "".join(server.printed)

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from agents_server import BOMB, BOMB_PROBLEM, BOMB_RULE, KEY, SAFE, TASK, server_process, serving
+from agents_server import BOMB, BOMB_PROBLEM, BOMB_RULE, KEY, SAFE, TASK, run_server, serving
 
 from plansafe.app.interfaces.http.application import Metrics
 from plansafe.app.interfaces.http.openapi import POLICY, document, page
@@ -175,33 +175,31 @@ def wait_until_busy(address: str) -> None:
 
 @pytest.mark.slow
 def test_terminated_server_finishes_running_requests() -> None:
-    with server_process("--workers", "1", "--time-limit", "5") as (server, address):
-        assert httpx.post(f"{address}/v1/audit", json={**TASK, "plan": SAFE}, timeout=120).status_code == 200
-        with httpx.Client(base_url=address, timeout=60) as idle:
+    with run_server("--workers", "1", "--time-limit", "5") as server:
+        assert httpx.post(f"{server.address}/v1/audit", json={**TASK, "plan": SAFE}, timeout=120).status_code == 200
+        with httpx.Client(base_url=server.address, timeout=60) as idle:
             idle.get("/health")
-            running = Request(address, LONG_REQUEST)
-            wait_until_busy(address)
-            server.send_signal(signal.SIGTERM)
+            running = Request(server.address, LONG_REQUEST)
+            wait_until_busy(server.address)
+            server.process.send_signal(signal.SIGTERM)
             deadline = time.monotonic() + 120
             with pytest.raises(httpx.HTTPError):  # it may accept until it has read the signal
                 while time.monotonic() < deadline:
-                    httpx.get(f"{address}/health", timeout=60)
+                    httpx.get(f"{server.address}/health", timeout=60)
             running.join(120)
             assert isinstance(running.answer, httpx.Response), running.answer
             assert running.answer.status_code == 504 or running.answer.json()["headline"] == "UNKNOWN"
-        assert server.wait(120) == 0
+        assert server.process.wait(120) == 0
+    assert "Traceback" not in "".join(server.printed)
 
 
 @pytest.mark.slow
 def test_terminated_server_waits_at_most_its_limit() -> None:
-    with server_process("--workers", "1", "--time-limit", "3000", "--set", "serve.shutdown_limit=1") as (
-        server,
-        address,
-    ):
-        assert httpx.post(f"{address}/v1/audit", json={**TASK, "plan": SAFE}, timeout=120).status_code == 200
-        running = Request(address, LONG_REQUEST)
-        wait_until_busy(address)
-        server.send_signal(signal.SIGTERM)
-        assert server.wait(300) == 0
+    with run_server("--workers", "1", "--time-limit", "3000", "--set", "serve.shutdown_limit=1") as server:
+        assert httpx.post(f"{server.address}/v1/audit", json={**TASK, "plan": SAFE}, timeout=120).status_code == 200
+        running = Request(server.address, LONG_REQUEST)
+        wait_until_busy(server.address)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(300) == 0
         running.join(120)
         assert not isinstance(running.answer, httpx.Response) or running.answer.status_code >= 500

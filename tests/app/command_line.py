@@ -1,7 +1,8 @@
-"""Run the command line, in this process or in a new one."""
+"""Run the command line, in this process or in a new one; a fake terminal."""
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable
 
@@ -13,6 +14,13 @@ Run = Callable[..., tuple[int, str, str]]
 """Runs the command line with these arguments; returns the exit code, the output and the error output."""
 NEW_PROCESS = (sys.executable, "-c", "from plansafe.app.main import main; main()")
 """The command line in a new process, without its arguments."""
+
+
+class Terminal(io.StringIO):
+    """A text stream that claims to be a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def run_app(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import io
 
+from command_line import Terminal
+
 from plansafe.app.session.model_activity import Activity, is_slow
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_progress_lines_in_a_file_become_less_frequent() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
+from command_line import Terminal
 
 from plansafe.app.render import renderer
 from plansafe.app.render.excerpt import excerpt
@@ -20,11 +21,6 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Row, Table, ValueChange, make_unchecked_report
 
 WIDTHS = (60, 80, 120)
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def full(result: Result, columns: int = WIDE, color: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""The engines of unified-planning: verdicts, reasons, names, constraints, refusals, repairs."""
+"""Test the engines of unified-planning: verdicts, reasons, names, constraints, refusals, repairs."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ Steps = list[tuple[str, ...]]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def registered() -> None:
+def register_engines() -> None:
     environment = get_environment()
     environment.credits_stream = None
     register()
 
 
 def kitchen() -> Problem:
-    """A stove in a kitchen and a robot that walks; names as unified-planning allows and PDDL does not."""
+    """A stove, two rooms and a robot, with names that unified-planning accepts and PDDL does not."""
     place, device = UserType("Place"), UserType("Device")
     at = Fluent("at", BoolType(), place=place)
     hot = Fluent("is hot", BoolType(), device=device)
@@ -97,7 +97,7 @@ def instance(problem: Problem, action: str, *objects: str) -> ActionInstance:
     return ActionInstance(problem.action(action), tuple([manager.ObjectExp(problem.object(name)) for name in objects]))
 
 
-def validated(problem: Problem, checked_plan: Any, **parameters: Any) -> ValidationResult:
+def validate(problem: Problem, checked_plan: Any, **parameters: Any) -> ValidationResult:
     with PlanValidator(name="safecheck", params=parameters) as validator:
         return validator.validate(problem, checked_plan)
 
@@ -116,7 +116,7 @@ RULES = """(define (safety s) (:process left-alone :on (go ?from ?to)
 
 def test_a_valid_plan() -> None:
     problem = kitchen()
-    result = validated(problem, plan(problem, [ON, GO]))
+    result = validate(problem, plan(problem, [ON, GO]))
     assert result.status is Status.VALID
     assert result.engine_name == "safecheck"
     assert not result.log_messages
@@ -125,7 +125,7 @@ def test_a_valid_plan() -> None:
 def test_an_inapplicable_action_is_named() -> None:
     problem = kitchen()
     steps = plan(problem, [GO, ON])
-    result = validated(problem, steps)
+    result = validate(problem, steps)
     assert result.status is Status.INVALID
     assert result.reason is Reason.INAPPLICABLE_ACTION
     assert result.inapplicable_action is steps.actions[1]
@@ -138,7 +138,7 @@ def test_an_inapplicable_action_is_named() -> None:
 
 def test_an_unmet_goal() -> None:
     problem = kitchen()
-    result = validated(problem, plan(problem, [ON]))
+    result = validate(problem, plan(problem, [ON]))
     assert (result.status, result.reason) == (Status.INVALID, Reason.UNSATISFIED_GOALS)
 
 
@@ -147,15 +147,15 @@ def test_a_safety_specification_as_text_and_as_file(tmp_path: Path) -> None:
     file = tmp_path / "s.safe"
     file.write_text(RULES)
     for specification in (RULES, file, [file]):
-        bad = validated(problem, plan(problem, [ON, GO]), specification=specification)
+        bad = validate(problem, plan(problem, [ON, GO]), specification=specification)
         assert (bad.status, bad.reason) == (Status.INVALID, None)
         assert any("left-alone" in log.message for log in bad.log_messages or ())
-        assert validated(problem, plan(problem, [ON, OFF, GO]), specification=specification).status is Status.VALID
+        assert validate(problem, plan(problem, [ON, OFF, GO]), specification=specification).status is Status.VALID
 
 
 def test_an_unreadable_specification_gives_no_verdict() -> None:
     problem = kitchen()
-    result = validated(problem, plan(problem, [GO]), specification="(define (safety s) (:process a :forbid (nope)))")
+    result = validate(problem, plan(problem, [GO]), specification="(define (safety s) (:process a :forbid (nope)))")
     assert result.status is Status.UNKNOWN
     assert any("nope" in log.message for log in result.log_messages or ())
 
@@ -179,7 +179,7 @@ def test_trajectory_constraints(constraint: Any, steps: Steps, satisfied: bool) 
     problem = kitchen()
     hot = problem.fluent("is hot")(problem.object("2nd stove"))
     problem.add_trajectory_constraint(constraint(hot))
-    assert validated(problem, plan(problem, steps)).status is (Status.VALID if satisfied else Status.INVALID)
+    assert validate(problem, plan(problem, steps)).status is (Status.VALID if satisfied else Status.INVALID)
 
 
 def test_several_trajectory_constraints() -> None:
@@ -187,8 +187,8 @@ def test_several_trajectory_constraints() -> None:
     hot = problem.fluent("is hot")(problem.object("2nd stove"))
     problem.add_trajectory_constraint(Sometime(hot))
     problem.add_trajectory_constraint(AtMostOnce(hot))
-    assert validated(problem, plan(problem, [ON, GO])).status is Status.VALID
-    assert validated(problem, plan(problem, [ON, OFF, ON, GO])).status is Status.INVALID
+    assert validate(problem, plan(problem, [ON, GO])).status is Status.VALID
+    assert validate(problem, plan(problem, [ON, OFF, ON, GO])).status is Status.INVALID
     assert len(problem.trajectory_constraints) == 2  # the caller's problem is left as it was
 
 
@@ -200,8 +200,8 @@ def test_numbers_are_exact() -> None:
     problem.add_fluent(level, default_initial_value=0)
     problem.add_action(fill)
     problem.add_goal(Equals(level, 3))
-    assert validated(problem, plan(problem, [("fill",)] * 3)).status is Status.VALID
-    assert validated(problem, plan(problem, [("fill",)] * 2)).reason is Reason.UNSATISFIED_GOALS
+    assert validate(problem, plan(problem, [("fill",)] * 3)).status is Status.VALID
+    assert validate(problem, plan(problem, [("fill",)] * 2)).reason is Reason.UNSATISFIED_GOALS
 
 
 def heating() -> Problem:
@@ -228,18 +228,18 @@ def timed(problem: Problem, *steps: tuple[str, str]) -> TimeTriggeredPlan:
 
 def test_timed_plans() -> None:
     problem = heating()
-    assert validated(problem, timed(problem, ("0.5", "3"))).status is Status.VALID
-    too_short = validated(problem, timed(problem, ("1", "1.5")))
+    assert validate(problem, timed(problem, ("0.5", "3"))).status is Status.VALID
+    too_short = validate(problem, timed(problem, ("1", "1.5")))
     assert (too_short.status, too_short.reason) == (Status.INVALID, Reason.INAPPLICABLE_ACTION)
     overlapping = timed(problem, ("4", "3"), ("1", "3.5"))
-    result = validated(problem, overlapping)
+    result = validate(problem, overlapping)
     assert result.reason is Reason.INAPPLICABLE_ACTION
     assert result.inapplicable_action is overlapping.timed_actions[0][1]  # the later one, though written first
 
 
 def test_a_time_without_an_exact_decimal_gives_no_verdict() -> None:
     problem = heating()
-    assert validated(problem, timed(problem, ("1/3", "3"))).status is Status.UNKNOWN
+    assert validate(problem, timed(problem, ("1/3", "3"))).status is Status.UNKNOWN
 
 
 def test_agrees_with_the_validator_of_unified_planning() -> None:
@@ -249,7 +249,7 @@ def test_agrees_with_the_validator_of_unified_planning() -> None:
     )
     for steps in ([GO], [ON, GO], [GO, ON], [ON], [], [ON, OFF, GO]):
         checked = plan(problem, steps)
-        assert validated(problem, checked).status is reference_status(problem, checked)
+        assert validate(problem, checked).status is reference_status(problem, checked)
 
 
 @pytest.mark.filterwarnings("ignore:We cannot establish")
@@ -257,7 +257,7 @@ def test_a_task_beyond_pddl_gives_no_verdict() -> None:
     problem = kitchen()
     problem.add_timed_effect(GlobalStartTiming(3), problem.fluent("is hot")(problem.object("2nd stove")), True)
     problem.add_timed_goal(GlobalStartTiming(5), problem.fluent("at")(problem.object("hall")))
-    result = validated(problem, TimeTriggeredPlan([], problem.environment))
+    result = validate(problem, TimeTriggeredPlan([], problem.environment))
     assert result.status is Status.UNKNOWN
     assert [log.message for log in result.log_messages or ()] == ["not supported: TIMED_GOALS"]
 
@@ -277,27 +277,27 @@ def test_an_unsupported_problem_raises_unless_the_engine_is_chosen_by_name() -> 
 def test_a_plan_without_times_for_a_problem_with_time_gives_no_verdict(length: str) -> None:
     problem = heating()
     steps = [ActionInstance(problem.action("heat"))] * int(length)
-    result = validated(problem, SequentialPlan(steps, problem.environment))
+    result = validate(problem, SequentialPlan(steps, problem.environment))
     assert result.status is Status.UNKNOWN
 
 
 def test_a_step_of_another_problem_is_invalid() -> None:
     problem = kitchen()
     foreign = ActionInstance(InstantaneousAction("go"))
-    result = validated(problem, SequentialPlan([foreign]))
+    result = validate(problem, SequentialPlan([foreign]))
     assert (result.status, result.reason) == (Status.INVALID, Reason.INAPPLICABLE_ACTION)
     assert result.inapplicable_action is foreign
 
 
 def test_the_report_has_the_names_of_the_problem() -> None:
     problem = kitchen()
-    result = validated(problem, plan(problem, [ON, GO]), specification=RULES)
+    result = validate(problem, plan(problem, [ON, GO]), specification=RULES)
     assert result.metrics == {"verdict": "UNSAFE"}
     assert result.report.headline is Headline.UNSAFE
     [finding] = result.report.findings
     assert (finding.rule, finding.step) == ("left-alone", 2)
     assert dict(finding.binding) == {"?from": "Kitchen", "?to": "hall", "?d": "2nd stove"}
-    valid = validated(problem, plan(problem, [GO]))
+    valid = validate(problem, plan(problem, [GO]))
     assert valid.report.headline is Headline.VALID
 
 
@@ -320,9 +320,9 @@ def test_names_that_pddl_cannot_tell_apart() -> None:
         step = ActionInstance(action, (manager.ObjectExp(problem.object(name)),))
         return TimeTriggeredPlan([(Fraction(0), step, Fraction(1))])
 
-    assert validated(problem, heat("Kitchen")).status is Status.VALID
+    assert validate(problem, heat("Kitchen")).status is Status.VALID
     for name in ("kitchen", "KITCHEN", "the kitchen", "?"):
-        result = validated(problem, heat(name))
+        result = validate(problem, heat(name))
         assert (result.status, result.reason) == (Status.INVALID, Reason.UNSATISFIED_GOALS)
         assert "`not(Kitchen)` is false" in result.log_messages[0].message
 
@@ -341,9 +341,9 @@ def tank() -> Problem:
 def test_bounds_of_types_hold_in_every_state() -> None:
     problem = tank()
     fill, drain = [ActionInstance(problem.action(name)) for name in ("fill", "drain")]
-    assert validated(problem, SequentialPlan([fill, fill, drain])).status is Status.VALID
+    assert validate(problem, SequentialPlan([fill, fill, drain])).status is Status.VALID
     steps = [fill, fill, ActionInstance(problem.action("fill")), drain]
-    result = validated(problem, SequentialPlan(steps))
+    result = validate(problem, SequentialPlan(steps))
     assert (result.status, result.reason) == (Status.INVALID, Reason.INAPPLICABLE_ACTION)
     assert result.inapplicable_action is steps[2]
     assert "constraint `0 <= level <= 2` is violated at step 3" in result.log_messages[0].message
@@ -353,7 +353,7 @@ def test_a_constraint_that_is_violated_has_its_text_in_the_message() -> None:
     problem = kitchen()
     hot = problem.fluent("is hot")(problem.object("2nd stove"))
     problem.add_trajectory_constraint(Sometime(hot))
-    result = validated(problem, plan(problem, [GO]))
+    result = validate(problem, plan(problem, [GO]))
     assert (result.status, result.reason) == (Status.INVALID, None)
     assert result.metrics == {"verdict": "UNSAFE"}
     assert [log.message for log in result.log_messages] == [
@@ -411,7 +411,7 @@ def test_fluents_with_objects_as_values(steps: Steps, positions: tuple[str, str]
         problem.add_goal(Equals(problem.fluent("steps")(position(problem.object("r1"))), 2))
     checked, expected = plan(problem, steps), Status.VALID if valid else Status.INVALID
     assert reference_status(problem, checked) is expected
-    assert validated(problem, checked).status is expected
+    assert validate(problem, checked).status is expected
 
 
 def test_two_values_for_one_fluent_of_objects_are_a_conflict() -> None:
@@ -424,7 +424,7 @@ def test_two_values_for_one_fluent_of_objects_are_a_conflict() -> None:
     for robots_of_step, expected in ((("r1", "r2"), Status.VALID), (("r1", "r1"), Status.INVALID)):
         checked = plan(problem, [("split", *robots_of_step)])
         assert reference_status(problem, checked) is expected
-        assert validated(problem, checked).status is expected
+        assert validate(problem, checked).status is expected
 
 
 def test_assignments_of_conditions_and_quotients() -> None:
@@ -441,8 +441,8 @@ def test_assignments_of_conditions_and_quotients() -> None:
     problem.clear_goals()
     home, hall = problem.object("Kitchen"), problem.object("hall")
     problem.add_goal(And(crowded(home), Not(crowded(hall)), Equals(share, Fraction(1, 3))))
-    assert validated(problem, plan(problem, [("look",)])).status is Status.VALID
-    assert validated(problem, plan(problem, [GO, ("look",)])).reason is Reason.UNSATISFIED_GOALS
+    assert validate(problem, plan(problem, [("look",)])).status is Status.VALID
+    assert validate(problem, plan(problem, [GO, ("look",)])).reason is Reason.UNSATISFIED_GOALS
 
 
 def test_a_quantified_variable_with_the_name_of_a_parameter() -> None:
@@ -453,15 +453,15 @@ def test_a_quantified_variable_with_the_name_of_a_parameter() -> None:
     at = problem.fluent("at")
     only.add_precondition(Exists(And(at(where), Not(Equals(where, only.place))), where))
     problem.add_action(only)
-    assert validated(problem, plan(problem, [("only", "hall"), GO])).status is Status.VALID
-    assert validated(problem, plan(problem, [("only", "Kitchen"), GO])).reason is Reason.INAPPLICABLE_ACTION
+    assert validate(problem, plan(problem, [("only", "hall"), GO])).status is Status.VALID
+    assert validate(problem, plan(problem, [("only", "Kitchen"), GO])).reason is Reason.INAPPLICABLE_ACTION
 
 
 def test_an_object_that_the_problem_does_not_have_gives_no_verdict() -> None:
     problem = kitchen()
     cellar = Object("cellar", problem.user_type("Place"))
     problem.add_goal(Not(problem.fluent("at")(cellar)))
-    result = validated(problem, plan(problem, [GO]))
+    result = validate(problem, plan(problem, [GO]))
     assert result.status is Status.UNKNOWN
     assert "`cellar` is used, but does not belong to the problem" in result.log_messages[0].message
 
@@ -472,22 +472,22 @@ def test_a_timed_effect_on_a_fluent_of_objects() -> None:
     first = position(problem.object("r1"))
     problem.add_timed_effect(GlobalStartTiming(5), first, hall)
     problem.add_goal(Equals(first, hall))
-    assert validated(problem, TimeTriggeredPlan([], problem.environment)).status is Status.VALID
+    assert validate(problem, TimeTriggeredPlan([], problem.environment)).status is Status.VALID
     problem.add_goal(Not(Equals(first, home)))
-    assert validated(problem, TimeTriggeredPlan([], problem.environment)).status is Status.VALID
+    assert validate(problem, TimeTriggeredPlan([], problem.environment)).status is Status.VALID
     problem.add_goal(Equals(first, home))
-    result = validated(problem, TimeTriggeredPlan([], problem.environment))
+    result = validate(problem, TimeTriggeredPlan([], problem.environment))
     assert result.reason is Reason.UNSATISFIED_GOALS
 
 
 def test_timed_effects_after_the_plan_count() -> None:
     problem = heating()
     problem.add_timed_effect(GlobalStartTiming(Fraction(21, 2)), problem.fluent("warm"), False)
-    assert validated(problem, timed(problem, ("0.5", "3"))).reason is Reason.UNSATISFIED_GOALS
-    assert validated(problem, timed(problem, ("8", "3"))).status is Status.VALID
+    assert validate(problem, timed(problem, ("0.5", "3"))).reason is Reason.UNSATISFIED_GOALS
+    assert validate(problem, timed(problem, ("8", "3"))).status is Status.VALID
     early = heating()
     early.add_timed_effect(GlobalStartTiming(0), early.fluent("busy"), False)
-    assert validated(early, timed(early, ("0.5", "3"))).status is Status.UNKNOWN
+    assert validate(early, timed(early, ("0.5", "3"))).status is Status.UNKNOWN
 
 
 def test_simultaneous_actions_interfere() -> None:
@@ -499,7 +499,7 @@ def test_simultaneous_actions_interfere() -> None:
     heat = (Fraction(1), ActionInstance(problem.action("heat")), Fraction(3))
     for time, status in (("2", Status.VALID), ("4", Status.INVALID)):
         steps = TimeTriggeredPlan([heat, (Fraction(time), ActionInstance(cool), None)])
-        result = validated(problem, steps)
+        result = validate(problem, steps)
         assert result.status is status
         assert result.reason is (None if status is Status.VALID else Reason.MUTEX_CONFLICT)
 
@@ -514,13 +514,13 @@ def test_an_action_may_not_overlap_itself_unless_the_problem_allows_it() -> None
     problem.add_action(play)
     first, second = ActionInstance(play), ActionInstance(play)
     overlapping = TimeTriggeredPlan([(Fraction(1), second, Fraction(2)), (Fraction(0), first, Fraction(2))])
-    result = validated(problem, overlapping)
+    result = validate(problem, overlapping)
     assert (result.status, result.reason) == (Status.INVALID, Reason.INAPPLICABLE_ACTION)
     assert result.inapplicable_action is second
     problem.self_overlapping = True
-    assert validated(problem, overlapping).status is Status.VALID
+    assert validate(problem, overlapping).status is Status.VALID
     problem.epsilon = Fraction(3, 2)
-    result = validated(problem, overlapping)
+    result = validate(problem, overlapping)
     assert (result.status, result.reason) == (Status.INVALID, None)
     assert "less than the problem's epsilon" in result.log_messages[0].message
 
@@ -528,12 +528,12 @@ def test_an_action_may_not_overlap_itself_unless_the_problem_allows_it() -> None
 def test_a_partial_order_plan_is_valid_if_every_order_is() -> None:
     problem = kitchen()
     go, on, off = [instance(problem, *step) for step in (GO, ON, OFF)]
-    assert validated(problem, PartialOrderPlan({on: [off], off: [go]})).status is Status.VALID
-    assert validated(problem, PartialOrderPlan({on: [go], off: [go]})).status is Status.VALID
-    result = validated(problem, PartialOrderPlan({on: [off], go: []}))
+    assert validate(problem, PartialOrderPlan({on: [off], off: [go]})).status is Status.VALID
+    assert validate(problem, PartialOrderPlan({on: [go], off: [go]})).status is Status.VALID
+    result = validate(problem, PartialOrderPlan({on: [off], go: []}))
     assert (result.status, result.reason) == (Status.INVALID, Reason.INAPPLICABLE_ACTION)
     assert result.inapplicable_action in (on, off)
-    assert validated(problem, PartialOrderPlan({}, problem.environment)).reason is Reason.UNSATISFIED_GOALS
+    assert validate(problem, PartialOrderPlan({}, problem.environment)).reason is Reason.UNSATISFIED_GOALS
 
 
 def test_a_shipped_specification_and_an_extended_file(tmp_path: Path) -> None:
@@ -542,10 +542,10 @@ def test_a_shipped_specification_and_an_extended_file(tmp_path: Path) -> None:
     extending = tmp_path / "mine.safe"
     extending.write_text("(define (safety mine) (:extends base.safe))")
     for specification in (str(extending), extending):
-        result = validated(problem, plan(problem, [ON, GO]), specification=specification)
+        result = validate(problem, plan(problem, [ON, GO]), specification=specification)
         assert result.metrics == {"verdict": "UNSAFE"}
     with pytest.raises(FileNotFoundError):
-        validated(problem, plan(problem, [GO]), specification="no-such.safe")
+        validate(problem, plan(problem, [GO]), specification="no-such.safe")
 
 
 def test_the_values_of_quality_metrics() -> None:
@@ -553,36 +553,36 @@ def test_the_values_of_quality_metrics() -> None:
     problem.add_quality_metric(MinimizeSequentialPlanLength())
     hot = problem.fluent("is hot")(problem.object("2nd stove"))
     problem.add_trajectory_constraint(Sometime(hot))
-    result = validated(problem, plan(problem, [ON, GO]))
+    result = validate(problem, plan(problem, [ON, GO]))
     assert list(result.metric_evaluations.values()) == [2]
 
 
-def repaired(problem: Problem, steps: Steps, **parameters: Any) -> Any:
+def repair(problem: Problem, steps: Steps, **parameters: Any) -> Any:
     with PlanRepairer(name="safecheck-repair", params=parameters) as repairer:
         return repairer.repair(problem, plan(problem, steps))
 
 
 def test_a_repair_keeps_the_rules_and_constraints() -> None:
     problem = kitchen()
-    result = repaired(problem, [ON, GO], specification=RULES)
+    result = repair(problem, [ON, GO], specification=RULES)
     assert result.status is RepairStatus.SOLVED_SATISFICING
-    assert validated(problem, result.plan, specification=RULES).status is Status.VALID
+    assert validate(problem, result.plan, specification=RULES).status is Status.VALID
     assert result.metrics == {"cost of edits": "1", "proved least": "True"}
     assert result.log_messages[0].message.startswith("insert `off(2nd stove, Kitchen)` at position 2: ")
     hot = problem.fluent("is hot")(problem.object("2nd stove"))
     problem.add_trajectory_constraint(Sometime(hot))
-    result = repaired(problem, [GO], specification=RULES)
+    result = repair(problem, [GO], specification=RULES)
     assert len(result.plan.actions) == 2
-    assert validated(problem, result.plan, specification=RULES).status is Status.VALID
+    assert validate(problem, result.plan, specification=RULES).status is Status.VALID
 
 
 def test_a_valid_plan_is_returned_and_an_impossible_repair_is_proved() -> None:
     problem = kitchen()
-    result = repaired(problem, [GO])
+    result = repair(problem, [GO])
     assert result.status is RepairStatus.SOLVED_SATISFICING
     assert result.plan == plan(problem, [GO])
     problem.add_goal(Not(problem.fluent("at")(problem.object("hall"))))
-    result = repaired(problem, [GO])
+    result = repair(problem, [GO])
     assert (result.status, result.plan) == (RepairStatus.UNSOLVABLE_PROVEN, None)
 
 
@@ -592,7 +592,7 @@ def test_what_cannot_be_repaired_is_refused() -> None:
     with PlanRepairer(name="safecheck-repair") as repairer:
         result = repairer.repair(problem, timed(problem, ("1", "1")))
     assert result.status is RepairStatus.UNSUPPORTED_PROBLEM
-    bad_rules = repaired(kitchen(), [GO], specification="(define (safety s) (:process a :forbid (nope)))")
+    bad_rules = repair(kitchen(), [GO], specification="(define (safety s) (:process a :forbid (nope)))")
     assert bad_rules.status is RepairStatus.UNSUPPORTED_PROBLEM
     assert "nope" in bad_rules.log_messages[0].message
 

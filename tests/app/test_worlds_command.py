@@ -16,7 +16,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 from plansafe.verifier.reporting.worlds import WorldsReport
-from plansafe.verifier.symbolic.audit import missing_solver
+from plansafe.verifier.symbolic.audit import explain_missing_solver
 
 DOMAIN = """(define (domain kitchen) (:requirements :adl)
   (:predicates (metal ?x) (inside ?x) (running))
@@ -101,7 +101,7 @@ def test_other_missing_module_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     checker = Checker(Source("d", DOMAIN), Source("p", CLOSED))
     with pytest.raises(ModuleNotFoundError):
         checker.check(Source("plan", "(start)"))
-    assert missing_solver(ModuleNotFoundError("no")) is None
+    assert explain_missing_solver(ModuleNotFoundError("no")) is None
 
 
 # -- certificates

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from command_line import Run, run_app
+from command_line import NEW_PROCESS, Run, run_app
 from kitchen import FIXED, PLAN, RULES
 
 from plansafe.app.session.repair import examine
@@ -160,11 +160,10 @@ def test_names_of_standard_output(run: Run, name: str) -> None:
 def test_redirected_standard_output_is_appended_to(run: Run, name: str) -> None:
     if not os.path.exists("/dev/stdout"):
         pytest.skip("no /dev/stdout here")
-    script = "from plansafe.app.main import main; main()"
     with open("report", "w") as report:
         subprocess.run([sys.executable, "-c", "print('first', flush=True)"], stdout=report, check=True)
         number = os.fstat(report.fileno()).st_ino
-        process = subprocess.run([sys.executable, "-c", script, "tea.plan", "-o", name], stdout=report, check=False)
+        process = subprocess.run([*NEW_PROCESS, "tea.plan", "-o", name], stdout=report, check=False)
     assert process.returncode == 1
     text = Path("report").read_text()
     assert text.startswith("first\nplan ")

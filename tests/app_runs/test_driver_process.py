@@ -1,4 +1,4 @@
-"""The process that talks to Ray, with a function in its place that needs no Ray: how it ends, and who notices."""
+"""Test how a run reacts to its Ray driver process, with a function as driver that does not need Ray."""
 
 from __future__ import annotations
 

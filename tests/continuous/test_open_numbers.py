@@ -83,6 +83,13 @@ def test_the_verdict_changes_at_irrational_values() -> None:
     ]
 
 
+def test_a_failure_with_an_irrational_value_is_unknown() -> None:
+    report = audit("(= (flow) 0) (<= -3 (level) 3)", "(:termination r :forbid (>= (* (level) (level)) 2))", plan="")
+    assert report.worlds is not None
+    assert [part.headline for part in report.worlds.ranges] == ["UNSAFE", "UNKNOWN", "SAFE", "UNKNOWN", "UNSAFE"]
+    assert (report.executable, report.goal, report.safe) == (Worlds.UNKNOWN, Worlds.UNKNOWN, Worlds.SOME)
+
+
 def test_witness_question_and_cause() -> None:
     report = audit("(<= 1 (flow) 3) (= (level) 0)", "(:process r :forbid (wet))", goal="(not (running))")
     assert (report.executable, report.goal, report.safe) == (Worlds.ALL, Worlds.ALL, Worlds.SOME)
@@ -91,6 +98,13 @@ def test_witness_question_and_cause() -> None:
     assert report.worlds.cause == (("(flow)", "3"),)
     assert [witness.replayed for witness in report.worlds.witnesses] == [True]
     assert all(finding.replayed for finding in report.findings)
+
+
+def test_unsafe_for_all_values() -> None:
+    report = audit("(<= 1 (flow) 3) (= (level) 0)", "(:process r :forbid (not (wet)))")
+    assert report.worlds is not None
+    assert {part.headline for part in report.worlds.ranges} == {"UNSAFE"}
+    assert (report.worlds.question, report.worlds.cause) == (None, ())
 
 
 def test_safe_for_all_values() -> None:
@@ -215,11 +229,11 @@ def evaluate(function: Number, value: Number) -> Fraction:
     """Return a function of the open number at a value."""
     if not isinstance(function, RationalFunction):
         return Fraction(function)
-    over, under = [
+    numerator, denominator = [
         sum((Fraction(c) * value**power for power, c in enumerate(part)), Fraction(0))
-        for part in (function.over, function.under)
+        for part in (function.numerator, function.denominator)
     ]
-    return over / under
+    return numerator / denominator
 
 
 def test_a_comparison_at_its_boundary_is_reported() -> None:

@@ -22,7 +22,7 @@ WITHOUT_COMMIT = {
     ("docs/alignment.md", "Tasks with stated rules"): "how tasks are drawn, not figures",
     (
         "bench/results/safety-chip-agreement.md",
-        "How often the label is our verdict",
+        "Agreement of verdicts and labels",
     ): "a test compares it with the data",
     (
         "bench/results/safeagentbench.md",

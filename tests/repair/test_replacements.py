@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -10,8 +11,9 @@ from repair_replacements import replacement_disagreements, with_wrong_object
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.repair.api import repair
-from plansafe.verifier.repair.attempt import RepairAttempt
+from plansafe.verifier.repair.limited_searches import LimitedSearches
 from plansafe.verifier.repair.model import EditKind, RepairOptions, RepairResult, RepairStatus, SameUse, Weights
 from plansafe.verifier.repair.plan_purpose import PurposeHints
 
@@ -105,21 +107,21 @@ def test_a_limit_makes_no_claim_about_replacements() -> None:
 
 
 def test_no_search_begins_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each replacement has a search of its own."""
-    create, searched_steps = RepairAttempt._create_search, []
+    """Each replacement has a search of its own, after the search for repairs of the plan itself."""
+    create, searched_steps = LimitedSearches.create, []
 
-    def record_search(attempt: RepairAttempt, *arguments: object, **options: object) -> object:
-        searched_steps.append(options.get("steps"))
-        return create(attempt, *arguments, **options)  # type: ignore[arg-type]
+    def record_search(searches: LimitedSearches, steps: Sequence[GroundAction | IllFormed], **options: bool) -> object:
+        searched_steps.append(steps)
+        return create(searches, steps, **options)
 
-    monkeypatch.setattr(RepairAttempt, "_create_search", record_search)
+    monkeypatch.setattr(LimitedSearches, "create", record_search)
     plan = "(put-in ann dish_soap washer_1) (switch-on ann washer_1)"
     goal = "(exists (?x - soap) (and (inside ?x washer_1) (running washer_1)))"
     repaired(goal=goal, plan=plan)
-    assert any(steps is not None for steps in searched_steps)
+    assert any(steps != searched_steps[0] for steps in searched_steps)
     searched_steps.clear()
     result = repaired(goal=goal, plan=plan, time_limit_s=0.0)
-    assert not any(steps is not None for steps in searched_steps) and not result.optimal
+    assert all(steps == searched_steps[0] for steps in searched_steps) and not result.optimal
 
 
 @pytest.mark.parametrize("number", range(24))

@@ -134,7 +134,7 @@ def random_successor(
             happens = evaluator.holds(effect.condition, inner) is True
             for choice in effect.choices:
                 which = choice.number, tuple([inner[v.slot] for v in choice.variables])
-                happens &= outcomes.setdefault(which, random.randrange(choice.alternatives)) == choice.alternative
+                happens &= outcomes.setdefault(which, random.randrange(choice.alternative_count)) == choice.alternative
             if happens and (effect.at_start is TRUE or random.random() < 0.5):
                 adds |= {(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds}
                 deletes |= {(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes}

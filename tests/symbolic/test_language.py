@@ -222,7 +222,8 @@ def effect_text(checker: Checker, effect: Effect) -> str:
     """``forall ?x [0:1/2] when: +(wet ?x)``: each choice as number:alternative/alternatives, with its variables."""
     task = checker.compiled.task
     choices = [
-        f"{c.number}:{c.alternative}/{c.alternatives}" + "".join([v.name for v in c.variables]) for c in effect.choices
+        f"{c.number}:{c.alternative}/{c.alternative_count}" + "".join([v.name for v in c.variables])
+        for c in effect.choices
     ]
     changes = [f"+{task.predicates[a.predicate].name}" for a in effect.adds]
     changes += [f"-{task.predicates[a.predicate].name}" for a in effect.deletes]

@@ -121,6 +121,6 @@ def test_a_missing_outcome_is_an_error() -> None:
 
 
 def test_every_choice_of_an_action_is_counted() -> None:
-    choices = create_checker(create_case(NOTHING)).engine.task.actions["act"].choices
-    assert choices == (2, 2)
-    assert create_checker(create_case(NESTED)).engine.task.actions["last"].choices == (2, 2)
+    alternative_counts = create_checker(create_case(NOTHING)).engine.task.actions["act"].alternative_counts
+    assert alternative_counts == (2, 2)
+    assert create_checker(create_case(NESTED)).engine.task.actions["last"].alternative_counts == (2, 2)

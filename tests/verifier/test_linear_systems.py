@@ -23,7 +23,7 @@ from plansafe.verifier.model.nodes import Number
 
 X, Y = (0, 0), (1, 0)
 SMALL = st.fractions(-2, 2, max_denominator=8)
-TERMS = 60
+TERMS = 80
 
 
 def sum_series(

@@ -7,6 +7,7 @@ import pytest
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
+from plansafe.verifier.execution.compilation import compile_with_proposed_kinds
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairStatus
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
@@ -124,7 +125,7 @@ def test_a_proposal_never_removes_a_finding() -> None:
     checker = Checker(Source("domain", DOMAIN), problem, specs, Options(replay="never"))
     assert rules_of(check(checker, "taste bleach_1")) == ["nothing-toxic-tasted", "taste-with-a-cloth-at-hand"]
     # If the rag is a cloth, the rule is kept.
-    assumed = Checker.from_compiled(checker.compiled.with_proposed_kinds())
+    assumed = Checker.from_compiled(compile_with_proposed_kinds(checker.compiled))
     assert rules_of(check(assumed, "taste bleach_1")) == ["nothing-toxic-tasted"]
 
 

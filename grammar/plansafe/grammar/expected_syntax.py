@@ -20,6 +20,7 @@ KINDS = {"domain": "pddl.lark", "problem": "pddl.lark", "plan": "plan.lark", "sp
 """The kinds of text (start symbols) and their grammars."""
 
 MAX_CHARACTERS = 200_000
+"""Maximum length of a text that the Lark grammar reads."""
 _MAX_LISTED = 24
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"?|[^\s();"]+', re.DOTALL)
 _KEYWORDS = re.compile(r"(?:\(\?i:)?(?P<words>[^()\[\]{}^$.]+)\)?\(\?!")

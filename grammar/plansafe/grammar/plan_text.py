@@ -33,6 +33,7 @@ _TIMED = r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*:\s*(\([^()\[\]]*\))(?:\s*\[\s*(\d{1,1
 SECTIONS = (":domain", ":problem", ":steps", ":ordering")
 _BLOCK = 1 << 20
 MAX_PROBLEMS = 50
+"""Maximum number of diagnostics about one plan."""
 
 
 class PlanText(NamedTuple):

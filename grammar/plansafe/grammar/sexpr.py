@@ -26,6 +26,7 @@ _SECTION = re.compile(
     re.IGNORECASE,
 )
 MAX_DIGITS = 20_000
+"""Maximum number of digits of a number."""
 _MAX_ERRORS = 3
 
 

@@ -19,6 +19,7 @@ from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 from plansafe.verifier.rules.vocabulary import find_names_in_formula
 
 MAX_TYPES = 1_000_000
+"""Maximum number of types to which the kinds of a table expand."""
 _TABLE_KEYS = (
     "name", "domain", "extends", "categories", "kinds", "actions", "properties", "process", "state", "termination"
 )  # fmt: skip

@@ -221,9 +221,9 @@ class _TaxonomyReader(TableReader):
         if not isinstance(value, dict):
             self.report(f"`{keys[-1]}` must be a table", keys, f"write `[{'.'.join(keys)}]` and its entries below it")
             return {}
-        for key in value if allowed is not None else ():
-            if key not in (allowed or ()):
-                self.report(f"unknown key {key!a}", (*keys, key), f"one of {', '.join(allowed or ())}")
+        for key in value:
+            if allowed is not None and key not in allowed:
+                self.report(f"unknown key {key!a}", (*keys, key), f"one of {', '.join(allowed)}")
         return value
 
     def _read_text(self, fields: dict[str, Any], key: str, keys: Keys) -> str | None:

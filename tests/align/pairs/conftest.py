@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import the module ``made_pairs``."""
+"""Make the helper modules of this folder importable."""
 
 from __future__ import annotations
 

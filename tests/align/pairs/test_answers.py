@@ -1,4 +1,4 @@
-"""Plans are read from runs and lists of answers; every skipped answer has a reason."""
+"""Test the reading of plans from runs and lists of answers; each skipped answer has a reason."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_runs_of_align_eval_give_the_samples_of_each_task_in_order(tmp_path: Pat
 
 
 def test_plain_lists_are_read(tmp_path: Path) -> None:
-    plain = write(tmp_path / "plain.jsonl", {"origin": "drawn:stew/0/0", "plan": ["(open r sink)"]}, {"plan": ["(go)"]})
-    answers = read_answers([plain])
+    path = write(tmp_path / "plain.jsonl", {"origin": "drawn:stew/0/0", "plan": ["(open r sink)"]}, {"plan": ["(go)"]})
+    answers = read_answers([path])
     assert answers.plans == {"drawn:stew/0/0": ["(open r sink)\n"]}
     assert answers.skipped == {"an answer that names no task": 1}
 

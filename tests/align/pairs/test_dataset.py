@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from made_pairs import made_pairs
+from random_pairs import random_pairs
 
 from plansafe.align.pairs.dataset import DatasetRequest, NothingSelected, NotMade, make_dataset, statistics
 from plansafe.align.pairs.selection import Shares
@@ -32,7 +32,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_a_folder_is_a_data_set_with_a_card_and_a_report(tmp_path: Path) -> None:
     place = tmp_path / "pairs"
     skipped = Counter({"an answer without a plan": 3})
-    report = make_dataset(str(place), made_pairs(900), request(120), skipped=skipped)
+    report = make_dataset(str(place), random_pairs(900), request(120), skipped=skipped)
     assert sorted(files(place)) == ["README.md", "report.json", "test.jsonl", "train.jsonl"]
     assert [file.name for file in tmp_path.iterdir()] == ["pairs"]
     sides = {split: list(read_pairs(str(place / f"{split}.jsonl"))) for split in ("train", "test")}
@@ -51,7 +51,7 @@ def test_a_folder_is_a_data_set_with_a_card_and_a_report(tmp_path: Path) -> None
 
 def test_the_same_candidates_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "other"):
-        make_dataset(str(tmp_path / name), made_pairs(400), request(60, 3))
+        make_dataset(str(tmp_path / name), random_pairs(400), request(60, 3))
     assert files(tmp_path / "one") == files(tmp_path / "other")
 
 
@@ -60,7 +60,7 @@ def test_only_needed_candidates_are_generated(tmp_path: Path) -> None:
 
     def counted() -> Iterator[Pair]:
         nonlocal n_candidates
-        for pair in made_pairs(100_000):
+        for pair in random_pairs(100_000):
             n_candidates += 1
             yield pair
 
@@ -73,12 +73,12 @@ def test_only_needed_candidates_are_generated(tmp_path: Path) -> None:
 
 def test_existing_folder_is_not_changed(tmp_path: Path) -> None:
     place = tmp_path / "pairs"
-    make_dataset(str(place), made_pairs(500), request(50, 1))
+    make_dataset(str(place), random_pairs(500), request(50, 1))
     before = files(place)
     (tmp_path / "link").symlink_to(place)
     for path in (place, place / "report.json", tmp_path / "link", place / "report.json" / "pairs"):
         with pytest.raises(NotMade, match="cannot create") as caught:
-            make_dataset(str(path), made_pairs(500), request(50, 2))
+            make_dataset(str(path), random_pairs(500), request(50, 2))
         assert caught.value.diagnostic.code == SC.NOT_WRITTEN
     assert files(place) == before
     assert sorted([file.name for file in tmp_path.iterdir()]) == ["link", "pairs"]
@@ -89,21 +89,21 @@ def test_failure_leaves_no_files(tmp_path: Path) -> None:
         raise RuntimeError(pair.id)
 
     with pytest.raises(RuntimeError):
-        make_dataset(str(tmp_path / "pairs"), made_pairs(500), request(50, 1), finish=broken)
+        make_dataset(str(tmp_path / "pairs"), random_pairs(500), request(50, 1), finish=broken)
     with pytest.raises(NothingSelected, match="no candidate is left for training"):
-        make_dataset(str(tmp_path / "pairs"), made_pairs(0), request(50, 1))
+        make_dataset(str(tmp_path / "pairs"), random_pairs(0), request(50, 1))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_split_without_pairs_has_no_file(tmp_path: Path) -> None:
-    only_train = (pair for pair in made_pairs(200) if pair.split == "train")
+    only_train = (pair for pair in random_pairs(200) if pair.split == "train")
     make_dataset(str(tmp_path / "pairs"), only_train, request(40))
     assert sorted(files(tmp_path / "pairs")) == ["README.md", "report.json", "train.jsonl"]
     assert "test.jsonl" not in (tmp_path / "pairs" / "README.md").read_text(encoding="utf-8")
 
 
 def test_statistics_count_pairs_by_their_fields() -> None:
-    pair = next(made_pairs(1))
+    pair = next(random_pairs(1))
     rejected = "".join([f"(take robot {name})\n" for name in ("pear", "lamp", "apple")])
     result = statistics([replace(pair, chosen="(go robot)\n", rejected=rejected), pair])
     assert result["lengths"]["rejected"]["most"] == max(3, len(pair.actions.rejected))

@@ -1,4 +1,4 @@
-"""Differences between plans: words, order, names of objects, edits."""
+"""Test differences between plans: words, order, names of objects, edits."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ PLANS = st.lists(st.tuples(st.sampled_from(["go", "take"]), NAMES, NAMES).map(la
 def test_a_renaming_of_objects_keeps_the_shape(first: list[str], second: list[str], order: list[str]) -> None:
     renamed = dict(zip(["pot", "cup", "hall", "stove", "lamp"], order, strict=True))
 
-    def moved(plan: list[str]) -> list[str]:
+    def rename(plan: list[str]) -> list[str]:
         return [f"({action_parts(a)[0]} {' '.join(renamed[name] for name in action_parts(a)[1:])})" for a in plan]
 
-    assert shape(first, second) == shape(moved(first), moved(second))
+    assert shape(first, second) == shape(rename(first), rename(second))
 
 
 def test_other_actions_another_order_and_a_joined_object_change_the_shape() -> None:

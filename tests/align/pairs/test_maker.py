@@ -1,11 +1,11 @@
-"""Pairs of one task: the verdicts of the record, own plans first, irredundant preferred plans, no undecided plan."""
+"""Test pairs of one task: recorded verdicts, the model's own plans first, no redundant steps, no undecided plans."""
 
 from __future__ import annotations
 
 from random import Random
 
 import pytest
-from test_shortening import needless
+from test_shortening import shorter_safe_plans
 
 from plansafe.align.pairs.differences import edit_distance
 from plansafe.align.pairs.maker import MakerOptions, pairs_of
@@ -21,7 +21,7 @@ from plansafe.verifier.reporting.report import Headline, Worlds
 STEW = "drawn:stew/1/7"
 
 
-def has_the_verdicts_of_its_record(pair: Pair, checker: Checker) -> None:
+def assert_verdicts_of_the_record(pair: Pair, checker: Checker) -> None:
     chosen, rejected = pair.actions.chosen, pair.actions.rejected
     safe = checker.check(Source("safe", pair.chosen))
     assert (safe.headline, safe.goal) == (Headline.SAFE, Worlds.ALL), (pair, safe.findings)
@@ -39,7 +39,7 @@ def has_the_verdicts_of_its_record(pair: Pair, checker: Checker) -> None:
     shared = shared_actions(chosen, rejected)
     assert shared == pair.shared < pair.first_violation <= len(rejected) + 1
     assert 1 <= pair.edits == edit_distance(chosen, rejected)
-    assert not needless(checker, chosen)
+    assert not shorter_safe_plans(checker, chosen)
     assert pair.weights == weights_of(pair) != even_weights(pair.chosen, pair.rejected)
 
 
@@ -50,18 +50,18 @@ def answers_of(origin: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("origin", [STEW, "drawn:pill/0/7", "scenario:sealed-tin-in-the-oven"])
-def test_every_pair_has_the_verdicts_of_its_record_also_by_the_kernel(origin: str) -> None:
+def test_kernel_confirms_the_recorded_verdicts(origin: str) -> None:
     task = task_of(origin)
-    result = pairs_of(task, answers_of(origin), MakerOptions(mutants=6)).pairs
-    assert result
+    pairs = pairs_of(task, answers_of(origin), MakerOptions(mutants=6)).pairs
+    assert pairs
     compiled = task.checker.compiled
     kernel = Checker.from_compiled(compiled._replace(options=compiled.options._replace(replay="always")))
-    for pair in result:
-        has_the_verdicts_of_its_record(pair, kernel)  # a plan on which the kernel disagrees has no verdict
+    for pair in pairs:
+        assert_verdicts_of_the_record(pair, kernel)  # a plan on which the kernel disagrees has no verdict
         report = kernel.check(Source("unsafe", pair.rejected))
         assert any(f.replayed for f in report.findings if f.rule == pair.rule)
-    assert len({(pair.chosen, pair.rejected, pair.rule) for pair in result}) == len(result)
-    assert len({pair.id for pair in result}) == len(result)
+    assert len({(pair.chosen, pair.rejected, pair.rule) for pair in pairs}) == len(pairs)
+    assert len({pair.id for pair in pairs}) == len(pairs)
 
 
 def test_an_unsafe_plan_is_paired_with_the_nearest_safe_plan_of_the_model() -> None:
@@ -69,45 +69,46 @@ def test_an_unsafe_plan_is_paired_with_the_nearest_safe_plan_of_the_model() -> N
     reference, unsafe = answers_of(STEW)
     first, last = actions_of(reference)[0], actions_of(reference)[-1]
     longer = plan_of([*actions_of(reference), last]) if first == last else reference
-    result = pairs_of(task, [unsafe, longer, reference])
-    (pair,) = result.pairs
+    answer_pairs = pairs_of(task, [unsafe, longer, reference])
+    (pair,) = answer_pairs.pairs
     assert (pair.source, pair.rejected, pair.goal.rejected) == ("on-policy", unsafe, True)
     assert edit_distance(pair.actions.chosen, actions_of(reference)) <= 1
 
 
-def test_without_a_safe_plan_the_partner_is_the_nearest_repair() -> None:
+def test_unsafe_plan_is_paired_with_its_nearest_repair_if_no_plan_is_safe() -> None:
     task = task_of(STEW)
     _, unsafe = answers_of(STEW)
-    result = pairs_of(task, [unsafe])
-    (pair,) = result.pairs
+    answer_pairs = pairs_of(task, [unsafe])
+    (pair,) = answer_pairs.pairs
     assert (pair.source, pair.rejected) == ("repair", unsafe)
-    has_the_verdicts_of_its_record(pair, task.checker)
+    assert_verdicts_of_the_record(pair, task.checker)
 
 
-def test_plans_that_cannot_be_executed_or_are_repeated_are_in_no_pair_and_are_counted() -> None:
+def test_inexecutable_and_repeated_plans_are_skipped_and_counted() -> None:
     task = task_of(STEW)
     reference, unsafe = answers_of(STEW)
     invalid = plan_of(["(fly robot)", *actions_of(reference)])
     missing = plan_of(actions_of(reference)[1:])
     short = plan_of(actions_of(reference)[:1])
-    result = pairs_of(task, [invalid, missing, short, reference, unsafe, unsafe])
-    assert {plan for pair in result.pairs for plan in (pair.chosen, pair.rejected)}.isdisjoint(
+    answer_pairs = pairs_of(task, [invalid, missing, short, reference, unsafe, unsafe])
+    assert {plan for pair in answer_pairs.pairs for plan in (pair.chosen, pair.rejected)}.isdisjoint(
         {invalid, missing, short}
     )
-    assert result.skipped["INVALID or UNKNOWN"] == 2
-    assert result.skipped["SAFE, but the goal is not reached"] == 1
-    assert result.skipped["the same plan as another answer to the task"] == 1
-    alone = pairs_of(task, [reference])
-    assert not alone.pairs and alone.skipped == {"SAFE, but the task has no unsafe plan": 1}
+    assert answer_pairs.skipped["INVALID or UNKNOWN"] == 2
+    assert answer_pairs.skipped["SAFE, but the goal is not reached"] == 1
+    assert answer_pairs.skipped["the same plan as another answer to the task"] == 1
+    reference_pairs = pairs_of(task, [reference])
+    assert not reference_pairs.pairs and reference_pairs.skipped == {"SAFE, but the task has no unsafe plan": 1}
 
 
 def test_a_task_has_at_most_the_requested_pairs() -> None:
     task = task_of(STEW)
     reference, unsafe = answers_of(STEW)
     steps = actions_of(unsafe)
-    answers = [reference, unsafe, *[plan_of([*steps, *more]) for more in ((steps[-1],), (steps[-2], steps[-1]))]]
-    result = pairs_of(task, answers, MakerOptions(pairs=1))
-    assert len(result.pairs) == 1
+    longer = [plan_of([*steps, *extra_steps]) for extra_steps in (steps[-1:], steps[-2:])]
+    answers = [reference, unsafe, *longer]
+    answer_pairs = pairs_of(task, answers, MakerOptions(pairs=1))
+    assert len(answer_pairs.pairs) == 1
     assert len(pairs_of(task, answers, MakerOptions(pairs=1, mutants=3)).pairs) <= 4
 
 
@@ -115,8 +116,8 @@ def test_the_same_seed_makes_the_same_mutants() -> None:
     task = task_of("drawn:tea/0/7")
 
     def plans(seed: int) -> list[tuple[str, str, str]]:
-        result = pairs_of(task, [], MakerOptions(mutants=2, seed=seed)).pairs
-        return [(pair.chosen, pair.rejected, pair.rule) for pair in result]
+        pairs = pairs_of(task, [], MakerOptions(mutants=2, seed=seed)).pairs
+        return [(pair.chosen, pair.rejected, pair.rule) for pair in pairs]
 
     first = plans(1)
     assert first and first == plans(1) != plans(2)
@@ -129,25 +130,25 @@ def test_a_task_without_a_safe_plan_gives_no_pair() -> None:
     assert pairs_of(refused, [], MakerOptions(mutants=4)).pairs == []
 
 
-def test_a_plan_is_judged_the_same_from_a_shared_prefix() -> None:
-    """A plan can be executed whether rules are watched or not; its verdict does not depend on the start."""
+def test_verdict_does_not_depend_on_a_shared_prefix() -> None:
+    """Rules have no effect on executability, and the verdict does not depend on where the replay starts."""
     task = task_of(STEW)
     judge = PlanJudge(task.checker)
     steps = judge.read(task.reference) or ()
-    random, executed = Random(1), 0
+    random, n_executed = Random(1), 0
     for _ in range(80):
-        at = random.randrange(len(steps))
-        mixed = (*steps[:at], *random.sample(steps[at:], len(steps) - at))
-        start = judge.executions(steps[:at])[-1]
-        result = judge.judge(mixed)
-        assert judge.judge(mixed, start, at) == result
-        assert (result is not None) is (len(judge.executions(mixed)) == len(mixed) + 1)
-        assert judge.is_safe(mixed, start, at) is (result is not None and result.is_safe)
-        executed += result is not None
-    assert executed > 3
+        index = random.randrange(len(steps))
+        shuffled = (*steps[:index], *random.sample(steps[index:], len(steps) - index))
+        start = judge.executions(steps[:index])[-1]
+        verdict = judge.judge(shuffled)
+        assert judge.judge(shuffled, start, index) == verdict
+        assert (verdict is not None) is (len(judge.executions(shuffled)) == len(shuffled) + 1)
+        assert judge.is_safe(shuffled, start, index) is (verdict is not None and verdict.is_safe)
+        n_executed += verdict is not None
+    assert n_executed > 3
 
 
-def test_the_step_of_a_violation_is_the_first_after_which_nothing_repairs_it() -> None:
+def test_violation_step_is_the_first_that_cannot_be_repaired() -> None:
     task = task_of("drawn:stew/0/0")
     judge = PlanJudge(task.checker)
     reference, unsafe = answers_of("drawn:stew/0/0")

@@ -1,4 +1,4 @@
-"""Pairs are audited again: unchanged pairs are correct, and a changed pair is named."""
+"""Test the second audit of pairs: unchanged pairs are correct, and a changed pair is reported."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def safecheck(capsys: pytest.CaptureFixture[str]) -> Run:
     return call
 
 
-def test_made_pairs_have_the_verdicts_of_their_records(pairs: list[Pair], tmp_path: Path, safecheck: Run) -> None:
+def test_unchanged_pairs_are_correct(pairs: list[Pair], tmp_path: Path, safecheck: Run) -> None:
     assert list(replayed(pairs)) == pairs
     path = tmp_path / "pairs.jsonl"
     write_pairs(str(path), pairs)
@@ -47,7 +47,7 @@ def test_made_pairs_have_the_verdicts_of_their_records(pairs: list[Pair], tmp_pa
 
 
 @pytest.mark.slow
-def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: Run) -> None:
+def test_changed_pair_is_reported(pairs: list[Pair], tmp_path: Path, safecheck: Run) -> None:
     pair = next(pair for pair in pairs if pair.goal.rejected)
     other_rule = "no-hurrying-with-a-knife"
     swapped = replace(
@@ -63,18 +63,18 @@ def test_a_changed_pair_is_named(pairs: list[Pair], tmp_path: Path, safecheck: R
         "its `world` is 'household'": replace(pair, world="virtualhome"),
         "its `prompt` is 'Actions:": replace(pair, prompt="Plan:\n"),
         "its `goal` is 'Both(chosen=True, rejected=True)'": replace(pair, goal=Both(True, False)),
-        "`rejected` does not break": replace(swapped, first_violation=pair.actions.chosen.__len__() + 1),
+        "`rejected` does not break": replace(swapped, first_violation=len(pair.actions.chosen) + 1),
         "its `rules` is": replace(pair, rules=(*pair.rules, other_rule)),
         "unknown form of origin": replace(pair, origin="elsewhere"),
         "unknown family of drawn tasks": replace(pair, origin="drawn:flying/0/0"),
         "`chosen` is not safe": _with_first_step(pair, "(fly robot)"),
         "its `witness` is": replace(pair, witness="another message"),
     }
-    later = pair.first_violation + (1 if pair.first_violation <= len(pair.actions.rejected) else -1)
-    changes["its `first_violation` is"] = replace(pair, first_violation=later)
-    for message, changed in changes.items():
+    wrong_step = pair.first_violation + (1 if pair.first_violation <= len(pair.actions.rejected) else -1)
+    changes["its `first_violation` is"] = replace(pair, first_violation=wrong_step)
+    for message, changed_pair in changes.items():
         with pytest.raises(DoesNotReplay) as caught:
-            list(replayed([changed]))
+            list(replayed([changed_pair]))
         assert caught.value.diagnostic.code == SC.PAIR_DOES_NOT_REPLAY
         assert message in caught.value.diagnostic.message, message
         assert pair.id in caught.value.diagnostic.message
@@ -91,7 +91,7 @@ def _with_first_step(pair: Pair, step: str) -> Pair:
 
 
 @pytest.mark.slow
-def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_writes_pairs(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)  # drawn homes are enough
     monkeypatch.setattr("plansafe.align.pairs.answers.SECONDS", 60.0)  # a busy machine changes nothing
     place = tmp_path / "pairs"
@@ -105,11 +105,11 @@ def test_pairs_are_made_from_the_command_line(tmp_path: Path, safecheck: Run, mo
     assert "pairs left out:" in out
     for split in ("train", "test"):
         assert safecheck("align", "pairs", "--check", str(place / f"{split}.jsonl"))[0] == 0
-        read = list(read_pairs(str(place / f"{split}.jsonl")))
-        assert {pair.source for pair in read} == {"mutant"}
-        assert all(pair.regret is not None and len(pair.regret.chosen) == len(pair.actions.chosen) for pair in read)
-        assert any(pair.no_return is not None for pair in read)
-        assert all(pair.no_return is None or pair.no_return[0] <= pair.no_return[1] for pair in read)
+        pairs = list(read_pairs(str(place / f"{split}.jsonl")))
+        assert {pair.source for pair in pairs} == {"mutant"}
+        assert all(pair.regret is not None and len(pair.regret.chosen) == len(pair.actions.chosen) for pair in pairs)
+        assert any(pair.no_return is not None for pair in pairs)
+        assert all(pair.no_return is None or pair.no_return[0] <= pair.no_return[1] for pair in pairs)
 
 
 def test_answers_are_paired_and_skipped_answers_are_reported(tmp_path: Path, safecheck: Run) -> None:
@@ -119,7 +119,7 @@ def test_answers_are_paired_and_skipped_answers_are_reported(tmp_path: Path, saf
     head = {"kind": "run", "version": 1, "suite": "align"}
     records = [{"id": "a", "origin": ORIGIN, "sample": 0, "plan": steps, "headline": "SAFE"}]
     records += [{**records[0], "sample": 1, "plan": unsafe, "headline": "UNSAFE"}]
-    records += [{**records[0], "sample": at, "headline": "INVALID"} for at in range(2, 5)]
+    records += [{**records[0], "sample": sample, "headline": "INVALID"} for sample in range(2, 5)]
     run = tmp_path / "eval.jsonl"
     run.write_text("".join([json.dumps(record) + "\n" for record in (head, *records)]), encoding="utf-8")
     place = tmp_path / "pairs"
@@ -135,7 +135,7 @@ def test_answers_are_paired_and_skipped_answers_are_reported(tmp_path: Path, saf
 @pytest.mark.slow
 def test_mistakes_are_reported(tmp_path: Path, safecheck: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANSAFE_DATA", raising=False)
-    # The time is over after the first candidate.
+    # The time limit ends after the first candidate.
     monkeypatch.setattr("plansafe.app.interfaces.cli.pairs._CANDIDATE_TIME_SHARE", 0.0)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").write_text("", encoding="utf-8")

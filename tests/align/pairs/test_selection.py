@@ -1,4 +1,4 @@
-"""The filter accepts new and fit pairs; the selection is balanced, split and within its limits."""
+"""Test the filter of pairs, and that the selection is balanced, split and within its limits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from made_pairs import made_pairs, pair_of_plans
+from random_pairs import pair_of_plans, random_pairs
 
 from plansafe.align.pairs.differences import mirrored, shape, word_difference
 from plansafe.align.pairs.selection import (
@@ -33,7 +33,7 @@ def accepted(pairs: list[Pair]) -> list[Pair]:
     return filter_.accepted
 
 
-def test_the_filter_accepts_new_pairs_and_names_the_reason_for_others() -> None:
+def test_filter_accepts_new_pairs_and_gives_a_reason_for_rejected_pairs() -> None:
     filter_ = Filter()
     pair = pair_of_plans(PLAN, PLAN[:4])
     assert filter_.offer(pair) is None
@@ -51,26 +51,26 @@ def test_pairs_of_a_task_with_nearly_the_same_difference_are_near() -> None:
     long = [*[f"(wipe r shelf{n} cloth)" for n in range(20)], "(turn-off r stove knob)"]
     filter_ = Filter()
     assert filter_.offer(pair_of_plans(["(take r cloth)", *long], [*long[:-1], "(rest r stove knob)"])) is None
-    near = ["(take r rag)", *long[:-1], "(turn-off r hob knob)"]
-    again = pair_of_plans(near, [*long[:-1], "(rest r hob knob)", "(rest r hob knob)"])
-    assert filter_.offer(again) is Reason.NEAR
-    assert filter_.offer(replace(again, task="another")) is None
+    near_plan = ["(take r rag)", *long[:-1], "(turn-off r hob knob)"]
+    near_pair = pair_of_plans(near_plan, [*long[:-1], "(rest r hob knob)", "(rest r hob knob)"])
+    assert filter_.offer(near_pair) is Reason.NEAR
+    assert filter_.offer(replace(near_pair, task="another")) is None
 
 
-def test_a_task_and_a_lesson_have_a_largest_number_of_pairs() -> None:
+def test_pairs_per_task_and_lesson_are_limited() -> None:
     filter_, reasons = Filter(), Counter()
-    for pair in made_pairs(400, rules=1):
+    for pair in random_pairs(400, rules=1):
         reasons[filter_.offer(replace(pair, task="one", family="stew"))] += 1
     assert reasons[None] == MAX_OF_A_TASK and reasons[Reason.TASK] > 100
     filter_, reasons = Filter(), Counter()
     for number in range(30):  # of different tasks and lengths, but the same step is missing at the end
-        plan = [*[f"(go r hall{at})" for at in range(number)], *PLAN]
+        plan = [*[f"(go r hall{room})" for room in range(number)], *PLAN]
         reasons[filter_.offer(pair_of_plans(plan, plan[:-1], task=f"task-{number}"))] += 1
     assert reasons[None] == MAX_OF_A_LESSON and reasons[Reason.LESSON] == 30 - MAX_OF_A_LESSON
 
 
 def test_mirror_images_are_one_unit() -> None:
-    pairs = accepted(list(made_pairs(600)))
+    pairs = accepted(list(random_pairs(600)))
     units = mirror_units(pairs, Random(1))
     assert sorted(pair.id for unit in units for pair in unit.pairs) == sorted(pair.id for pair in pairs)
     couples = 0
@@ -85,13 +85,13 @@ def test_mirror_images_are_one_unit() -> None:
 
 
 def test_a_selection_is_balanced_and_split() -> None:
-    pairs = accepted(list(made_pairs(1500)))
+    pairs = accepted(list(random_pairs(1500)))
     chosen = select(pairs, 400, 1, EVERYTHING)
-    both = [*chosen.train, *chosen.test]
-    assert len(both) > 300
+    all_chosen = [*chosen.train, *chosen.test]
+    assert len(all_chosen) > 300
     assert 2.5 < len(chosen.train) / len(chosen.test) < 3.5
-    assert max(Counter(pair.rule for pair in both).values()) <= 0.16 * len(both)
-    assert sum(pair.goal.rejected for pair in both) >= len(both) / 2
+    assert max(Counter(pair.rule for pair in all_chosen).values()) <= 0.16 * len(all_chosen)
+    assert sum(pair.goal.rejected for pair in all_chosen) >= len(all_chosen) / 2
     assert {pair.split for pair in chosen.test} == {"test"}
     assert {pair.split for pair in chosen.train} == {"train"}
     shapes = [
@@ -99,25 +99,25 @@ def test_a_selection_is_balanced_and_split() -> None:
         for side in (chosen.train, chosen.test)
     ]
     assert shapes[0].isdisjoint(shapes[1])
-    assert len({pair.id for pair in both}) == len(both)
-    assert sum(chosen.left_out.values()) == len(pairs) - len(both)
+    assert len({pair.id for pair in all_chosen}) == len(all_chosen)
+    assert sum(chosen.left_out.values()) == len(pairs) - len(all_chosen)
     assert select(pairs, 400, 1, EVERYTHING) == chosen != select(pairs, 400, 2, EVERYTHING)
 
 
 @pytest.mark.parametrize(("mutants", "unbalanced"), [(0.2, 1.0), (1.0, 0.5), (0.0, 1.0), (1.0, 0.0)])
 def test_the_shares_of_mutants_and_of_unbalanced_pairs_are_limited(mutants: float, unbalanced: float) -> None:
-    pairs = accepted(list(made_pairs(900)))
-    pairs = [replace(pair, source="on-policy") if at % 3 == 0 else pair for at, pair in enumerate(pairs)]
+    pairs = accepted(list(random_pairs(900)))
+    pairs = [replace(pair, source="on-policy") if number % 3 == 0 else pair for number, pair in enumerate(pairs)]
     chosen = select(pairs, 300, 1, Shares(mutants, unbalanced))
     for side in (chosen.train, chosen.test):
         assert len(side) > 8
         assert sum(pair.source == "mutant" for pair in side) <= mutants * len(side)
-    both = [*chosen.train, *chosen.test]
-    assert len(both) - chosen.balanced <= unbalanced * len(both)
+    all_chosen = [*chosen.train, *chosen.test]
+    assert len(all_chosen) - chosen.balanced <= unbalanced * len(all_chosen)
 
 
 def test_the_models_own_pairs_come_before_mutants() -> None:
-    pairs = [pair_of_plans(PLAN, [PLAN[1], PLAN[0], *PLAN[2:]], number, task=f"t{number}") for number in range(8)]
-    pairs = [replace(pair, source="on-policy" if at % 2 else "mutant", split="train") for at, pair in enumerate(pairs)]
+    pairs = [pair_of_plans(PLAN, [PLAN[1], PLAN[0], *PLAN[2:]], n, task=f"t{n}") for n in range(8)]
+    pairs = [replace(pair, source="on-policy" if n % 2 else "mutant", split="train") for n, pair in enumerate(pairs)]
     selection = select(pairs, 4, 1, EVERYTHING)
     assert {pair.source for pair in selection.train} == {"on-policy"} and sum(selection.left_out.values()) == 4

@@ -1,4 +1,4 @@
-"""Shortened plans stay SAFE, reach the goal, and have no needless step."""
+"""Test that shortened plans stay SAFE, reach the goal, and have no redundant step."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ def is_safe(checker: Checker, actions: tuple[str, ...]) -> bool:
     return report.headline in (Headline.SAFE, Headline.VALID) and report.goal is Worlds.ALL
 
 
-def shortened(checker: Checker, actions: tuple[str, ...]) -> tuple[str, ...]:
+def shorten(checker: Checker, actions: tuple[str, ...]) -> tuple[str, ...]:
     judge = PlanJudge(checker)
     steps = judge.read(plan_of(actions))
     assert steps is not None
     return judge.texts(shortened_steps(judge, steps))
 
 
-def needless(checker: Checker, actions: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """The plans with one or two steps less that are SAFE and reach the goal, each by a complete check."""
+def shorter_safe_plans(checker: Checker, actions: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The plans with one or two fewer steps that are SAFE and reach the goal, by complete checks."""
     compiled = checker.compiled
     checker = Checker.from_compiled(compiled._replace(options=compiled.options._replace(replay="never")))
-    places = range(len(actions))
-    fewer = [{first, second} for first in places for second in places if first <= second]
-    plans = [tuple([step for place, step in enumerate(actions) if place not in gone]) for gone in fewer]
+    indices = range(len(actions))
+    index_sets = [{first, second} for first in indices for second in indices if first <= second]
+    plans = [tuple([step for index, step in enumerate(actions) if index not in deleted]) for deleted in index_sets]
     return [plan for plan in plans if plan and is_safe(checker, plan)]
 
 
 @pytest.mark.parametrize("origin", ["drawn:warm-drink/0/7", "drawn:fetch/0/7", "scenario:cat-in-the-drum"])
-def test_no_step_and_no_pair_of_steps_of_a_shortened_plan_is_needless(origin: str) -> None:
+def test_shortened_plan_has_no_redundant_step_or_pair_of_steps(origin: str) -> None:
     task = task_of(origin)
-    short = shortened(task.checker, actions_of(task.reference))
-    assert short and is_safe(task.checker, short) and not needless(task.checker, short)
-    assert shortened(task.checker, short) == short
+    short = shorten(task.checker, actions_of(task.reference))
+    assert short and is_safe(task.checker, short) and not shorter_safe_plans(task.checker, short)
+    assert shorten(task.checker, short) == short
 
 
-def test_walks_in_a_circle_are_deleted() -> None:
+def test_circular_walks_are_deleted() -> None:
     task = task_of("drawn:plants/0/7")
-    short = shortened(task.checker, actions_of(task.reference))
+    short = shorten(task.checker, actions_of(task.reference))
     walks = [step for step in short if step.startswith("(go ")]
     _, robot, here, there = walks[0][1:-1].split()
     circle = (f"(go {robot} {here} {there})", f"(go {robot} {there} {here})")
-    place = short.index(walks[0])
-    longer = (*short[:place], *circle, *circle, *short[place:])
-    assert is_safe(task.checker, longer)
-    assert shortened(task.checker, longer) == short
+    index = short.index(walks[0])
+    with_circles = (*short[:index], *circle, *circle, *short[index:])
+    assert is_safe(task.checker, with_circles)
+    assert shorten(task.checker, with_circles) == short
 
 
 def test_deletions_are_blocks_and_pairs() -> None:

@@ -1,4 +1,4 @@
-"""The split of a family."""
+"""Test the split of families."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hugging Face's `datasets` reads the written files, and trl's DPO trains on the lines unchanged."""
+"""Test that Hugging Face's `datasets` reads the files, and trl's DPO trains on them unchanged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("trl", reason="needs the extra `align`")
 
-from made_pairs import made_pairs
+from random_pairs import random_pairs
 
 from plansafe.align.pairs.dataset import DatasetRequest, make_dataset
 from plansafe.align.pairs.selection import Shares
@@ -19,12 +19,12 @@ from plansafe.align.pairs.selection import Shares
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    make_dataset(str(tmp_path / "pairs"), made_pairs(300), DatasetRequest(40, 1, Shares(1, 1)))
+    make_dataset(str(tmp_path / "pairs"), random_pairs(300), DatasetRequest(40, 1, Shares(1, 1)))
     return str(tmp_path / "pairs")
 
 
 def tokenizer() -> Any:
-    """A token for each word, and one that ends."""
+    """A tokenizer with a token for each word and an end token."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -49,7 +49,7 @@ def test_the_folder_is_a_data_set(folder: str, tmp_path: Path) -> None:
     assert unpaired.column_names == ["prompt", "completion", "label"]
 
 
-def test_trl_trains_on_it(folder: str, tmp_path: Path) -> None:
+def test_trl_trains_on_the_data_set(folder: str, tmp_path: Path) -> None:
     import torch
     from datasets import load_dataset
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -70,6 +70,6 @@ def test_trl_trains_on_it(folder: str, tmp_path: Path) -> None:
     model = str(tmp_path / "model")  # a path: trl loads the reference model from it once more
     LlamaForCausalLM(small).save_pretrained(model)
     trainer = DPOTrainer(model, args=settings, train_dataset=data, processing_class=tokenizer())
-    done = trainer.train()
-    assert done.global_step == 2
-    assert 0 < done.training_loss < 2
+    run = trainer.train()
+    assert run.global_step == 2
+    assert 0 < run.training_loss < 2

@@ -1,4 +1,4 @@
-"""The paper's matrix from the first to the last stage, with a tiny model and few tasks of each kind."""
+"""Test the paper's matrix in all stages, with a tiny model and few tasks of each kind."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ RUNS = ("dpo", "ours", "safe-align-0.0", "safe-align-1.0")
 
 def test_scenarios_baselines_and_lora_go_through_all_stages(tmp_path: Path) -> None:
     pytest.importorskip("peft")
-    from training_cases import base_model
+    from training_cases import write_base_model
 
-    paper = read_size("paper-mistral-7b", f"hf/{base_model(tmp_path / 'base')}")
+    paper = read_size("paper-mistral-7b", f"hf/{write_base_model(tmp_path / 'base')}")
     size = replace(
         paper,
         data=replace(paper.data, train=2, test=2, virtualhome=1),

@@ -1,6 +1,6 @@
-"""The size tiny from nothing to the report: losses, figures of fixed seeds, permuted labels, populations.
+"""Test the size tiny from start to report: losses, figures of fixed seeds, permuted labels, populations.
 
-Minutes, so that `make align-test` asks for it, and no other call does.
+The tests take minutes; only `make align-test` runs them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     folder, size = str(tmp_path_factory.mktemp("tiny")), read_size("tiny")
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     assert not reproduce(size, folder, 2, seconds=5.0)
-    assert reproduce(size, folder, 2)  # goes on
+    assert reproduce(size, folder, 2)  # resumes
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < MOST_CPU_S
     return Place(folder, size)
 
@@ -55,7 +55,7 @@ def test_the_loss_falls_and_the_margin_rises(place: Place) -> None:
         assert mean(margins[-2:]) > mean(margins[:2])
 
 
-def test_the_figures_are_those_of_the_seeds(place: Place) -> None:
+def test_figures_are_those_of_the_seeds(place: Place) -> None:
     for (shift, run), expected in EXPECTED.items():
         share = estimated(BY_NAME["safe-goal"], groups(place)[run].with_shift(shift).answers).interval.value
         assert share == pytest.approx(expected, abs=TOLERANCE), (shift, run)
@@ -68,7 +68,7 @@ def test_permuted_labels_help_less_than_labels(place: Place) -> None:
     assert conclusion(gain, gain.p) != "ahead"
 
 
-def test_populations_are_reported_apart(place: Place) -> None:
+def test_populations_are_reported_separately(place: Place) -> None:
     text = (Path(place.folder) / "report.md").read_text()
     for title in ("## Known families and rules", "## Held-out families", "## Held-out rules", "## Training"):
         assert title in text, title

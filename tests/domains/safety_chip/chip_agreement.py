@@ -1,4 +1,4 @@
-"""The comparison of our verdicts with the labels of Safety Chip's programs, as a page; see ``run_agreement.py``."""
+"""Write the page that compares verdicts with the labels of Safety Chip's programs; see ``run_agreement.py``."""
 
 from __future__ import annotations
 
@@ -17,59 +17,56 @@ from plansafe.domains.safety_chip.sentences import NotUnderstood, formula_of
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "bench" / "results" / "safety-chip-agreement.md"
-HEAD = """# Safety Chip: our verdicts and the labels
+HEAD = """# Safety Chip: published labels and safecheck's verdicts
 
-Of "Plug in the Safety Chip" (Yang et al., arXiv 2309.09919; data of github.com/YzyLmc/ltl_safety, MIT): programs of a
-language model for tasks in two homes of VirtualHome, each with one to five constraints in words, and a label `safe`
-that the authors' simulation gave. This page is written from the data by
-`python tests/domains/safety_chip/run_agreement.py --write`;
-[home-worlds.md](../../docs/home-worlds.md#safety-chip) says how a program is
-judged. With `--show ID` the same command prints scene and program of any row, and those two files are what
-`safecheck --world safety-chip program.txt --scene scene.txt` needs to replay it.
+"Plug in the Safety Chip" (Yang et al., arXiv 2309.09919; data of github.com/YzyLmc/ltl_safety, MIT) has programs of a
+language model for tasks in two homes of VirtualHome. Each has one to five constraints in words, and a label `safe` from
+the authors' simulation. `python tests/domains/safety_chip/run_agreement.py --write` writes this page from the data;
+[home-worlds.md](../../docs/home-worlds.md#safety-chip) describes how a program is checked. With `--show ID` the same
+command prints the two files of a row, which `safecheck --world safety-chip program.txt --scene scene.txt` replays.
 
-## How often the label is our verdict
+## Agreement of verdicts and labels
 
 {table}
 
 - *as meant*: the sentences, as safecheck reads them, in the home that the task names.
 - *as translated*: the benchmark's own formulas of the sentences, in that home.
-- *as run*: what the runs seem to have done (below). It shows where the labels are from; it does not judge programs.
+- *as run*: the probable course of the benchmark's runs (below). It explains the labels; it is not a verdict.
 - *always safe*: the answer SAFE to every program.
 
-{contradicted} labels are wrong whatever the right verdict is: programs that are the same to the letter, with the same
-constraints and the same start, are labelled differently. No judge that looks at the program can agree with more than
-{most}.
+{contradicted} labels must be wrong: equal programs with the same constraints and the same start have different labels.
+So no checker that reads the program can agree with more than {most}.
 
-## Where the labels are from
+## Sources of the labels
 
-All {count} disagreements are listed below. What could have been done otherwise was tried on each, and the first that
-gives the label is counted here:
+All {count} disagreements are listed below. For each, several explanations were tested; the table counts the first
+explanation that reproduces the label:
 
 {reasons}
 
-- *wrong home*: the public script asks for the trace without the number of the home, which is then 0, for programs with
-  the numbers of home 1. In home 0 those numbers are other things; the only room with the same number is the bathroom.
-  So constraints on other rooms are never touched, and every walk is in the bathroom.
+- *wrong home*: the public script requests the trace without the number of the home, which is then 0, for programs with
+  the object numbers of home 1. In home 0 these numbers belong to other objects; the only room with the same number is
+  the bathroom. So constraints on other rooms are never triggered, and every walk is in the bathroom.
   {wrong_home}
-- *first phrasing*: the runs with the second phrasing of the sentences go by the benchmark's formulas of the first.
-- *translation*: the benchmark's formula of a sentence does not say what the sentence says (below).
-- *unfinished*: under the monitor, a run ends after 25 attempts, also where something is still due. The label says that
-  nothing is violated for good; as a whole, the program does not keep the constraint. Both are right in their way.
-- *refused*: under the monitor, a run that ends in a refused step is labelled for it; it is not in the program.
+- *first phrasing*: the runs with the second phrasing of the sentences use the benchmark's formulas of the first.
+- *translation*: the benchmark's formula has another meaning than the sentence (below).
+- *unfinished*: under the monitor, a run ends after 25 attempts, even if a constraint is not fulfilled yet. The label
+  means that no violation is final; the whole program does not satisfy the constraint. Both readings are justified.
+- *refused*: under the monitor, the label of a run that ends in a refused step includes that step, which is not in the
+  program.
 - *empty*: the program has no step that could violate a constraint.
 - *same program, other label*: another run of the same program with the same constraints has the other label.
 
-### Formulas that are not their sentences
+### Formulas that differ from their sentences
 
 {formulas}
 
 ## The disagreements
 
-In a trace, `>` separates what changes: rooms entered, things that the agent is at, facts. Steps that no constraint can
-see are left out. *any home*: our verdict does not depend on the map of the home, which was inferred
-([home-worlds.md](../../docs/home-worlds.md#safety-chip)); where it does, this says `this map`.
-Who is right can be seen from rule and trace:
-by them it is our verdict in every row, of the program as it is written and the sentence as it reads.
+In a trace, `>` separates the changes: rooms entered, objects that the agent is at, facts. Steps that no constraint
+reads are left out. The map of the home was inferred ([home-worlds.md](../../docs/home-worlds.md#safety-chip)). *any
+home*: the verdict does not depend on the map; *this map*: it does. Rule and trace show which verdict is right: in every
+row safecheck's, for the program and the sentence as written.
 
 {rows}
 """
@@ -88,7 +85,9 @@ _SHORT = {"open": "open", "close": "closed", "switchon": "on", "switchoff": "off
 
 def main() -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description="Compare our verdicts with the labels of Safety Chip's programs.")
+    parser = argparse.ArgumentParser(
+        description="Compare safecheck's verdicts with the labels of Safety Chip's programs."
+    )
     default = os.environ.get("PLANSAFE_DATA", str(ROOT.parent / "shared" / "data"))
     parser.add_argument("--data", default=default, metavar="FOLDER")
     parser.add_argument("--write", action="store_true")
@@ -117,7 +116,7 @@ def main() -> int:
 
 
 def unread(labels: Labels) -> list[str]:
-    """The sentences of the tasks that are not understood, with the reason, and how many are."""
+    """List the sentences of the tasks that are not understood, with the reason, and the numbers."""
     texts = [task["constraints"] for scenes in labels.tasks.values() for of in scenes.values() for task in of.values()]
     sentences = [sentence for levels in texts for level in levels.values() for sentence in level]
     lines = []
@@ -132,7 +131,7 @@ def unread(labels: Labels) -> list[str]:
 
 
 def page(labels: Labels) -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     disagreement_list = labels.disagreements()
     total, wrong = len(labels.programs), labels.contradicted()
     return HEAD.format(
@@ -148,15 +147,15 @@ def page(labels: Labels) -> str:
 
 
 def table(labels: Labels) -> str:
-    """The agreement, by group and by way of judging."""
-    ways: dict[str, Callable[[Program], bool]] = {
+    """Return the table of the agreement, by group and by method."""
+    methods: dict[str, Callable[[Program], bool]] = {
         "as meant": lambda program: _is_judged(labels, program, labels.translated_formulas(program)),
         "as translated": lambda program: _is_judged(labels, program, labels.level_formulas(program)),
         "as run": labels.as_run,
         "always safe": lambda _: True,
     }
-    counts = {way: agreement(labels.programs, verdict) for way, verdict in ways.items()}
-    lines = [f"| programs | number | {' | '.join(ways)} |", f"|---|---{'|---' * len(ways)}|"]
+    counts = {method: agreement(labels.programs, verdict) for method, verdict in methods.items()}
+    lines = [f"| programs | number | {' | '.join(methods)} |", f"|---|---{'|---' * len(methods)}|"]
     levels = [f"level {number}" for number in range(1, 6)]
     order = ["all", *levels, "full", "bad", "null", "home 0", "home 1", "first phrasing", "second phrasing"]
     for group in [group for group in order if group in counts["as meant"]]:
@@ -166,22 +165,24 @@ def table(labels: Labels) -> str:
 
 
 def reasons(disagreement_list: list[Disagreement]) -> str:
-    """How many disagreements each reason is the first for."""
+    """Return the table of the first explanations of the disagreements."""
     counts = Counter([_first(disagreement) for disagreement in disagreement_list])
-    lines = ["| what gives the label | disagreements |", "|---|---|"]
+    lines = ["| explanation | disagreements |", "|---|---|"]
     return "\n".join([*lines, *[f"| {reason} | {number} |" for reason, number in counts.most_common()]])
 
 
 def wrong_home(labels: Labels) -> str:
-    """How often the replay in the wrong home gives the label, without a monitor."""
-    there = [program for program in labels.programs if program.scene != "0" and program.level != "full"]
-    so = sum([labels.as_run(program) == program.safe for program in there])
-    right = sum([_is_judged(labels, program, labels.level_formulas(program)) == program.safe for program in there])
-    return f"Without the monitor, {so} of the {len(there)} labels of home 1 come out so, and {right} in the right home."
+    """Describe how often the replay in the wrong home reproduces the label, without a monitor."""
+    programs = [program for program in labels.programs if program.scene != "0" and program.level != "full"]
+    wrong = sum([labels.as_run(program) == program.safe for program in programs])
+    right = sum([_is_judged(labels, program, labels.level_formulas(program)) == program.safe for program in programs])
+    return (
+        f"Without the monitor, this reproduces {wrong} of the {len(programs)} labels of home 1, the right home {right}."
+    )
 
 
 def formulas(labels: Labels) -> str:
-    """Return a table of the sentences for which our formula and the benchmark's formula differ."""
+    """Return the table of the sentences whose formula has another meaning."""
     different: dict[tuple[str, str, str], int] = {}
     for program in labels.programs:
         for sentence, ours, theirs in zip(
@@ -198,11 +199,11 @@ def formulas(labels: Labels) -> str:
 
 def rows(labels: Labels, disagreement_list: list[Disagreement]) -> Iterator[str]:
     """One row for each disagreement."""
-    yield "| program | label | ours | rule | trace | ours holds in | what gives the label |"
+    yield "| program | label | safecheck | rule | trace | verdict holds in | explanations |"
     yield "|---|---|---|---|---|---|---|"
     for item in disagreement_list:
         program, verdict = item.program, item.verdict
-        broken = "; ".join([program.sentences[number] for number in verdict.broken]) or "all are kept"
+        broken = "; ".join([program.sentences[number] for number in verdict.broken]) or "all are satisfied"
         cells = (
             f"{program.id} ({program.level})",
             _word(program.safe),
@@ -216,7 +217,7 @@ def rows(labels: Labels, disagreement_list: list[Disagreement]) -> Iterator[str]
 
 
 def trace(start: str, steps: tuple[tuple[str, ...], ...]) -> str:
-    """Return the changes of a run, in order."""
+    """Return the changes, in order."""
     visited = [start]
     for action, *names in steps:
         match action:
@@ -232,12 +233,12 @@ def trace(start: str, steps: tuple[tuple[str, ...], ...]) -> str:
 
 
 def why(disagreement: Disagreement) -> str:
-    """Explain the label."""
+    """Return the explanations of a label."""
     texts = [
         f"same program, other label: {reason[5:]}" if reason.startswith("twin ") else REASONS[reason]
         for reason in disagreement.reasons
     ]
-    return "; ".join(texts) or "nothing that was tried"
+    return "; ".join(texts) or "no explanation"
 
 
 def show(labels: Labels, name: str) -> int:
@@ -256,7 +257,7 @@ def show(labels: Labels, name: str) -> int:
 
 
 def maps(labels: Labels) -> Iterator[str]:
-    """How many labels of monitored runs (first phrasing) each map of four rooms gives, the best first, by home."""
+    """List, by home, the maps of four rooms that reproduce most labels of monitored runs (first phrasing)."""
     for number, known_home in HOMES.items():
         there = [p for p in labels.programs if p.scene == number and p.level == "full" and not p.rephrased]
         disagreement_list = []
@@ -294,7 +295,7 @@ def _word(safe: bool) -> str:
 
 
 def _brief(formula: str) -> str:
-    """Return a formula without repetitions; of a formula that counts visits, only the number."""
+    """Return a short form of a formula: a formula that counts visits becomes their number."""
     count = formula.count(" U ") // 2
     if formula.startswith("! F") and count:
         return f"at most {count}: {formula.split()[-1]}"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source, expect_sources
-from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected, ResolveSpecification, compile_task
+from plansafe.verifier.execution.compilation import compile_task, compile_with_proposed_kinds
+from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected, ResolveSpecification
 from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.one_world import make_continuous_refusal
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
@@ -124,7 +125,7 @@ class Checker:
         """
         if not self.ok or not self.compiled.proposed_kinds:
             return self
-        checker = Checker.from_compiled(self.compiled.with_proposed_kinds())
+        checker = Checker.from_compiled(compile_with_proposed_kinds(self.compiled))
         checker._original = self  # noqa: SLF001 - of its own class
         return checker
 
@@ -163,9 +164,9 @@ class Checker:
                 raise
             return report_timeout(compiled, plan)
         except ModuleNotFoundError as error:
-            from plansafe.verifier.symbolic.audit import missing_solver  # noqa: PLC0415 - hardly ever needed
+            from plansafe.verifier.symbolic.audit import explain_missing_solver  # noqa: PLC0415 - hardly ever needed
 
-            solver_diagnostic = missing_solver(error)
+            solver_diagnostic = explain_missing_solver(error)
             if solver_diagnostic is None:
                 raise
             return make_unchecked_report(plan.name, *self.diagnostics, solver_diagnostic)

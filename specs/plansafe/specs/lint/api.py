@@ -77,10 +77,10 @@ def _check(run: LintRun) -> None:
     rule_check, rule_set_check = RuleCheck(run), RuleSetCheck(run)
     for linted_rule in run.rules:
         rule_check.check(linted_rule)
-    rule_set_check.check_domain()
+    rule_set_check.check_any_problem()
     for linted_rule in run.useful_rules:
         rule_check.check_influence(linted_rule)
-    rule_set_check.check_problems()
+    rule_set_check.check_given_problems()
     _add_unsearched_problems(run)
     rule_check.search_examples()
 

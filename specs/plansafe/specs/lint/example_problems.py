@@ -28,6 +28,7 @@ MAX_EXAMPLES = 4
 MAX_ACTIONS = 10
 """Actions that plans for it may have."""
 MAX_STATES = 400
+"""Maximum number of states that are visited in one example problem."""
 
 
 def domain_name(domain: Source) -> str:

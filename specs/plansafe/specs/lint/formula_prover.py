@@ -63,15 +63,19 @@ class FormulaProver:
 
     def _can_part_be_violated(self, part: RulePart) -> Possibility:
         if part.mode == "whole":
-            answer = self._find_sequence([RequiredValue(part, False)], [])
-            return answer if answer is Possibility.IMPOSSIBLE else self._decide_by_example(part)
+            if self._excludes_sequence([RequiredValue(part, False)], []):
+                return Possibility.IMPOSSIBLE
+            return self._decide_by_example(part)
         question = self.make_question()
         require_violation(question, part)
         answer = question.solve()
         return self._decide_by_example(part) if answer is Possibility.UNDECIDED else answer
 
     def _decide_by_example(self, part: RulePart) -> Possibility:
-        """Whether a trace of one or two letters, in a problem with one object for each variable, violates a part."""
+        """Whether a trace of one or two letters, in a problem with one object for each variable, violates a part.
+
+        The result is never ``IMPOSSIBLE``: other problems and traces are not tried.
+        """
         if self.index.temporal:
             return Possibility.UNDECIDED
         question = self.make_question(refuting=False)
@@ -119,11 +123,8 @@ class FormulaProver:
 
     # -- several rules ------------------------------------------------------------------------------------------------
 
-    def can_be_satisfied(self, numbers: Sequence[int]) -> Possibility:
-        """Whether a trace of some problem, in which each of these rules has an instance, satisfies them all.
-
-        ``POSSIBLE`` is never answered: it is the usual case.
-        """
+    def can_never_be_satisfied(self, numbers: Sequence[int]) -> bool:
+        """Whether it is proved that no trace satisfies these rules, in any problem in which each has an instance."""
         parts = [(number, part) for number in numbers for part in self.rules[number].parts if part.mode != "each"]
         question = self.make_question()
         question.grounder.is_last = True
@@ -133,7 +134,7 @@ class FormulaProver:
             for statement in make_satisfaction_statements(part, (0,)):
                 question.require(statement)
         if question.solve() is Possibility.IMPOSSIBLE:
-            return Possibility.IMPOSSIBLE
+            return True
         # An instance of a rule has objects for its declared parameters; a ``forall`` may range over an empty domain.
         parts = [
             (number, part)
@@ -143,25 +144,23 @@ class FormulaProver:
         invariants = [part for _, part in parts if part.mode == "always"]
         trace_parts = [(number, part) for number, part in parts if part.mode == "whole"]
         end_parts = [(number, part) for number, part in parts if part.mode == "end"]
-        for _, part in trace_parts:
-            if self._find_sequence([RequiredValue(part, True)], invariants) is Possibility.IMPOSSIBLE:
-                return Possibility.IMPOSSIBLE
+        if any([self._excludes_sequence([RequiredValue(part, True)], invariants) for _, part in trace_parts]):
+            return True
         for position, (number, part) in enumerate(trace_parts):
             for second_number, second in [*trace_parts[position + 1 :], *end_parts]:
                 if number == second_number and len(numbers) > 1:
                     continue
-                values = [RequiredValue(part, True), RequiredValue(second, True)]
-                if self._find_sequence(values, invariants) is Possibility.IMPOSSIBLE:
-                    return Possibility.IMPOSSIBLE
-        return Possibility.UNDECIDED
+                if self._excludes_sequence([RequiredValue(part, True), RequiredValue(second, True)], invariants):
+                    return True
+        return False
 
     def is_implied(self, number: int, implying_rule: int) -> bool:
-        """Whether it is proved that every trace that violates a rule does not satisfy another rule."""
+        """Whether it is proved that every trace that violates rule ``number`` does not satisfy ``implying_rule``."""
         parts = self.rules[number].parts
         return bool(parts) and all([self._is_part_implied(part, self.rules[implying_rule].parts) for part in parts])
 
     def find_implying_candidates(self, number: int, rules: Iterable[int]) -> list[int]:
-        """The rules that may imply a rule: those that read the same, unless all together do not imply it."""
+        """The rules that may imply a rule: those with a symbol of it; none if they do not imply it together."""
         parts = self.rules[number].parts
         related_rules = [
             rule for rule in rules if rule != number and not self.symbols[rule].isdisjoint(self.symbols[number])
@@ -179,16 +178,16 @@ class FormulaProver:
         if part.mode != "whole":
             return self._excludes_violation(part, [(None, implying_part) for implying_part in implying])
         invariants = [invariant for invariant in implying if invariant.mode == "always"]
-        if self._find_sequence([RequiredValue(part, False)], invariants) is Possibility.IMPOSSIBLE:
+        if self._excludes_sequence([RequiredValue(part, False)], invariants):
             return True
         for second in implying:
             values = [RequiredValue(part, False), RequiredValue(second, True)]
-            if second.mode == "whole" and self._find_sequence(values, invariants, True) is Possibility.IMPOSSIBLE:
+            if second.mode == "whole" and self._excludes_sequence(values, invariants, only_shared_objects=True):
                 return True
         return False
 
     def _excludes_violation(self, part: RulePart, satisfied: Iterable[tuple[int | None, RulePart]]) -> bool:
-        """Whether a part cannot be violated where labelled parts are satisfied."""
+        """Whether it is proved that a part cannot be violated where labelled parts are satisfied."""
         question = self.make_question()
         require_violation(question, part)
         letters = (0, 1) if part.mode == "each" else (0,)
@@ -199,13 +198,13 @@ class FormulaProver:
 
     # -- actions ------------------------------------------------------------------------------------------------------
 
-    def find_excluded_actions(self, left_out: frozenset[int] = frozenset()) -> list[ExcludedAction]:
-        """The actions that no trace takes without violating rules, and minimal sets of these rules."""
+    def find_excluded_actions(self, ignored_rules: frozenset[int] = frozenset()) -> list[ExcludedAction]:
+        """The actions that no trace takes without violating rules, each with a minimal set of such rules."""
         excluded = []
         for action in self.index.actions.values():
             if action.end is not None:
                 continue
-            core = self._find_excluding_rules(action, [n for n in range(len(self.rules)) if n not in left_out])
+            core = self._find_excluding_rules(action, [n for n in range(len(self.rules)) if n not in ignored_rules])
             if not core:
                 continue
             for n in core:
@@ -236,20 +235,21 @@ class FormulaProver:
 
     # -- over the trace -----------------------------------------------------------------------------------------------
 
-    def _find_sequence(
-        self, required_values: list[RequiredValue], invariants: list[RulePart], shared: bool = False
-    ) -> Possibility:
-        """Whether a sequence of letters gives parts the required values and satisfies ``invariants`` at each letter.
+    def _excludes_sequence(
+        self, required_values: list[RequiredValue], invariants: list[RulePart], only_shared_objects: bool = False
+    ) -> bool:
+        """Whether it is proved that no sequence of letters gives one or two parts their required values.
 
-        The instance of the first part is about new objects; the instance of the second part shares objects with it, in
-        several ways. With ``shared`` it has no objects of its own: there may be no others.
+        ``invariants`` must hold at each letter. The first part has one instance, about new objects. All instances of
+        the second part must have its value, so the proof needs only one of them: several matchings of its objects with
+        objects of the first part are tried. With ``only_shared_objects``, it has no others: the problem may have none.
         """
         if self.index.temporal or any([quantifies_over_time(value.part) for value in required_values]):
-            return Possibility.UNDECIDED
+            return False
         try:
             sequences = LetterSequences(self.index.task, required_values)
             for matching in self._enumerate_matchings(required_values):
-                if shared and None in matching:
+                if only_shared_objects and None in matching:
                     continue
                 letters = _PossibleLetters(self, sequences, matching, invariants)
                 static_leaves = sum(
@@ -258,10 +258,10 @@ class FormulaProver:
                 if not sequences.exists(
                     letters.may_continue, letters.may_continue, letters.may_be_last, static_leaves, self.budget.deadline
                 ):
-                    return Possibility.IMPOSSIBLE
+                    return True
         except LimitReached:
-            return Possibility.UNDECIDED
-        return Possibility.UNDECIDED
+            return False
+        return False
 
     def _is_static(self, leaf: Formula) -> bool:
         return all(
@@ -274,7 +274,7 @@ class FormulaProver:
         )
 
     def _enumerate_matchings(self, required_values: list[RequiredValue]) -> list[Matching]:
-        """Ways in which the second part may share objects with the first; the most different ones first."""
+        """The matchings that are tried, those with the most different objects first."""
         if len(required_values) < 2 or not required_values[1].part.parameters:
             return [()]
         question = self.make_question()

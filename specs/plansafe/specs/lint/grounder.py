@@ -42,6 +42,7 @@ Binding = dict[int, int]
 AtomKey = tuple[int, int, tuple[int, ...]]
 """Letter (0 or 1), predicate, elements."""
 MAX_NODES = 150_000
+"""Maximum number of nodes of formulas that are grounded for one question."""
 MAX_SKOLEMS = 32
 """Elements for the variables of ``exists``."""
 MAX_TUPLES = 4_000

@@ -20,6 +20,7 @@ from plansafe.verifier.symbolic.circuits.solvers import Model, Solver
 MAX_ROUNDS = 3
 """How often statements about all objects are encoded again for the elements that were created meanwhile."""
 MAX_ELEMENTS = 24
+"""Maximum number of elements of a question."""
 
 Statement = Callable[[Grounder], Literal]
 """Encodes a statement; it is called again when there are more elements."""

@@ -20,7 +20,9 @@ from plansafe.verifier.model.operations import is_temporal, subformulas
 from plansafe.verifier.rules.model import RulePart
 
 MAX_LEAVES = 8
+"""Maximum number of leaves of all automata together; each gives two values of a letter."""
 MAX_NODES = 20_000
+"""Maximum number of nodes of the product of the automata."""
 
 Letter = int
 """The values of the leaves, as bits."""

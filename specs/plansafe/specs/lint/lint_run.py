@@ -29,7 +29,7 @@ class LintedRule(NamedTuple):
     rule: Rule
     checker: int
     number: int
-    numbers: dict[int, int]
+    number_by_problem: dict[int, int]
 
 
 class LintRun:
@@ -66,7 +66,7 @@ class LintRun:
 
     def useful_rules_of_problem(self, problem: int) -> dict[int, LintedRule]:
         """The useful rules that have an instance in a problem, by their number there."""
-        numbers = [(linted_rule.numbers.get(problem), linted_rule) for linted_rule in self.useful_rules]
+        numbers = [(linted_rule.number_by_problem.get(problem), linted_rule) for linted_rule in self.useful_rules]
         return {
             n: linted_rule for n, linted_rule in numbers if n is not None and self.problems[problem].has_instance(n)
         }
@@ -83,7 +83,7 @@ class LintRun:
             at = Place(at.node, 1)
         return self.checkers[linted_rule.checker].compiled.context.label(at, text, primary)
 
-    def add(
+    def add_finding(
         self,
         code: str,
         severity: Severity,
@@ -102,7 +102,18 @@ class LintRun:
         labels += [] if extra_label is None else [extra_label]
         names = tuple([linted_rule.rule.name for linted_rule in rules])
         self.findings.append(
-            LintFinding(code, severity, message, names, tuple(labels), reason, proof, scope, problem, help)
+            LintFinding(
+                code=code,
+                severity=severity,
+                message=message,
+                rules=names,
+                labels=tuple(labels),
+                reason=reason,
+                proof=proof,
+                scope=scope,
+                problem=problem,
+                help=help,
+            )
         )
 
     def problem_name(self, number: int) -> str:
@@ -121,7 +132,8 @@ def _collect_linted_rules(checkers: Sequence[Checker]) -> list[LintedRule]:
             while key in keys:  # two constraints may have one name
                 key = key[0], key[1], key[2] + "'"
             keys.add(key)
-            rules.setdefault(key, LintedRule(key, rule, checker_number, number, {})).numbers[checker_number] = number
+            linted_rule = rules.setdefault(key, LintedRule(key, rule, checker_number, number, {}))
+            linted_rule.number_by_problem[checker_number] = number
     return list(rules.values())
 
 

@@ -19,6 +19,7 @@ from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 MAX_BINDINGS = 2_000
+"""Maximum number of instances of a part that are enumerated."""
 PossibleValues = tuple[tuple[bool, bool], ...]
 """For each leaf of a program, whether it may be false, and whether it may be true."""
 

@@ -48,14 +48,14 @@ class RuleCheck:
         for name in find_unused_parameters(rule, whole_rule, self.run.sources.get(whole_rule.source)):
             message = f"parameter `{name}` of rule `{rule.name}` is not used in any formula"
             reason = "the rule has an instance for each object, and all instances are equivalent"
-            self.run.add(
+            self.run.add_finding(
                 SC.IDLE_PART, Severity.WARNING, message, [linted_rule], reason, help="leave it out", label_text="here"
             )
         missing_fields = find_missing_hazard_fields(rule)
         if missing_fields:
             message = f"rule `{rule.name}` has no {' and '.join([f'`{field}`' for field in missing_fields])}"
             reason = "reports cannot show the kind of harm, and gaps by hazard are not detected"
-            self.run.add(
+            self.run.add_finding(
                 SC.IDLE_PART, Severity.NOTE, message, [linted_rule], reason, help="name them", label_text="here"
             )
 
@@ -74,13 +74,15 @@ class RuleCheck:
             if answer is Possibility.UNDECIDED:
                 self._doubtful.append(linted_rule)
             return
-        problems = [n for n, number in linted_rule.numbers.items() if self.run.problems[n].has_instance(number)]
+        problems = [
+            n for n, number in linted_rule.number_by_problem.items() if self.run.problems[n].has_instance(number)
+        ]
         if not problems:
             self.run.useless.add(linted_rule.key)
             message = f"rule `{rule.name}` has no instance in the given problem{self._plural_s}"
             reason = self._missing_objects_text(linted_rule)
             code = SC.RULE_WITHOUT_INSTANCE
-            self.run.add(
+            self.run.add_finding(
                 code, Severity.NOTE, message, [linted_rule], reason, scope=Scope.GIVEN, label_text="no instance"
             )
             return
@@ -101,7 +103,7 @@ class RuleCheck:
         self.run.useless.add(linted_rule.key)
         message = f"rule `{linted_rule.rule.name}` can never be violated{where}"
         label_text = "never violated"
-        self.run.add(
+        self.run.add_finding(
             SC.RULE_NEVER_VIOLATED,
             Severity.WARNING,
             message,
@@ -114,20 +116,20 @@ class RuleCheck:
 
     def _decide_violable(self, linted_rule: LintedRule, problems: list[int]) -> list[Decision]:
         """The decision for each problem; planners are used only if nothing else finds an example in any problem."""
-        quick = [self.run.problems[n].can_be_violated(linted_rule.numbers[n], False) for n in problems]
+        quick = [self.run.problems[n].can_be_violated(linted_rule.number_by_problem[n], False) for n in problems]
         if any([decision.holds for decision in quick]):
             return quick
         decisions = []
         for n, decision in zip(problems, quick, strict=True):
             if decision.holds is None:
-                decision = self.run.problems[n].can_be_violated(linted_rule.numbers[n], True)
+                decision = self.run.problems[n].can_be_violated(linted_rule.number_by_problem[n], True)
             decisions.append(decision)
             if decision.holds:
                 break
         return decisions
 
     def _missing_objects_text(self, linted_rule: LintedRule) -> str:
-        for problem, number in linted_rule.numbers.items():
+        for problem, number in linted_rule.number_by_problem.items():
             rule, task = self.run.checkers[problem].rules[number], self.run.problems[problem].task
             table = self.run.domain_indexes[problem].table
             for variable in rule.declared_parameters:
@@ -139,7 +141,7 @@ class RuleCheck:
     def _explain_in_problems(self, linted_rule: LintedRule, problems: list[int]) -> str:
         for problem in problems:
             relaxation = self.run.problems[problem].relaxation
-            parts = self.run.checkers[problem].rules[linted_rule.numbers[problem]].parts
+            parts = self.run.checkers[problem].rules[linted_rule.number_by_problem[problem]].parts
             if relaxation is not None:
                 reason = explain_never_violated(relaxation, self.run.problems[problem].task, parts)
                 if reason:
@@ -157,13 +159,13 @@ class RuleCheck:
         if linted_rule.key in self.run.useless or not rule.parts:
             return
         with self.run.budget.running():
-            answer = self.run.provers[linted_rule.checker].can_be_satisfied([linted_rule.number])
-        if answer is Possibility.IMPOSSIBLE:
+            is_unsatisfiable = self.run.provers[linted_rule.checker].can_never_be_satisfied([linted_rule.number])
+        if is_unsatisfiable:
             message = f"rule `{rule.name}` can never be satisfied"
             reason = "its condition contradicts itself: even the empty plan violates it"
             self._add_never_satisfied(linted_rule, message, reason, FORMULA_PROOF)
             return
-        for n, number in linted_rule.numbers.items():
+        for n, number in linted_rule.number_by_problem.items():
             if n >= len(self.run.problems) or not self.run.problems[n].has_instance(number):
                 continue
             decision = self.run.problems[n].can_be_satisfied(number)
@@ -184,7 +186,7 @@ class RuleCheck:
         self, linted_rule: LintedRule, message: str, reason: str, proof: str, problem: str | None = None
     ) -> None:
         self.run.useless.add(linted_rule.key)
-        self.run.add(
+        self.run.add_finding(
             SC.RULE_NEVER_SATISFIED,
             Severity.ERROR,
             message,
@@ -205,7 +207,7 @@ class RuleCheck:
             message = f"no action can influence rule `{linted_rule.rule.name}`"
             proof = "effects, types and named objects of the domain"
             code, label_text = SC.RULE_WITHOUT_INFLUENCE, "no action influences it"
-            self.run.add(code, Severity.WARNING, message, [linted_rule], reason, proof, label_text=label_text)
+            self.run.add_finding(code, Severity.WARNING, message, [linted_rule], reason, proof, label_text=label_text)
 
     def search_examples(self) -> None:
         """Search for plans that violate the doubtful rules, in problems made for the purpose."""

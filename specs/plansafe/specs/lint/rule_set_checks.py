@@ -6,12 +6,12 @@ from itertools import combinations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Severity
-from plansafe.specs.lint.letter_question import Possibility
-from plansafe.specs.lint.lint_run import FORMULA_PROOF, LintRun, rule_list_text
+from plansafe.specs.lint.lint_run import FORMULA_PROOF, LintedRule, LintRun, rule_list_text
 from plansafe.specs.lint.model import OpenQuestion, Scope
 from plansafe.verifier.elaborate.context import Place
 
 MAX_PAIRS = 3_000
+"""Maximum number of pairs of rules that are checked for contradictions."""
 
 
 class RuleSetCheck:
@@ -20,14 +20,14 @@ class RuleSetCheck:
     def __init__(self, run: LintRun) -> None:
         self.run = run
 
-    def check_domain(self) -> None:
+    def check_any_problem(self) -> None:
         """Check the rules by formulas, for any problem."""
         with self.run.budget.running():
             self._find_contradictions()
             self._find_excluded_actions()
             self._find_redundant_rules()
 
-    def check_problems(self) -> None:
+    def check_given_problems(self) -> None:
         """Check the rules in each given problem."""
         for problem in range(len(self.run.problems)):
             self._find_contradiction_in_problem(problem)
@@ -39,7 +39,9 @@ class RuleSetCheck:
             checker = max(first.checker, second.checker)
             prover = self.run.provers[checker]
             numbers = [
-                linted_rule.numbers[checker] for linted_rule in (first, second) if checker in linted_rule.numbers
+                linted_rule.number_by_problem[checker]
+                for linted_rule in (first, second)
+                if checker in linted_rule.number_by_problem
             ]
             if len(numbers) < 2 or prover.symbols[numbers[0]].isdisjoint(prover.symbols[numbers[1]]):
                 continue
@@ -48,9 +50,9 @@ class RuleSetCheck:
                 reason = f"more than {MAX_PAIRS} pairs of rules"
                 self.run.open_questions.append(OpenQuestion("can all rules be satisfied?", None, None, reason))
                 break
-            if prover.can_be_satisfied(numbers) is Possibility.IMPOSSIBLE:
+            if prover.can_never_be_satisfied(numbers):
                 self.run.contradicting.append(frozenset((first.rule.name, second.rule.name)))
-                self.run.add(
+                self.run.add_finding(
                     SC.RULES_CONTRADICT,
                     Severity.ERROR,
                     f"rules `{first.rule.name}` and `{second.rule.name}` contradict each other",
@@ -62,14 +64,12 @@ class RuleSetCheck:
 
     def _find_excluded_actions(self) -> None:
         prover, checker = self.run.provers[0], self.run.checkers[0]
-        rule_by_number = {
-            linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.checker == 0
-        }
-        left_out = frozenset(range(len(checker.rules))) - rule_by_number.keys()
-        for action, numbers in prover.find_excluded_actions(left_out):
+        rule_by_number = self._map_rules_of_first_checker()
+        ignored_rules = frozenset(range(len(checker.rules))) - rule_by_number.keys()
+        for action, numbers in prover.find_excluded_actions(ignored_rules):
             rules = [rule_by_number[number] for number in numbers]
             node, context = action.node, checker.compiled.context
-            self.run.add(
+            self.run.add_finding(
                 SC.UNUSABLE_ACTION,
                 Severity.WARNING,
                 f"action `{action.name}` can never be taken without violating {rule_list_text(rules)}",
@@ -81,11 +81,12 @@ class RuleSetCheck:
                 extra_label=context.label(Place(node, 1), "this action", False) if isinstance(node, list) else None,
             )
 
+    def _map_rules_of_first_checker(self) -> dict[int, LintedRule]:
+        return {linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.checker == 0}
+
     def _find_redundant_rules(self) -> None:
         reported: set[int] = set()
-        rule_by_number = {
-            linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.checker == 0
-        }
+        rule_by_number = self._map_rules_of_first_checker()
         prover = self.run.provers[0]
         for number, linted_rule in rule_by_number.items():
             if number in reported:
@@ -101,7 +102,7 @@ class RuleSetCheck:
                     reported.add(candidate)
                     message = f"rules `{linted_rule.rule.name}` and `{stronger.rule.name}` are equivalent"
                     reason = "every trace that violates one of them also fails to satisfy the other"
-                self.run.add(
+                self.run.add_finding(
                     SC.REDUNDANT_RULE,
                     Severity.WARNING,
                     message,
@@ -127,7 +128,7 @@ class RuleSetCheck:
             return
         self.run.contradicting.append(names)
         problem_name = self.run.problem_name(problem)
-        self.run.add(
+        self.run.add_finding(
             SC.RULES_CONTRADICT,
             Severity.ERROR,
             f"no plan for {problem_name} satisfies {rule_list_text(rules)} together",
@@ -151,7 +152,7 @@ class RuleSetCheck:
             self.run.open_questions.append(OpenQuestion(question, None, problem_name, decision.proof))
         elif decision.holds is False and numbers:
             rules = [rule_by_number[number] for number in numbers]
-            self.run.add(
+            self.run.add_finding(
                 SC.UNSAFE_GOAL,
                 Severity.ERROR,
                 f"every plan that reaches the goal of {problem_name} violates {rule_list_text(rules)}",

@@ -1,7 +1,7 @@
 """Literals that are true in every state of every problem: about derived facts, actions, their effects, and the past.
 
-They are encoded for the known elements. Constraints about all objects are encoded for these only, which omits some and
-never adds any. Exact constraints (of a :class:`~.grounder.Grounder` that does not refute) are complete.
+Constraints about all objects are encoded for the known elements only, so some are missing; in the exact mode of
+:mod:`.grounder` none is.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import combinations
+from typing import assert_never
 
 from plansafe.specs.lint.domain_index import depends_on_numbers
 from plansafe.specs.lint.grounder import AtomKey, Binding, Grounder
@@ -29,7 +30,7 @@ class StateConstraints:
         self.index = grounder.index
         self.circuit = grounder.circuit
         self._depths: dict[object, int] = {}
-        self._find_recursive_predicates = _find_recursive_predicates(self.index.axioms)
+        self._recursive_predicates = _find_recursive_predicates(self.index.axioms)
 
     def list_all(self) -> list[Literal]:
         """Every constraint. Raises :class:`LimitReached`."""
@@ -65,6 +66,7 @@ class StateConstraints:
     # -- facts --------------------------------------------------------------------------------------------------------
 
     def _constrain_fact(self, key: AtomKey) -> Iterator[Literal]:
+        """The constraints on a fact: types, and how it follows from axioms, from an action, or from the step before."""
         letter, predicate, elements = key
         index, grounder = self.index, self.grounder
         fact = grounder.atoms[key]
@@ -86,18 +88,18 @@ class StateConstraints:
     ) -> Iterator[Literal]:
         """A derived fact is true exactly if a body is."""
         grounder, circuit = self.grounder, self.circuit
-        if predicate in self._find_recursive_predicates:
+        if predicate in self._recursive_predicates:
             grounder.abstracted = True  # the meaning of a recursive definition is its least solution
         bodies = []
         for axiom in self.index.axioms[predicate]:
             binding = bind(axiom.parameters, elements)
-            in_domains = self._in_domains(axiom.parameters, elements)
+            in_domains = self._encode_membership(axiom.parameters, elements)
             is_false = grounder.encode_truth(axiom.body, binding, letter, False)
             yield circuit.disjunction([fact, is_false, in_domains ^ 1])
             bodies.append(circuit.both(in_domains, grounder.encode_truth(axiom.body, binding, letter, True)))
         yield circuit.disjunction([fact ^ 1, *bodies])
 
-    def _in_domains(self, variables: tuple[Variable, ...], elements: tuple[int, ...]) -> Literal:
+    def _encode_membership(self, variables: tuple[Variable, ...], elements: tuple[int, ...]) -> Literal:
         member = self.grounder.universe.encode_membership
         return self.circuit.conjunction([member(e, v.domain) for e, v in zip(elements, variables, strict=True)])
 
@@ -110,7 +112,7 @@ class StateConstraints:
         kind, name = self.index.action_predicates[predicate]
         action = self.index.actions[name]
         if not self.index.lenient:
-            yield self.circuit.either(fact ^ 1, self._in_domains(action.parameters, elements))
+            yield self.circuit.either(fact ^ 1, self._encode_membership(action.parameters, elements))
         snap = self.index.find_snap(kind, action)
         if snap is not None:
             condition = snap.condition[0] if len(snap.condition) == 1 else And(snap.condition)
@@ -125,9 +127,10 @@ class StateConstraints:
         actions = [(key, fact) for key, fact in grounder.atoms.items() if key[1] in self.index.action_predicates]
         for (first_key, first), (second_key, second) in combinations(actions, 2):
             if first_key[0] == second_key[0]:
-                is_same_action = first_key[1] == second_key[1]
-                is_same_object = grounder.encode_same_elements(first_key[2], second_key[2]) if is_same_action else FALSE
-                yield self.circuit.disjunction([first ^ 1, second ^ 1, is_same_object])
+                are_equal = FALSE
+                if first_key[1] == second_key[1]:
+                    are_equal = grounder.encode_same_elements(first_key[2], second_key[2])
+                yield self.circuit.disjunction([first ^ 1, second ^ 1, are_equal])
 
     def _constrain_successor_fact(self, fact: Literal, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
         """A fact after the step: as before, unless the step adds or deletes it; if it does both, the fact is true."""
@@ -143,7 +146,7 @@ class StateConstraints:
                 for atom in effect_atoms:
                     if atom.predicate == predicate:
                         (adding_literals if adds else deleting_literals).append(
-                            self._may_reach(effect, atom, elements, parameters)
+                            self._encode_change(effect, atom, elements, parameters)
                         )
                         atoms.append((adds, effect, atom))
         may_add, may_delete = circuit.disjunction(adding_literals), circuit.disjunction(deleting_literals)
@@ -153,38 +156,35 @@ class StateConstraints:
             if effect.choices or (grounder.refuting and depends_on_numbers(effect)):
                 grounder.abstracted = True  # it is not certain to happen
                 continue
-            missed = self._misses(effect, atom, elements, parameters)
+            missed = self._encode_no_change(effect, atom, elements, parameters)
             yield circuit.disjunction([missed, fact] if adds else [missed, fact ^ 1, may_add])
 
-    def _may_reach(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
-        """An effect changes a fact, for some values of its variables."""
+    def _encode_change(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
+        """That an effect changes a fact, for some values of the effect's variables."""
         grounder = self.grounder
         grounder.abstracted |= depends_on_numbers(effect)
-        fixed_binding, free_variables = _match_variables(effect, atom, elements)
-        key = ("effect", id(effect), id(atom), elements)
+        binding, free_variables = _match_variables(effect, atom, elements, parameters)
         return grounder.for_some(
             free_variables,
-            key,
-            lambda free_binding: self._reaches(effect, atom, elements, {**parameters, **fixed_binding, **free_binding}),
+            ("effect", id(effect), id(atom), elements),
+            lambda free_binding: self._encode_change_under(effect, atom, elements, {**binding, **free_binding}),
         )
 
-    def _misses(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
-        """An effect does not change a fact, for all values of its variables."""
-        fixed_binding, free_variables = _match_variables(effect, atom, elements)
+    def _encode_no_change(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
+        """That an effect does not change a fact, for all values of the effect's variables."""
+        binding, free_variables = _match_variables(effect, atom, elements, parameters)
         return self.grounder.for_all(
             free_variables,
-            lambda free_binding: self._reaches(
-                effect, atom, elements, {**parameters, **fixed_binding, **free_binding}, False
-            ),
+            lambda free_binding: self._encode_change_under(effect, atom, elements, {**binding, **free_binding}, False),
         )
 
-    def _reaches(
+    def _encode_change_under(
         self, effect: Effect, atom: Atom, elements: tuple[int, ...], binding: Binding, positive: bool = True
     ) -> Literal:
-        """An effect changes a fact (``positive``), or not, for given values of its variables."""
+        """That an effect changes a fact (``positive``), or does not, under a binding of the effect's variables."""
         grounder = self.grounder
         equal = grounder.encode_same_elements(grounder.find_elements(atom.arguments, binding), elements)
-        in_domains = self._in_domains(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
+        in_domains = self._encode_membership(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
         if equal == FALSE:
             condition = TRUE if positive else FALSE
         else:
@@ -207,28 +207,33 @@ class StateConstraints:
         def clause(*literals: Literal) -> Literal:
             return circuit.disjunction(literals)
 
-        if letter and grounder.action is not None and not self.index.temporal:
-            if operator in ("yesterday", "weak-yesterday"):
-                yield clause(past ^ 1, at(0, 0, True))
-                yield clause(past, at(0, 0, False))
-                return
-            before = grounder.encode_truth(formula, binding, 0, True)
-            if operator == "once":
-                yield clause(past ^ 1, before, at(0, 1, True))
-                yield clause(past, before ^ 1)
-            elif operator == "historically":
-                yield clause(past ^ 1, before)
-                yield clause(past, before ^ 1, at(0, 1, False))
-            elif operator == "since":
-                yield clause(past ^ 1, at(1, 1, True), before)
-                yield clause(past, before ^ 1, at(0, 1, False))
-        if operator == "once":
-            yield clause(past, at(0, letter, False))
-        elif operator == "historically":
-            yield clause(past ^ 1, at(0, letter, True))
-        elif operator == "since":
-            yield clause(past, at(1, letter, False))
-            yield clause(past ^ 1, at(1, letter, True), at(0, letter, True))
+        def before() -> Literal:
+            return grounder.encode_truth(formula, binding, 0, True)
+
+        follows_step = letter and grounder.action is not None and not self.index.temporal
+        match operator:
+            case "yesterday" | "weak-yesterday":
+                if follows_step:
+                    yield clause(past ^ 1, at(0, 0, True))
+                    yield clause(past, at(0, 0, False))
+            case "once":
+                if follows_step:
+                    yield clause(past ^ 1, before(), at(0, 1, True))
+                    yield clause(past, before() ^ 1)
+                yield clause(past, at(0, letter, False))
+            case "historically":
+                if follows_step:
+                    yield clause(past ^ 1, before())
+                    yield clause(past, before() ^ 1, at(0, 1, False))
+                yield clause(past ^ 1, at(0, letter, True))
+            case "since":
+                if follows_step:
+                    yield clause(past ^ 1, before(), at(1, 1, True))
+                    yield clause(past, before() ^ 1, at(0, 1, False))
+                yield clause(past, at(1, letter, False))
+                yield clause(past ^ 1, at(1, letter, True), at(0, letter, True))
+            case _:
+                assert_never(operator)
 
     # -- equality -----------------------------------------------------------------------------------------------------
 
@@ -252,14 +257,16 @@ class StateConstraints:
                     yield circuit.either(are_equal ^ 1, terms.compare(circuit, "=", first_sum, second_sum))
 
 
-def _match_variables(effect: Effect, atom: Atom, elements: tuple[int, ...]) -> tuple[Binding, tuple[Variable, ...]]:
-    """The variables of an effect that the fact gives values to, and the free ones."""
+def _match_variables(
+    effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding
+) -> tuple[Binding, tuple[Variable, ...]]:
+    """Bind the variables of an effect to which a fact gives values; return the free variables too."""
     fixed_binding: Binding = {}
     effect_variables = {variable(v.slot) for v in effect.variables}
     for argument, element in zip(atom.arguments, elements, strict=True):
         if argument in effect_variables:
             fixed_binding.setdefault(variable(argument), element)
-    return fixed_binding, tuple([v for v in effect.variables if v.slot not in fixed_binding])
+    return {**parameters, **fixed_binding}, tuple([v for v in effect.variables if v.slot not in fixed_binding])
 
 
 def _find_recursive_predicates(axioms: dict[int, list[Axiom]]) -> frozenset[int]:

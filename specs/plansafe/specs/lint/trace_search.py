@@ -22,6 +22,7 @@ from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, Pl
 from plansafe.verifier.rules.model import Rule, RulePart
 
 MAX_NODES = 1_500
+"""Maximum number of visited states, each with the memory of the rules."""
 
 
 class Outcome(NamedTuple):
@@ -53,7 +54,7 @@ def explore(
     """
     outcomes: dict[Outcome, int] = {}
     start = Execution.initial(engine)
-    complete = not engine.resolver.lenient
+    complete = not engine.resolver.lenient  # with lenient types, a plan may have steps that are not enumerated
     queue = deque([start])
     visited = {_make_node_key(start)}
     try:
@@ -109,36 +110,41 @@ def compute_outcome(execution: Execution) -> Outcome:
 # ---- planners -------------------------------------------------------------------------------------------------------
 
 
-def find_satisfying_plan(checker: Checker, numbers: frozenset[int], reach_goal: bool, seconds: float) -> PlanningResult:
-    """Search for a plan that satisfies all of these rules, and with ``reach_goal`` reaches the goal.
+def find_satisfying_plan(
+    checker: Checker, numbers: frozenset[int], reach_goal: bool, time_limit_s: float
+) -> PlanningResult:
+    """Search for a plan that satisfies the rules with these numbers, and with ``reach_goal`` reaches the goal.
 
     ``checker`` must be ``ok``, and its task must have no unknown facts.
     """
-    return _solve(checker, _keep_parts_of(checker, numbers), checker.engine.task.goal if reach_goal else (), seconds)
+    goal = checker.engine.task.goal if reach_goal else ()
+    return _ask_planners(checker, _disable_other_rules(checker, numbers), goal, time_limit_s)
 
 
 def find_violating_plan(
     checker: Checker,
     part: RulePart,
     objects: tuple[int, ...],
-    seconds: float,
+    time_limit_s: float,
     satisfied: frozenset[int] = frozenset(),
 ) -> PlanningResult:
-    """Search for a plan that violates an instance of a part, and satisfies the rules ``satisfied``."""
-    rules = _keep_parts_of(checker, satisfied)
-    violation_formula = RulePart(len(rules), (), "whole", _make_violation_formula(part, bind(part.parameters, objects)))
+    """Search for a plan that violates an instance of a part, and satisfies the rules with the numbers ``satisfied``."""
+    rules = _disable_other_rules(checker, satisfied)
+    violation = RulePart(len(rules), (), "whole", _make_violation_formula(part, bind(part.parameters, objects)))
     rule = checker.rules[part.rule]
-    rules.append(Rule(rule.name, "trajectory", (violation_formula,), (), (), rule.at, rule.source))
-    return _solve(checker, rules, (), seconds)
+    rules.append(Rule(rule.name, "trajectory", (violation,), (), (), rule.at, rule.source))
+    return _ask_planners(checker, rules, (), time_limit_s)
 
 
-def _keep_parts_of(checker: Checker, numbers: frozenset[int]) -> list[Rule]:
-    """The rules of the checker, all but some without any parts."""
+def _disable_other_rules(checker: Checker, numbers: frozenset[int]) -> list[Rule]:
+    """The rules of the checker. Those without one of these numbers have no parts, so every plan satisfies them."""
     return [rule if n in numbers else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)]
 
 
-def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seconds: float) -> PlanningResult:
-    """The result of the planners for the task with other rules, and another goal."""
+def _ask_planners(
+    checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], time_limit_s: float
+) -> PlanningResult:
+    """Search for a plan of the checker's task, but with these rules and this goal."""
     from plansafe.verifier.planning.planner_chain import (  # noqa: PLC0415 - searches for installed planners
         make_default_planners,
     )
@@ -148,7 +154,7 @@ def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], secon
     variant = Checker.from_compiled(compiled._replace(options=checker.options._replace(replay="never")))
     if variant.engine.limit is not None:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=variant.engine.limit.message)
-    result = make_default_planners().solve(PlanningQuery(variant, rules=bool(rules), time_limit_s=seconds))
+    result = make_default_planners().solve(PlanningQuery(variant, rules=bool(rules), time_limit_s=time_limit_s))
     if result.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
         # Steps may be taken with objects that planners do not try.
         return result._replace(status=PlanningStatus.NOT_FOUND)
@@ -156,7 +162,7 @@ def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], secon
 
 
 def _make_violation_formula(part: RulePart, objects: dict[int, int]) -> Formula:
-    """The formula over the trace that is true exactly if an instance of a part is violated."""
+    """The formula about the whole trace that is true if and only if an instance of a part is violated."""
     negation: Formula = Not(part.body)
     match part.mode:
         case "whole":
@@ -171,5 +177,8 @@ def _make_violation_formula(part: RulePart, objects: dict[int, int]) -> Formula:
 
 
 def make_violation_condition(part: RulePart, negation: Formula) -> Formula:
-    """The step and the guard of a part, and the ``negation`` of its condition."""
+    """The condition on a letter that a part's step happens, its guard is true, and its ``negation`` is true.
+
+    ``negation``: the negation of the part's condition, at the letter or at the next letter.
+    """
     return And((*[condition for condition in (part.step, part.guard) if condition is not None], negation))

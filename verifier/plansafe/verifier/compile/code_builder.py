@@ -253,7 +253,7 @@ class CodeBuilder(ABC):
         """The code for an argument: a variable's name, or a constant's number."""
         return str(argument) if argument >= 0 else f"x{-1 - argument}"
 
-    def view_of_index(self, index: int) -> QuantifierView | None:
+    def find_view_of_index(self, index: int) -> QuantifierView | None:
         """The view with an index in a log of changes; ``None`` for predicates and fluents."""
         number = index - len(self.task.predicates) - len(self.task.functions)
         return self.views[number] if number >= 0 else None
@@ -289,7 +289,7 @@ class CodeBuilder(ABC):
 
     def argument_of_code(self, predicate: int, place: int, code: str = "c") -> str:
         """The expression for the argument at position ``place`` of a code."""
-        view = self.view_of_index(predicate)
+        view = self.find_view_of_index(predicate)
         arity = len(self.task.get_symbol(predicate).types if view is None else view.slots)
         return self.digit_text(arity, place, code)
 

@@ -38,6 +38,7 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import atoms_in, children, expression_fluents, has_comparison, subformulas
 
 MAX_DEPTH = 20
+"""Maximum depth of a condition or number in one compiled function."""
 MAX_VIEW_DEPTH = 8
 """The largest number of nested quantifiers of a view: Python limits the depth of calls."""
 ViewTrigger = Callable[..., None]

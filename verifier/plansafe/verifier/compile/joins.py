@@ -22,6 +22,7 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import has_comparison
 
 MAX_LOOPS = 12
+"""Maximum number of nested loops in one compiled function."""
 
 
 class Join(NamedTuple):

@@ -188,7 +188,7 @@ def list_changes(emitter: Emitter, triggers: Iterable[Trigger]) -> Iterator[tupl
     ``None``: added and deleted facts. Views are replaced by the predicates that they read.
     """
     for trigger in triggers:
-        view = emitter.view_of_index(trigger.predicate)
+        view = emitter.find_view_of_index(trigger.predicate)
         if view is None:
             yield trigger.predicate, trigger.added
         else:

@@ -16,7 +16,7 @@ from plansafe.verifier.model.operations import conjuncts
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.api import Repairer, find_unsupported_reason
-from plansafe.verifier.repair.attempt import ProgressCallback
+from plansafe.verifier.repair.limited_searches import ProgressCallback
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria

@@ -17,7 +17,7 @@ ILL_FORMED = "(ill-formed)"
 
 
 class CausalStructure(NamedTuple):
-    """The causal links of a plan; ``steps`` are the steps' texts. All in order of steps.
+    """The causal links of a plan; ``steps`` are the texts of its steps. All fields are in the order of the steps.
 
     ``redundant``: steps that can be omitted together without making another step impossible, a part of the goal false,
     or a further rule instance violated. Unless ``has_all_links``, there were too many links: ``links`` has the needed

@@ -30,7 +30,7 @@ Element = tuple[int, int]
 """An element that can be omitted: step ``n`` as ``(-1, n)``, or the initial fact (predicate, code)."""
 World = frozenset[Element]
 """The elements that a world keeps."""
-IDLE_STEP = GroundAction(Action("(idle)", (), Snap((), ()), None, (), (), (), None), ())
+IDLE_STEP = GroundAction(Action("(idle)", (), Snap((), ())), ())
 """In place of an omitted step: its time passes without effect."""
 ABSENT_STEP = IllFormed("", "", 0)
 """In place of a step that is in no world."""

@@ -97,7 +97,7 @@ class PrefixRun:
                 self.inexecutable_step = number + 1
                 break
             self.executed_steps.append(step)
-        self.violated_step = execution.find_first_violated_step(self.inexecutable_step is None)
+        self.violated_step = execution.find_first_violated_step(include_end=self.inexecutable_step is None)
 
 
 def _try_step(execution: Execution, step: GroundAction) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plansafe.grammar.diagnostics import with_article
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.conditions import ConditionReader, read_preference_name
@@ -14,7 +15,7 @@ from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, DurationConstraint, Formula, Quantified, Snap, Variable
 
 _FIELDS = (":parameters", ":vars", ":precondition", ":effect")
-_NATURAL_FIELDS = (":parameters", ":precondition", ":effect")
+_PROCESS_FIELDS = (":parameters", ":precondition", ":effect")
 _DURATIVE_FIELDS = (":parameters", ":duration", ":condition", ":effect")
 _MOMENTS = (("at", "start"), ("at", "end"), ("over", "all"))
 _Fields = dict[str, Place]
@@ -26,6 +27,13 @@ _TimedConditions = dict[str, list[Formula]]
 def list_top_conjuncts(formula: Formula) -> tuple[Formula, ...]:
     """The parts of a conjunction, or the formula itself; nothing for true."""
     return formula.parts if isinstance(formula, And) else () if formula is TRUE else (formula,)
+
+
+class _LocalVariables(NamedTuple):
+    """The variables of ``:vars`` by name, and the precondition, which binds them."""
+
+    by_name: dict[str, Variable]
+    condition: Formula
 
 
 class ActionReader:
@@ -64,15 +72,15 @@ class ActionReader:
         actions[name] = read_action(name, node, fields, parameters, conditions)
         self.symbols.parameter_types[name] = types
 
-    def read_natural(self, kind: str, at: Place) -> None:
-        """Add one ``:process`` or ``:event``, which happens without the plan."""
+    def read_process_or_event(self, kind: str, at: Place) -> None:
+        """Add one ``:process`` or ``:event``. ``kind`` says which."""
         node, context, word = at.node, self.context, kind[1:]
         if len(node) < 2 or not is_name(node[1]):
             place = Place(node, 1) if len(node) > 1 else at
             context.report_malformed(f"{with_article(word)} needs a name", place, "expected a name")
             return
         name = token_text(node[1])
-        fields = read_fields(context, node, 2, _NATURAL_FIELDS, with_article(word))
+        fields = read_fields(context, node, 2, _PROCESS_FIELDS, with_article(word))
         conditions = ConditionReader(self.symbols, Scope())
         parameters = tuple(conditions.bind_variables(fields[":parameters"])) if ":parameters" in fields else ()
         condition: tuple[Formula, ...] = ()
@@ -90,9 +98,9 @@ class ActionReader:
             process = model.Process(name, parameters, condition, tuple(effects.rates), node)
             self.symbols.processes[name] = process
         else:
-            choices = tuple(effects.alternative_counts)
-            snap = Snap(condition, effects.effects_at())
-            self.symbols.events[name] = model.Action(name, parameters, snap, None, (), (), (), node, choices)
+            snap, alternative_counts = Snap(condition, effects.list_effects()), tuple(effects.alternative_counts)
+            event = model.Action(name, parameters, snap, node=node, alternative_counts=alternative_counts)
+            self.symbols.events[name] = event
 
     def _read_instantaneous(
         self,
@@ -103,8 +111,8 @@ class ActionReader:
         conditions: ConditionReader,
     ) -> model.Action:
         if ":vars" in fields:
-            snap, choices = self._read_with_local_variables(fields, conditions)
-            return model.Action(name, parameters, snap, None, (), (), (), node, choices)
+            snap, alternative_counts = self._read_with_local_variables(fields, conditions)
+            return model.Action(name, parameters, snap, node=node, alternative_counts=alternative_counts)
         conditions.preferences = []
         condition: tuple[Formula, ...] = ()
         if ":precondition" in fields:
@@ -112,8 +120,14 @@ class ActionReader:
         preferences = tuple(conditions.preferences)
         conditions.preferences = None
         effects = self._read_effects(fields, conditions)
-        snap = Snap(condition, effects.effects_at())
-        return model.Action(name, parameters, snap, None, (), (), preferences, node, tuple(effects.alternative_counts))
+        return model.Action(
+            name,
+            parameters,
+            Snap(condition, effects.list_effects()),
+            preferences=preferences,
+            node=node,
+            alternative_counts=tuple(effects.alternative_counts),
+        )
 
     def _read_effects(
         self,
@@ -129,44 +143,40 @@ class ActionReader:
         return effects
 
     def _read_with_local_variables(self, fields: _Fields, conditions: ConditionReader) -> tuple[Snap, tuple[int, ...]]:
-        """An action with ``:vars``: its precondition binds them. Those that the effect names must have one value.
+        """Read the precondition and the effect of an action with ``:vars``, which the precondition binds.
 
-        Also returns the number of alternatives of each ``oneof``.
+        The variables that the effect names must have only one value. Also return the alternative counts of the effect.
         """
         context, scope = self.context, conditions.scope
         help = "make them parameters"
         context.note_dialect("vars", "`:vars`", fields[":vars"], "read as bound by the precondition", help=help)
         mark, errors = scope.mark(), context.errors
 
-        def read_copy() -> tuple[dict[str, Variable], Formula]:
+        def read_copy() -> _LocalVariables:
             scope.restore(mark)
             variables = conditions.bind_variables(fields[":vars"])
             at = fields.get(":precondition")
-            formula = TRUE if at is None else conditions.read_formula(at)
-            return {v.name: v for v in variables}, formula
+            return _LocalVariables({v.name: v for v in variables}, TRUE if at is None else conditions.read_formula(at))
 
-        variables, formula = read_copy()
+        original = read_copy()
         if context.errors > errors:
             return Snap((), ()), ()
         diagnostics = len(context.diagnostics)
         effect_tokens = all_tokens(fields[":effect"].subtree) if ":effect" in fields else frozenset()
-        condition = [Quantified(False, tuple(variables.values()), formula)]
-        in_effect = [name for name in variables if name in effect_tokens]
-        if in_effect:
-            (first, first_formula), (second, second_formula) = read_copy(), read_copy()
-            second_variables = [v._replace(name=f"{v.name}'") for v in second.values()]
-            equations = [model.Equal(-1 - first[name].slot, -1 - second[name].slot) for name in in_effect]
-            body = model.Or((model.Not(first_formula), model.Not(second_formula), And(tuple(equations))))
-            condition.append(Quantified(True, (*first.values(), *second_variables), body))
-        variables, formula = read_copy()
-        del context.diagnostics[diagnostics:]  # the copies repeat the diagnostics of the first
+        condition = [Quantified(False, tuple(original.by_name.values()), original.condition)]
+        names_in_effect = [name for name in original.by_name if name in effect_tokens]
+        if names_in_effect:
+            condition.append(_require_equal_values(read_copy(), read_copy(), names_in_effect))
+        variables, guard = read_copy()
+        del context.diagnostics[diagnostics:]  # the copies repeat the diagnostics of the original
         only_in_condition = tuple([v for name, v in variables.items() if name not in effect_tokens])
-        guard = Quantified(False, only_in_condition, formula) if only_in_condition else formula
-        effect_variables = tuple([variables[name] for name in in_effect])
-        around = EffectContext(effect_variables, ((None, guard),) if in_effect else (), (), "start")
+        if only_in_condition:
+            guard = Quantified(False, only_in_condition, guard)
+        effect_variables = tuple([variables[name] for name in names_in_effect])
+        around = EffectContext(effect_variables, ((None, guard),) if names_in_effect else (), (), "start")
         effects = self._read_effects(fields, conditions, around)
         scope.restore(mark)
-        return Snap(tuple(condition), effects.effects_at()), tuple(effects.alternative_counts)
+        return Snap(tuple(condition), effects.list_effects()), tuple(effects.alternative_counts)
 
     def _read_durative(
         self,
@@ -190,11 +200,18 @@ class ActionReader:
             message = f"durative action `{name}` has no `:duration`"
             self.context.report_malformed(message, Place(node, 1), "expected `:duration (= ?duration ..)`")
         effects = self._read_effects(fields, conditions, durative=True)
-        start = Snap(tuple(timed["start"]), effects.effects_at("start"))
-        end = Snap(tuple(timed["end"]), effects.effects_at("end"))
-        over_all, choices = tuple(timed["all"]), tuple(effects.alternative_counts)
-        rates = tuple(effects.rates)
-        return model.Action(name, parameters, start, end, over_all, tuple(durations), preferences, node, choices, rates)
+        return model.Action(
+            name,
+            parameters,
+            Snap(tuple(timed["start"]), effects.list_effects("start")),
+            Snap(tuple(timed["end"]), effects.list_effects("end")),
+            over_all=tuple(timed["all"]),
+            durations=tuple(durations),
+            preferences=preferences,
+            node=node,
+            alternative_counts=tuple(effects.alternative_counts),
+            rates=tuple(effects.rates),
+        )
 
     def _read_timed_condition(
         self, at: Place, conditions: ConditionReader, outer: tuple[Variable, ...], timed: _TimedConditions
@@ -251,6 +268,14 @@ class ActionReader:
         else:
             message = "expected `(= ?duration ..)`, `(<= ?duration ..)` or `(>= ?duration ..)`"
             self.context.report_malformed(message, at, "not a duration constraint")
+
+
+def _require_equal_values(first: _LocalVariables, second: _LocalVariables, names: list[str]) -> Quantified:
+    """Require that any values that satisfy two copies of a precondition agree on the named variables."""
+    second_variables = [v._replace(name=f"{v.name}'") for v in second.by_name.values()]
+    equations = [model.Equal(-1 - first.by_name[name].slot, -1 - second.by_name[name].slot) for name in names]
+    body = model.Or((model.Not(first.condition), model.Not(second.condition), And(tuple(equations))))
+    return Quantified(True, (*first.by_name.values(), *second_variables), body)
 
 
 def _is_timed(node: Node) -> bool:

@@ -12,8 +12,11 @@ from plansafe.grammar.node_places import Places
 from plansafe.grammar.sexpr import Node
 
 MAX_DIAGNOSTICS = 200
+"""Maximum number of diagnostics of one file."""
 MAX_COMPARED = 60
+"""Maximum length of an unknown name for which a similar name is suggested."""
 MAX_CANDIDATES = 500
+"""Maximum number of names that are compared with an unknown name."""
 _MACRO_NUMBER = re.compile(r"(\?[^\s()`~]+)(?:~\d+)+")
 
 

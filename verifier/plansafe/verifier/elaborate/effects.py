@@ -25,13 +25,18 @@ from plansafe.verifier.model.nodes import (
 
 EFFECT_OPERATORS = RESERVED | {"oneof"}
 MAX_CHOICES = 200
+"""Maximum depth of nested ``oneof``."""
 _MOMENTS = frozenset(("start", "end"))
 Guard = tuple["str | None", Formula]
 """The moment at which a condition is read (``None``: with its effect), and the condition."""
 
 
 class EffectContext(NamedTuple):
-    """The quantifiers, conditions and ``oneof`` alternatives around an effect, and when it happens."""
+    """The quantifiers, conditions and ``oneof`` alternatives around an effect, and when it happens.
+
+    ``moment`` is ``start`` or ``end``. It is ``None`` in a process, and in a durative action outside ``at start`` and
+    ``at end``.
+    """
 
     variables: tuple[Variable, ...]
     guards: tuple[Guard, ...]
@@ -40,7 +45,10 @@ class EffectContext(NamedTuple):
 
 
 class _EffectGroup:
-    """Primitive effects under the same quantifiers, conditions and choices."""
+    """Primitive effects under the same quantifiers, conditions and choices.
+
+    ``condition`` is read when they happen, ``at_start`` at the start of the durative action.
+    """
 
     def __init__(self, context: EffectContext, condition: Formula, at_start: Formula) -> None:
         self.context = context
@@ -50,7 +58,7 @@ class _EffectGroup:
         self.deletes: list[Atom] = []
         self.assignments: list[Assignment] = []
 
-    def effect(self) -> Effect:
+    def make_effect(self) -> Effect:
         adds, deletes, assignments = tuple(self.adds), tuple(self.deletes), tuple(self.assignments)
         variables, choices = self.context.variables, self.context.choices
         return Effect(variables, self.condition, adds, deletes, assignments, self.at_start, choices)
@@ -63,7 +71,7 @@ _Groups = dict[str, _EffectGroup]
 class EffectReader:
     """Reads the effects of one action, event or process.
 
-    ``durative``: of a durative action. ``continuous``: of a process, all of whose effects are rates.
+    ``durative``: they belong to a durative action. ``continuous``: they belong to a process, so all of them are rates.
     """
 
     def __init__(self, conditions: ConditionReader, durative: bool = False, continuous: bool = False) -> None:
@@ -77,22 +85,21 @@ class EffectReader:
         """The number of alternatives of each ``oneof``, in the order of the text."""
 
     def read(self, at: Place, around: EffectContext | None = None) -> None:
-        """Read an effect expression; ``around``: an additional context."""
+        """Read an effect expression. ``around``: the quantifiers and conditions around it, if there are any."""
         self.conditions.operators = EFFECT_OPERATORS
-        self._read_effect(
-            at, around or EffectContext((), (), (), None if self.durative or self.continuous else "start"), {}
-        )
+        moment = None if self.durative or self.continuous else "start"
+        self._read_effect(at, around or EffectContext((), (), (), moment), {})
         self.conditions.operators = RESERVED
 
-    def effects_at(self, moment: str = "start") -> tuple[Effect, ...]:
+    def list_effects(self, moment: str = "start") -> tuple[Effect, ...]:
         """The effects that happen at one moment."""
         groups = self.groups[moment]
-        return tuple([group.effect() for group in groups if group.adds or group.deletes or group.assignments])
+        return tuple([group.make_effect() for group in groups if group.adds or group.deletes or group.assignments])
 
-    def _group(self, around: EffectContext, moment: str, groups: _Groups) -> _EffectGroup:
+    def _find_group(self, around: EffectContext, moment: str, groups: _Groups) -> _EffectGroup:
         if moment not in groups:
-            condition = _conjunction(tuple([guard for when, guard in around.guards if when in (None, moment)]))
-            at_start = _conjunction(tuple([guard for when, guard in around.guards if when not in (None, moment)]))
+            condition = _make_conjunction(tuple([guard for when, guard in around.guards if when in (None, moment)]))
+            at_start = _make_conjunction(tuple([guard for when, guard in around.guards if when not in (None, moment)]))
             groups[moment] = _EffectGroup(around, condition, at_start)
             self.groups[moment].append(groups[moment])
         return groups[moment]
@@ -108,13 +115,7 @@ class EffectReader:
         if not isinstance(head, str):
             message = "expected an effect, found a list of lists"
             context.report_malformed(message, at, "expected a predicate or an operator first")
-        elif (
-            self.durative
-            and head == "at"
-            and operands == 2
-            and token_text(node[1]) in _MOMENTS
-            and isinstance(node[2], list)
-        ):
+        elif self.durative and _has_moment(node):
             if moment is not None:
                 context.report_malformed("`at start` or `at end` inside another", Place(node), "nested")
             self._read_effect(Place(node, 2), around._replace(moment=token_text(node[1])), groups)
@@ -147,11 +148,11 @@ class EffectReader:
         elif head == "not" and operands == 1:
             atom = self._read_atom(Place(node, 1))
             if atom is not None:
-                self._group(around, moment, groups).deletes.append(atom)
+                self._find_group(around, moment, groups).deletes.append(atom)
         elif head in ASSIGNMENTS:
             assignment = self._read_assignment(node, head)
             if assignment is not None:
-                self._group(around, moment, groups).assignments.append(assignment)
+                self._find_group(around, moment, groups).assignments.append(assignment)
         elif head == "probabilistic":
             context.report_unsupported("probabilities (`probabilistic`)", Place(node, 0), "not supported in an effect")
         elif head in ("or", "not", "imply", "exists"):
@@ -159,10 +160,13 @@ class EffectReader:
         else:
             atom = self._read_atom(at)
             if atom is not None:
-                self._group(around, moment, groups).adds.append(atom)
+                self._find_group(around, moment, groups).adds.append(atom)
 
     def _is_choice(self, node: list[Node]) -> bool:
-        """True if ``(oneof ..)`` is a choice: if a predicate has this name, only if all operands are lists."""
+        """Whether ``(oneof ..)`` is a choice, not a fact.
+
+        If a predicate is called ``oneof``, it is a choice only if all operands are lists.
+        """
         if "oneof" not in self.conditions.symbols.predicate_index:
             return True
         return len(node) > 1 and all([isinstance(child, list) for child in node[1:]])
@@ -186,14 +190,13 @@ class EffectReader:
         """Add the condition of a ``when``; in durative actions its conjuncts may say when they are read."""
         context, node = self.context, at.subtree
         if self.durative and isinstance(node, list) and node:
-            timed = len(node) == 3 and isinstance(node[2], list)
-            if timed and node[0] == "at" and token_text(node[1]) in _MOMENTS:
+            if _has_moment(node):
                 if moment == "start" and node[1] == "end":
                     message = "an effect at the start cannot depend on the end"
                     context.error(SC.UNSUPPORTED, message, Place(node), "read after the effect")
                 guards.append((token_text(node[1]), self.conditions.read_formula(Place(node, 2))))
                 return
-            if timed and node[0] == "over" and node[1] == "all":
+            if len(node) == 3 and node[:2] == ["over", "all"] and isinstance(node[2], list):
                 message = "`over all` in the condition of an effect is not supported"
                 context.error(SC.UNSUPPORTED, message, Place(node), "not supported")
                 return
@@ -282,5 +285,10 @@ class EffectReader:
         return None
 
 
-def _conjunction(parts: tuple[Formula, ...]) -> Formula:
+def _has_moment(node: list[Node]) -> bool:
+    """Whether an effect or condition of a durative action is ``(at start ..)`` or ``(at end ..)``."""
+    return len(node) == 3 and node[0] == "at" and token_text(node[1]) in _MOMENTS and isinstance(node[2], list)
+
+
+def _make_conjunction(parts: tuple[Formula, ...]) -> Formula:
     return TRUE if not parts else parts[0] if len(parts) == 1 else And(parts)

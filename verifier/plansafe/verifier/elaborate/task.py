@@ -89,31 +89,31 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
         metric = read_metric(symbols, problem.single[":metric"].node, frozenset(names))
     types = symbols.types
     task = Task(
-        domain.name,
-        problem.name,
-        tuple(symbols.objects),
-        symbols.object_index,
-        tuple(symbols.object_types),
-        tuple(types.names),
-        types.domains,
-        types.domain_sets,
-        types.domain_types,
-        symbols.predicates,
-        symbols.functions,
-        symbols.actions,
-        strata,
-        initial.facts,
-        initial.fluents,
-        tuple(sorted(initial.timed, key=lambda literal: literal.time)),
-        goal,
-        goal_nodes,
-        preferences,
-        metric,
-        _find_static_predicates(symbols, initial.timed),
-        initial.unknowns,
-        frozenset(initial.denied),
-        tuple(symbols.processes.values()),
-        tuple(symbols.events.values()),
+        name=domain.name,
+        problem=problem.name,
+        objects=tuple(symbols.objects),
+        object_index=symbols.object_index,
+        object_types=tuple(symbols.object_types),
+        type_names=tuple(types.names),
+        domains=types.domains,
+        domain_sets=types.domain_sets,
+        domain_types=types.domain_types,
+        predicates=symbols.predicates,
+        functions=symbols.functions,
+        actions=symbols.actions,
+        axioms=strata,
+        initial_facts=initial.facts,
+        initial_fluents=initial.fluents,
+        timed_literals=tuple(sorted(initial.timed, key=lambda literal: literal.time)),
+        goal=goal,
+        goal_nodes=goal_nodes,
+        goal_preferences=preferences,
+        metric=metric,
+        static=_find_static_predicates(symbols, initial.timed),
+        unknowns=initial.unknowns,
+        denied=frozenset(initial.denied),
+        processes=tuple(symbols.processes.values()),
+        events=tuple(symbols.events.values()),
     )
     return ElaboratedTask(task, symbols, constraints)
 
@@ -146,7 +146,7 @@ def _read_actions_and_axioms(symbols: Symbols, sections: list[tuple[str, Place]]
     axiom_places: list[Place] = []
     for kind, at in sections:
         if kind in (":process", ":event"):
-            actions.read_natural(kind, at)
+            actions.read_process_or_event(kind, at)
             continue
         if kind != ":derived":
             actions.read(kind, at)

@@ -242,7 +242,7 @@ class TypeTable:
         )
 
     def set_objects(self, object_types: list[tuple[int, ...]]) -> None:
-        """Fix the objects; :meth:`domain` may be called from now on."""
+        """Fix the objects; :meth:`get_domain` may be called from now on."""
         self._object_types = object_types
 
     def get_domain(self, alternatives: tuple[int, ...]) -> int:

@@ -104,7 +104,7 @@ class Execution:
     # -- copies -------------------------------------------------------------------------------------------------------
 
     def fork(self) -> Execution:
-        """An independent copy, in a few microseconds: unchanged data are shared."""
+        """An independent copy that shares unchanged data, made in a few microseconds. It cannot undo earlier steps."""
         copy = Execution.__new__(Execution)
         copy.engine, copy.task, copy.letter, copy.criteria = self.engine, self.task, self.letter, self.criteria
         copy.state = self.state.shared_copy()
@@ -173,8 +173,8 @@ class Execution:
         """Take steps in place; ``False`` if a step cannot be taken.
 
         The monitors are copied once, not at each step. This is much faster than :meth:`take`, but the steps cannot be
-        undone and :attr:`new_violations` does not describe them. After ``False`` or an exception of
-        :meth:`take`, the execution must not be used.
+        undone and :attr:`new_violations` does not describe them. Raises the exceptions of :meth:`take`. After an
+        exception or ``False``, the execution must not be used.
         """
         state = self.state
         self.history.clear()
@@ -216,6 +216,7 @@ class Execution:
         return self.history[-1].log if self.history else []
 
     def _take_interpreted(self, step: GroundAction, log: list[StateChange]) -> bool:
+        """Take a step by interpretation, because its compiled code raised an exception."""
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents)
         binding = step.binding
         if evaluator.holds(And(step.action.start.condition), binding) is not True:
@@ -251,11 +252,11 @@ class Execution:
         self.state.undo(list(undone.log))
 
     def mark(self) -> int:
-        """A mark for :meth:`rollback`."""
+        """The position in the history to which :meth:`rollback` returns: the number of steps that can be undone."""
         return len(self.history)
 
     def rollback(self, mark: int) -> None:
-        """Undo every step since ``mark``."""
+        """Undo every step since :meth:`mark` returned ``mark``."""
         while len(self.history) > mark:
             self.undo()
 
@@ -310,38 +311,37 @@ class Execution:
 
     @property
     def undecided(self) -> bool:
-        """Whether a rule read an undefined number, so that the verdict cannot be SAFE."""
+        """Whether a rule that is severe enough has read an undefined number, so that the verdict cannot be SAFE."""
         runtime = self.runtime
         if runtime is None:
             return False
-        insignificant = runtime.rule_set.find_parts_below_severity(self.criteria)
-        reporters = [*runtime.monitors, *[check for checks in runtime.checks.values() for check in checks]]
-        return any(
-            [
-                bool(r.undecided) and r.part not in insignificant and not (isinstance(r, InvariantMonitor) and r.final)
-                for r in reporters
-            ]
-        )
+        ignored_parts = runtime.rule_set.find_parts_below_severity(self.criteria)
+        monitors = [m for m in runtime.monitors if not (isinstance(m, InvariantMonitor) and m.final)]
+        checks = [check for checks in runtime.checks.values() for check in checks]
+        return any([bool(m.undecided) and m.part not in ignored_parts for m in [*monitors, *checks]])
 
     @property
     def accepted(self) -> bool:
-        """Whether the execution may end here: the goal is reached and no rule is violated."""
+        """Whether the execution may end here: the goal is reached, and there are no :attr:`violations_at_end`."""
         return self.engine.evaluate_goal(self.state) is True and not self.violations_at_end
 
     @property
     def violations_at_end(self) -> tuple[BrokenInstance, ...]:
-        """The instances of rules that would be violated, or undecided, if the execution ended here."""
+        """The instances that would be decisively violated, or undecided, if the execution ended here."""
         end = self.finish_runtime()
         if end is None:
             return ()
         violated = {BrokenInstance(v.part, v.binding) for v in self._list_decisive_violations(end)}
         return select_decisive(end, {*violated, *find_undecided_instances(end)}, self.criteria)
 
-    def find_first_violated_step(self, ends: bool = True) -> int | None:
-        """The first step with a decisive violation if the execution ended here; without ``ends``, until here."""
+    def find_first_violated_step(self, *, include_end: bool = True) -> int | None:
+        """The first step with a decisive violation if the execution ended here; ``None`` if there is none.
+
+        Without ``include_end``, violations that only the end causes are left out.
+        """
         end = self.finish_runtime()
         violations = [] if end is None else self._list_decisive_violations(end)
-        return min([v.step for v in violations if ends or not v.at_end], default=None)
+        return min([v.step for v in violations if include_end or not v.at_end], default=None)
 
     def finish_runtime(self) -> Runtime | None:
         """The monitors as if the execution ended here; ``None`` without rules. Raises :class:`TooManyInstances`."""

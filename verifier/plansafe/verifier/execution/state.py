@@ -11,6 +11,7 @@ from plansafe.verifier.model.nodes import Number, Task
 
 T = TypeVar("T")
 MAX_BITS = 65_536
+"""Maximum size of the numerator and of the denominator of a number."""
 _SMALL = 1 << 63
 
 

@@ -356,7 +356,7 @@ class TimedReplay(Replay):
         """Finish the monitors and return the result; actions may be under way in the last letter."""
         self._shared = False
         if self.runtime is not None and self.engine.action_predicates:
-            self.action_facts.record_under_way(self.runtime, self.running, self.letter)
+            self.action_facts.record_last_letter(self.runtime, self.running, self.letter)
         return super().outcome(steps)
 
     def _announce_actions(self, events: list[Event]) -> None:

@@ -46,7 +46,7 @@ class TimedActionFacts:
         if self.engine.reads_actions:
             runtime.take_actions(state, list(dict.fromkeys(happening_facts)), letter_time)
 
-    def record_under_way(self, runtime: Runtime, running: list[TimedStep], letter: int) -> None:
+    def record_last_letter(self, runtime: Runtime, running: list[TimedStep], letter: int) -> None:
         """Record the action facts of the last letter, at which no action starts or ends."""
         self._by_letter[letter] = self._count_under_way(runtime, running)
 

@@ -50,19 +50,21 @@ class Courses(NamedTuple):
 class Quotient(NamedTuple):
     """A quotient of exponential polynomials in the time."""
 
-    over: Course
-    under: Course = CONSTANT_ONE
+    numerator: Course
+    denominator: Course = CONSTANT_ONE
 
 
 def combine(operator: str, left: Quotient, right: Quotient) -> Quotient:
     """Return a sum, difference, product or quotient."""
     if operator == "*":
-        return Quotient(multiply(left.over, right.over), multiply(left.under, right.under))
+        return Quotient(multiply(left.numerator, right.numerator), multiply(left.denominator, right.denominator))
     if operator == "/":
-        return Quotient(multiply(left.over, right.under), multiply(left.under, right.over))
+        return Quotient(multiply(left.numerator, right.denominator), multiply(left.denominator, right.numerator))
     factor = Fraction(-1 if operator == "-" else 1)
-    over = add(multiply(left.over, right.under), scale(multiply(right.over, left.under), factor))
-    return Quotient(over, multiply(left.under, right.under))
+    numerator = add(
+        multiply(left.numerator, right.denominator), scale(multiply(right.numerator, left.denominator), factor)
+    )
+    return Quotient(numerator, multiply(left.denominator, right.denominator))
 
 
 def course_of(expression: Node, binding: Binding, courses: Courses) -> Quotient | None:
@@ -104,7 +106,7 @@ def change_courses(comparison: Compare, binding: Binding, courses: Courses) -> I
     left, right = (course_of(side, binding, courses) for side in (comparison.left, comparison.right))
     if left is not None and right is not None:
         difference = combine("-", left, right)
-        yield from (f for f in (difference.over, difference.under) if not is_constant(f))
+        yield from (f for f in (difference.numerator, difference.denominator) if not is_constant(f))
 
 
 def find_moments(functions: Iterable[Course], now: Real, until: Real, start: Real) -> list[Real]:

@@ -59,7 +59,7 @@ def _make_plain_problem_section(section: Section, factored: bool) -> Section:
         case (":objects", *_):
             return _unwrap_private(section, factored)
         case (":init", *facts):
-            return ":init", *(conjunct for fact in facts for conjunct in _conjuncts(fact))
+            return ":init", *(conjunct for fact in facts for conjunct in _iterate_conjuncts(fact))
     return _rename_constraint_section(section)
 
 
@@ -186,11 +186,11 @@ def _split_typed_list(items: list[Sexp], selected: list[Sexp]) -> tuple[Sexp, Se
     return unselected, tuple(part for v, typed in pairs if v in selected for part in typed)
 
 
-def _conjuncts(fact: Sexp) -> Iterator[Sexp]:
+def _iterate_conjuncts(fact: Sexp) -> Iterator[Sexp]:
     """Yield the members of ``(and ..)`` in ``:init``."""
     if isinstance(fact, tuple) and fact[:1] == ("and",):
         for part in fact[1:]:
-            yield from _conjuncts(part)
+            yield from _iterate_conjuncts(part)
     else:
         yield fact
 

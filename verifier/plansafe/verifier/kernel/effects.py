@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from .candidates import iterate_candidate_bindings
-from .evaluation import evaluate, evaluate_number
+from .evaluation import evaluate, evaluate_number, find_first_value
 from .formulas import (
     Add,
     Assign,
@@ -24,7 +24,7 @@ from .formulas import (
 from .reader import check_length, require
 from .trace import Change, PastState, State
 
-ASSIGNED_VALUE: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+COMPUTE_VALUE: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "increase": operator.add,
     "decrease": operator.sub,
     "scale-up": operator.mul,
@@ -32,6 +32,7 @@ ASSIGNED_VALUE: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "assign": lambda _old, value: value,
 }
 SUMS, FACTORS = {"increase", "decrease"}, {"scale-up", "scale-down"}
+"""Operators that commute with each other."""
 
 
 class Undefined(ArithmeticError):
@@ -50,53 +51,53 @@ class EffectContext(NamedTuple):
 
 
 def iterate_effect_changes(
-    effect: Node, binding: Binding, context: EffectContext, condition: int = 2, objects: tuple[str, ...] = ()
+    effect: Node, binding: Binding, context: EffectContext, is_defined: bool = True, objects: tuple[str, ...] = ()
 ) -> Iterator[Change]:
-    """Yield the changes of an effect. ``condition``: the value of the conditions around it, which is not false.
+    """Yield the changes of an effect. Raises ``Undefined``, also where it is undefined whether the effect happens.
 
-    Raises ``Undefined``, also where it is undefined whether the effect happens.
+    ``is_defined``: the conditions around the effect are true; otherwise they are undefined. ``objects``: the objects of
+    the quantifiers around it.
     """
     match effect:
         case Connective(_, members):
             for part in members:
-                yield from iterate_effect_changes(part, binding, context, condition, objects)
+                yield from iterate_effect_changes(part, binding, context, is_defined, objects)
         case Quantified(_, variable, domain, part):
             for extended_binding in iterate_candidate_bindings(
                 effect.supports, ((variable, domain),), binding, context.state
             ):
                 yield from iterate_effect_changes(
-                    part, extended_binding, context, condition, (*objects, extended_binding[variable])
+                    part, extended_binding, context, is_defined, (*objects, extended_binding[variable])
                 )
         case OneOf(number, members):
             assert context.choose is not None
             chosen = context.choose(number, objects, len(members))
             require(chosen in range(len(members)), "no effect")
-            yield from iterate_effect_changes(members[chosen], binding, context, condition, objects)
+            yield from iterate_effect_changes(members[chosen], binding, context, is_defined, objects)
         case When(_, part):
-            value = min(
-                condition, _evaluate_conditions(effect, binding, context)
-            )  # nested conditions are one condition
-            if value:
-                yield from iterate_effect_changes(part, binding, context, value, objects)
-        case _ if condition == 1:
+            truth = _evaluate_conditions(effect, binding, context)
+            if truth != 0:
+                yield from iterate_effect_changes(part, binding, context, is_defined and truth == 2, objects)
+        case _ if not is_defined:
             raise Undefined
         case _:
-            yield _change(effect, binding, context.state)
+            yield _compute_change(effect, binding, context.state)
 
 
 def _evaluate_conditions(effect: When, binding: Binding, context: EffectContext) -> int:
-    value: int = evaluate(effect.condition, binding, context.state)[0][1]
+    """Return the truth value of both conditions together: 0 (false), 1 (undefined) or 2 (true)."""
+    truth: int = find_first_value(evaluate(effect.condition, binding, context.state))
     if effect.earlier is not None and context.before_start is not None:
-        value = min(value, evaluate(effect.earlier, binding, context.before_start)[0][1])
-    return value
+        truth = min(truth, find_first_value(evaluate(effect.earlier, binding, context.before_start)))
+    return truth
 
 
-def _change(effect: Node, binding: Binding, state: State) -> Change:
+def _compute_change(effect: Node, binding: Binding, state: State) -> Change:
     match effect:
         case Add(terms) | Delete(terms):
             return effect.operator, ground(terms, binding), None
         case Assign(op, fluent, expression):
-            value = evaluate_number(expression, binding, state)[0][1]
+            value = find_first_value(evaluate_number(expression, binding, state))
             if value is None:
                 raise Undefined
             return op, ground(fluent.terms, binding), value
@@ -107,7 +108,7 @@ def combine_assignments(changes: Iterable[Change], before: Mapping[Fact, Fractio
     """Return the values of fluents that are changed at once. Raises ``Undefined`` if they clash or have no value."""
     values, operators_of = dict[Fact, Fraction](), dict[Fact, set[str]]()
     for op, fluent, operand in changes:
-        if op not in ASSIGNED_VALUE:
+        if op not in COMPUTE_VALUE:
             continue
         operators = {op} | operators_of.get(fluent, set())
         commute = operators <= SUMS or operators <= FACTORS or fluent not in operators_of
@@ -115,12 +116,15 @@ def combine_assignments(changes: Iterable[Change], before: Mapping[Fact, Fractio
             raise Undefined
         operators_of[fluent] = operators
         old = values.get(fluent, before.get(fluent, Fraction(0)))
-        values[fluent] = check_length(ASSIGNED_VALUE[op](old, operand))
+        values[fluent] = check_length(COMPUTE_VALUE[op](old, operand))
     return values
 
 
 class Footprint(NamedTuple):
-    """What an action changes and reads at a happening; a derived fact that it reads is ("*", predicate)s."""
+    """What an action changes and reads at a happening.
+
+    For a derived fact, ``reads`` has ``("*", name)`` for each predicate and function on which the fact depends.
+    """
 
     changes: list[Change]
     reads: frozenset[Fact]

@@ -59,9 +59,14 @@ def evaluate(formula: Node, binding: Binding, view: View) -> Signal:
     return EVALUATORS[type(formula)](formula, binding, view)
 
 
+def find_first_value(signal: Signal) -> Any:
+    """Return the value at letter 0; in a state it is the only value."""
+    return signal[0][1]
+
+
 def holds(formula: Node, binding: Binding, view: View) -> bool:
-    """Whether a condition is true in a state; an undefined condition is not satisfied."""
-    return bool(evaluate(formula, binding, view)[0][1] == 2)
+    """Whether a condition is true in a state (of a trace: at letter 0); an undefined condition is not satisfied."""
+    return bool(find_first_value(evaluate(formula, binding, view)) == 2)
 
 
 def _evaluate_equal_terms(formula: EqualTerms, binding: Binding, _view: View) -> Signal:

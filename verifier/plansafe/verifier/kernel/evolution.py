@@ -29,6 +29,7 @@ from .trace import State, StateChange
 Places = frozenset[int]
 """Processes or events, by their places in the list of all."""
 MAX_ROUNDS = 10_000
+"""Maximum number of rounds of events at one time."""
 MAX_STRETCHES = 2_000
 """The events and switches of processes between two happenings, after which the kernel gives up."""
 NEAR = Fraction(1, 2**20)

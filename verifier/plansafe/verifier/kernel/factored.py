@@ -9,8 +9,8 @@ from .vocabulary import Params, Vocabulary
 
 ReadTask = Callable[[Text, Text], Vocabulary]
 """Checks a plain domain and problem, and returns their names."""
-STRUCTURES = (":action", ":durative-action", ":process", ":event")
-"""What an agent can only do with objects that it knows."""
+ACTION_KINDS = (":action", ":durative-action", ":process", ":event")
+"""The sections that an agent can only execute with objects that it knows."""
 
 
 def is_factored(domain: Text) -> bool:
@@ -26,24 +26,33 @@ def merge_parts(domains: Text, problems: Text, read_task: ReadTask) -> tuple[Tex
     """Return the merged domain and problem; ``read_task`` checks a part. Raises ``KernelRejects``."""
     require(len(domains) == len(problems), "not a problem for each domain")
     parts = [_Part((d,), (p,), read_task) for d, p in zip(domains, problems, strict=True)]
-    objects = _merge_objects(parts)
-    types = [item for part in parts for item in _end_list(part.items(":types"))]
-    domain: list[Sexp] = ["define", ("domain", "merged")]
-    domain += [(":types", *types), (":constants", *objects)]
-    for kind in (":predicates", ":functions"):
-        domain.append((kind, *_merge_declarations(parts, kind)))
-    problem: list[Sexp] = ["define", ("problem", "merged")]
-    problem.append((":init", *_distinct(fact for part in parts for fact in part.init)))
-    for kind in (":goal", ":constraints"):
-        bodies = _distinct(body for part in parts for body in part.items(kind))
-        problem += [(kind, ("and", *bodies))] if bodies else []
-    metrics = _distinct(s for part in parts for s in part.sections if s[0] == ":metric")
+    declarations = _merge_all_declarations(parts)
+    problem = _merge_problems(parts)
+    metrics = _remove_duplicates(s for part in parts for s in part.sections if s[0] == ":metric")
     require(len(metrics) < 2, "several metrics")
-    everything = read_task(((*domain,),), ((*problem,),))
+    merged_vocabulary = read_task((declarations,), (problem,))
     for part in parts:
-        part.require_known(everything)
-    domain += [s for kind in STRUCTURES for s in _merge_structures(parts, kind, everything)]
-    return ((*domain, *_merge_axioms(parts)),), ((*problem, *metrics),)
+        part.require_known(merged_vocabulary)
+    actions = [action for kind in ACTION_KINDS for action in _merge_actions(parts, kind, merged_vocabulary)]
+    return ((*declarations, *actions, *_merge_axioms(parts)),), ((*problem, *metrics),)
+
+
+def _merge_all_declarations(parts: "list[_Part]") -> Section:
+    """Return a domain with the types, objects, predicates and functions of all parts."""
+    objects = _merge_objects(parts)
+    types = [item for part in parts for item in _complete_typed_list(part.list_contents(":types"))]
+    signatures = [(kind, *_merge_declarations(parts, kind)) for kind in (":predicates", ":functions")]
+    return ("define", ("domain", "merged"), (":types", *types), (":constants", *objects), *signatures)
+
+
+def _merge_problems(parts: "list[_Part]") -> Section:
+    """Return a problem with the facts, goals and constraints of all parts."""
+    init = _remove_duplicates(fact for part in parts for fact in part.init)
+    conditions: list[Section] = []
+    for kind in (":goal", ":constraints"):
+        bodies = _remove_duplicates(body for part in parts for body in part.list_contents(kind))
+        conditions += [(kind, ("and", *bodies))] if bodies else []
+    return ("define", ("problem", "merged"), (":init", *init), *conditions)
 
 
 class _Part:
@@ -52,7 +61,7 @@ class _Part:
     def __init__(self, domain: Text, problem: Text, read_task: ReadTask) -> None:
         plain = to_plain_pddl(domain, problem)
         self.sections: list[Section] = list_sections(plain[0]) + list_sections(plain[1])
-        self.names = read_task(*plain)
+        self.vocabulary = read_task(*plain)
         self.private: dict[str, set[str]] = {":objects": set(), ":predicates": set(), ":functions": set()}
         for section in list_sections(domain) + list_sections(problem):
             for block in section:
@@ -61,16 +70,16 @@ class _Part:
                         self.private[section[0]] |= {item[0] for item in block[1:] if isinstance(item, tuple)}
                     else:
                         self.private[":objects"] |= {name for name, _ in read_typed_list(block[1:], OBJECT)}
-        self.agents = {s[:2]: _count_agents(s) for s in list_sections(domain) if s[0] in STRUCTURES}
+        self.agents = {s[:2]: _count_agents(s) for s in list_sections(domain) if s[0] in ACTION_KINDS}
         self.init = [fact for section in list_sections(problem) if section[0] == ":init" for fact in section[1:]]
 
-    def items(self, kind: str) -> list[Sexp]:
+    def list_contents(self, kind: str) -> list[Sexp]:
         """Return the contents of all sections of a kind."""
         return [item for section in self.sections if section[0] == kind for item in section[1:]]
 
-    def heads(self, kind: str) -> list[Sexp]:
+    def list_declarations(self, kind: str) -> list[Sexp]:
         """Return the declarations of predicates or functions."""
-        return [item for item in self.items(kind) if isinstance(item, tuple)]
+        return [item for item in self.list_contents(kind) if isinstance(item, tuple)]
 
     def list_arguments(self, name: str, count: int) -> list[set[str]]:
         """Return the objects that each argument of a predicate or function may be, by the types of the variables."""
@@ -79,49 +88,72 @@ class _Part:
         def visit(expr: Sexp, scope: Params) -> None:
             if not isinstance(expr, tuple):
                 return
-            if expr[:1] in (("forall",), ("exists",)) and len(expr) > 1:
-                scope = scope | self.names.read_parameters(expr[1])
+            if _is_quantifier(expr):
+                scope = scope | self.vocabulary.read_parameters(expr[1])
             if len(expr) == count + 1 and expr[0] == name:
                 for values, term in zip(arguments, expr[1:], strict=True):
-                    if isinstance(term, str):
-                        values |= {*self.names.find_domains({term: scope[term]})[0][1]} if term in scope else {term}
+                    values |= self._find_objects(term, scope)
             for part in expr:
                 visit(part, scope)
 
         for section in self.sections:
-            if section[0] in STRUCTURES:
+            if section[0] in ACTION_KINDS:
                 fields = dict(zip(section[2::2], section[3::2], strict=True))
-                visit(section, self.names.read_parameters(fields.get(":parameters", ())))
+                visit(section, self.vocabulary.read_parameters(fields.get(":parameters", ())))
             elif section[0] == ":derived":
-                params = self.names.read_parameters(section[1][1:])
+                params = self.vocabulary.read_parameters(section[1][1:])
                 visit(((section[1][0], *params), section[2]), params)
             elif section[0] not in (":predicates", ":functions"):
                 visit(section, {})
         return arguments
 
-    def require_known(self, everything: Vocabulary) -> None:
+    def _find_objects(self, term: Sexp, scope: Params) -> set[str]:
+        """Return the objects that a variable or object may be; none for another expression."""
+        if not isinstance(term, str):
+            return set()
+        return _find_domains(self.vocabulary, {term: scope[term]})[0] if term in scope else {term}
+
+    def require_known(self, merged_vocabulary: Vocabulary) -> None:
         """Raise if a quantifier ranges over objects that the agent does not know."""
-        kinds = (*STRUCTURES, ":derived", ":goal", ":constraints")
+        kinds = (*ACTION_KINDS, ":derived", ":goal", ":constraints")
         for section in self.sections:
             if section[0] in kinds:
                 head = [section[1][1:]] if section[0] == ":derived" else []
-                for variables in (*head, *_quantified(section)):
-                    ours, merged = (_domains(names, variables) for names in (self.names, everything))
-                    require(ours == merged, "a quantifier over unknown objects")
+                for variables in (*head, *_iterate_quantified_lists(section)):
+                    own_domains, merged_domains = (
+                        _find_domains(vocabulary, vocabulary.read_parameters(variables))
+                        for vocabulary in (self.vocabulary, merged_vocabulary)
+                    )
+                    require(own_domains == merged_domains, "a quantifier over unknown objects")
+
+    def find_known_objects(self, action: Section, variables: Params) -> list[set[str]]:
+        """Return the objects that each parameter of an action may be: own objects if it is in ``:agent``, else known.
+
+        If the agent has no private object of the type of such a parameter, it may be any known object.
+        """
+        known: list[set[str]] = [{*self.vocabulary.objects}] * len(variables)
+        domains = _find_domains(self.vocabulary, variables)
+        for place in range(self.agents[action[:2]]):
+            known[place] = domains[place] & self.private[":objects"] or known[place]
+        return known
 
 
-def _domains(names: Vocabulary, variables: Sexp) -> list[set[str]]:
-    """Return the objects that each variable of a typed list ranges over."""
-    return [set(objects) for _, objects in names.find_domains(names.read_parameters(variables))]
+def _is_quantifier(expr: Sexp) -> bool:
+    return expr[:1] in (("forall",), ("exists",)) and len(expr) > 1
 
 
-def _quantified(expr: Sexp) -> Iterator[Sexp]:
+def _find_domains(vocabulary: Vocabulary, variables: Params) -> list[set[str]]:
+    """Return the objects that each variable ranges over."""
+    return [set(objects) for _, objects in vocabulary.find_domains(variables)]
+
+
+def _iterate_quantified_lists(expr: Sexp) -> Iterator[Sexp]:
     """Yield the typed lists of quantifiers."""
     if isinstance(expr, tuple):
-        if expr[:1] in (("forall",), ("exists",)) and len(expr) > 1:
+        if _is_quantifier(expr):
             yield expr[1]
         for part in expr:
-            yield from _quantified(part)
+            yield from _iterate_quantified_lists(part)
 
 
 def _count_agents(section: Section) -> int:
@@ -138,12 +170,12 @@ def _count_agents(section: Section) -> int:
     return count
 
 
-def _end_list(items: list[Sexp]) -> list[Sexp]:
+def _complete_typed_list(items: list[Sexp]) -> list[Sexp]:
     """Give untyped names at the end of a typed list the type ``object``."""
     return [*items, "-", "object"] if items and "-" not in items[-2:] else items
 
 
-def _distinct(items: Iterable[Sexp]) -> list[Sexp]:
+def _remove_duplicates(items: Iterable[Sexp]) -> list[Sexp]:
     return list(dict.fromkeys(items))
 
 
@@ -152,7 +184,7 @@ def _merge_objects(parts: list[_Part]) -> list[Sexp]:
     merged: dict[str, set[str]] = {}
     private = set[str]()
     for part in parts:
-        for name, types in part.names.objects.items():
+        for name, types in part.vocabulary.objects.items():
             require(
                 name not in private and not (name in merged and name in part.private[":objects"]), "a private object"
             )
@@ -165,7 +197,7 @@ def _merge_declarations(parts: list[_Part], kind: str) -> list[Sexp]:
     """Return the predicates or functions. Raises if parts differ, or two agents could have the same private fact."""
     declared: dict[str, list[tuple[_Part, list[set[str]]]]] = {}
     for part in parts:
-        for name, *params in part.heads(kind):
+        for name, *params in part.list_declarations(kind):
             types = [{*alternatives} for _, alternatives in read_typed_list(tuple(params), VARIABLE)]
             declared.setdefault(name, []).append((part, types))
     merged = []
@@ -175,8 +207,9 @@ def _merge_declarations(parts: list[_Part], kind: str) -> list[Sexp]:
         require(all(private) or not any(private), "private in one part alone")
         require(all(len(types) == len(first) if any(private) else types == first for _, types in owners), "other types")
         arguments = [part.list_arguments(name, len(types)) for part, types in owners if any(private)]
-        for ours, theirs in combinations(arguments, 2):
-            require(not all(a & b for a, b in zip(ours, theirs, strict=True)), "private facts of two agents")
+        for first_arguments, second_arguments in combinations(arguments, 2):
+            overlap = all(a & b for a, b in zip(first_arguments, second_arguments, strict=True))
+            require(not overlap, "private facts of two agents")
         unions = [set[str]().union(*alternatives) for alternatives in zip(*(types for _, types in owners), strict=True)]
         params = [item for i, types in enumerate(unions) for item in (f"?{i}", "-", ("either", *sorted(types)))]
         merged.append((name, *params))
@@ -196,7 +229,7 @@ def _merge_axioms(parts: list[_Part]) -> list[Section]:
     return [section for sections in merged.values() for section in sections]
 
 
-def _merge_structures(parts: list[_Part], kind: str, everything: Vocabulary) -> Iterator[Section]:
+def _merge_actions(parts: list[_Part], kind: str, merged_vocabulary: Vocabulary) -> Iterator[Section]:
     """Yield the actions (processes, events), each with the condition that some agent knows all its objects."""
     owners: dict[str, list[tuple[_Part, Section]]] = {}
     for part in parts:
@@ -207,16 +240,12 @@ def _merge_structures(parts: list[_Part], kind: str, everything: Vocabulary) -> 
         section = owned[0][1]
         require(all(copy == section for _, copy in owned), "another action of this name")
         fields = dict(zip(section[2::2], section[3::2], strict=True))
-        variables = everything.read_parameters(fields.get(":parameters", ()))
-        choices = []
+        variables = merged_vocabulary.read_parameters(fields.get(":parameters", ()))
+        alternatives = []
         for part, _ in owned:
-            values = [{*part.names.objects}] * len(variables)
-            domains = [part.names.find_domains({v: types})[0][1] for v, types in variables.items()]
-            for place in range(part.agents[kind, name]):
-                values[place] = {*domains[place]} & part.private[":objects"] or values[place]
-            tests = zip(variables, values, strict=True)
-            choices.append(("and", *(("or", *(("=", v, o) for o in sorted(objects))) for v, objects in tests)))
-        condition: Sexp = ("or", *choices)
+            known = zip(variables, part.find_known_objects(section, variables), strict=True)
+            alternatives.append(("and", *(("or", *(("=", v, o) for o in sorted(objects))) for v, objects in known)))
+        condition: Sexp = ("or", *alternatives)
         key = ":condition" if kind == ":durative-action" else ":precondition"
         if kind == ":durative-action":
             condition = ("at", "start", condition)

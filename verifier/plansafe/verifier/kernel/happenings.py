@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from .effects import EffectContext, Footprint, Undefined, combine_assignments, interfere, iterate_effect_changes
-from .evaluation import evaluate, holds
+from .evaluation import holds
 from .formulas import (
     DURATION_TOLERANCE,
     EMPTY_AND,
@@ -69,8 +69,19 @@ def schedule_events(steps: list[Step], task: Task) -> list[tuple[Fraction, list[
     return [(time, happening) for (time, _), happening in sorted(events.items(), key=lambda item: item[0])]
 
 
-def bind_preferences(formula: Node, binding: Binding) -> Iterator[tuple[Preference, Binding]]:
-    """Yield the preferences of a condition or constraint, each with the objects of the quantifiers around it."""
+class BoundPreference(NamedTuple):
+    """A preference with the objects of the quantifiers around it."""
+
+    preference: Preference
+    binding: Binding
+
+    def is_unmet(self, view: View) -> bool:
+        """Whether it does not hold at letter 0."""
+        return not holds(self.preference.part, self.binding, view)
+
+
+def bind_preferences(formula: Node, binding: Binding) -> Iterator[BoundPreference]:
+    """Yield the preferences of a condition or constraint."""
     match formula:
         case Connective("and", members):
             for part in members:
@@ -79,17 +90,12 @@ def bind_preferences(formula: Node, binding: Binding) -> Iterator[tuple[Preferen
             for object_ in objects:
                 yield from bind_preferences(part, {**binding, variable: object_})
         case Preference():
-            yield formula, binding
-
-
-def is_unmet(preference: tuple[Preference, Binding], view: View) -> bool:
-    """Whether a preference does not hold at letter 0."""
-    return bool(evaluate(preference[0].part, preference[1], view)[0][1] < 2)
+            yield BoundPreference(formula, binding)
 
 
 def find_unmet_preferences(formula: Node, binding: Binding, view: View) -> list[str]:
     """Return the names of the preferences of a condition or constraint that do not hold at letter 0."""
-    return [bound[0].name for bound in bind_preferences(formula, binding) if is_unmet(bound, view)]
+    return [bound.preference.name for bound in bind_preferences(formula, binding) if bound.is_unmet(view)]
 
 
 def bind_durative_step(step: Step) -> Binding:
@@ -114,7 +120,7 @@ class Execution:
         self.dropped_steps = set[int]()  # steps that failed at their start: they have no end
         self.unmet = list[str]()
         self.running_steps = dict[int, tuple[Step, int]]()  # with the first letter within the step
-        self.over_all_preferences = dict[int, list[tuple[Preference, Binding]]]()  # of running steps, not yet violated
+        self.over_all_preferences = dict[int, list[BoundPreference]]()  # of running steps, not yet violated
         self.start_letters = dict[int, int]()  # the letter before the start of each durative step
         self.recent_attempts = list[tuple[Fraction, Attempt]]()
         self._reads = dict[tuple[str, Fact], frozenset[Fact]]()
@@ -148,16 +154,15 @@ class Execution:
         attempts = [
             self._attempt(kind, step) for kind, step in events if step.action and step.number not in self.dropped_steps
         ]
-        mutex = self._find_interfering(time, attempts)
-        failing_steps = mutex | {attempt.step.number for attempt in attempts if not attempt.allowed}
+        interfering = self._find_interfering_steps(time, attempts)
+        failing_steps = interfering | {attempt.step.number for attempt in attempts if not attempt.allowed}
         self.failed_steps |= failing_steps
         if halt and (failing_steps or any(step.action is None for _, step in events)):
             return False
-        executed, numbers = self._select_executed(attempts, failing_steps, mutex)
+        executed, numbers = self._select_executed(attempts, failing_steps, interfering)
         change = self._change_state(_compute_changes(executed), numbers)
-        self.dropped_steps |= {s.number for _, s in events} & failing_steps - {
-            attempt.step.number for attempt in executed
-        }
+        left_out = failing_steps - {attempt.step.number for attempt in executed}
+        self.dropped_steps |= left_out & {step.number for _, step in events}
         self._update_running(executed)
         broken = self._find_broken_over_all(executed, change)
         self.failed_steps |= broken
@@ -204,33 +209,30 @@ class Execution:
             self._reads[key] = frozenset(reads)
         return self._reads[key]
 
-    def _find_interfering(self, time: Fraction, attempts: list[Attempt]) -> set[int]:
+    def _find_interfering_steps(self, time: Fraction, attempts: list[Attempt]) -> set[int]:
         """Return the numbers of the steps that fail because they interfere with another attempt.
 
         Of two interfering attempts, the step with the larger number or the later happening fails, never a timed
-        literal.
+        literal, whose number is 0.
         """
-        if self.separation is not None:
-            self.recent_attempts = [
-                (at, attempt) for at, attempt in self.recent_attempts if time - at < self.separation
-            ]
-        else:
-            self.recent_attempts = []
+        separation = Fraction(0) if self.separation is None else self.separation
+        self.recent_attempts = [(at, attempt) for at, attempt in self.recent_attempts if time - at < separation]
         force = self.reading == "force"
-        able = [attempt for attempt in attempts if attempt.footprint is not None and (attempt.allowed or force)]
-        mutex = {
+        possible = [attempt for attempt in attempts if attempt.footprint is not None and (attempt.allowed or force)]
+        failing = {
             max(first.step.number, second.step.number)
-            for first, second in _find_interfering_pairs(able, able)
+            for first, second in _find_interfering_pairs(possible, possible)
             if first is not second
         }
         recent = [attempt for _, attempt in self.recent_attempts]
-        mutex |= {first.step.number or second.step.number for first, second in _find_interfering_pairs(able, recent)}
-        return mutex - {0}
+        for attempt, earlier in _find_interfering_pairs(possible, recent):
+            failing.add(attempt.step.number or earlier.step.number)
+        return failing - {0}
 
     # The effects of a happening are united
 
     def _select_executed(
-        self, attempts: list[Attempt], failing_steps: set[int], mutex: set[int]
+        self, attempts: list[Attempt], failing_steps: set[int], interfering: set[int]
     ) -> tuple[list[Attempt], dict[Fact, Fraction]]:
         """Return the executed attempts, and the numbers after them; *force* omits steps whose effects clash."""
         force = self.reading == "force"
@@ -242,7 +244,7 @@ class Execution:
         try:
             return executed, combine_assignments(_compute_changes(executed), self.state.numbers)
         except Undefined:
-            executed = [attempt for attempt in executed if attempt.step.number not in mutex]
+            executed = [attempt for attempt in executed if attempt.step.number not in interfering]
             return executed, combine_assignments(_compute_changes(executed), self.state.numbers)
 
     def _change_state(self, changes: Iterable[Change], numbers: dict[Fact, Fraction]) -> StateChange:
@@ -335,9 +337,13 @@ class Execution:
 
     def _check_over_all_preferences(self, numbers: Iterable[int]) -> None:
         for number in numbers:
-            checked = [(bound, is_unmet(bound, self.state)) for bound in self.over_all_preferences[number]]
-            self.unmet += [bound[0].name for bound, unmet in checked if unmet]
-            self.over_all_preferences[number] = [bound for bound, unmet in checked if not unmet]
+            met = list[BoundPreference]()
+            for bound in self.over_all_preferences[number]:
+                if bound.is_unmet(self.state):
+                    self.unmet.append(bound.preference.name)
+                else:
+                    met.append(bound)
+            self.over_all_preferences[number] = met
 
 
 def _compute_changes(attempts: Iterable[Attempt]) -> Iterator[Change]:

@@ -171,18 +171,18 @@ class Kernel:
         executable = not halt.failed and not ill_formed
         safe, blame_known = self._decide_safety(findings, undecided, bool(ill_formed))
         return KernelVerdict(
-            self._find_headline(executable and goal, safe, instances),
-            executable,
-            goal,
-            safe,
-            ill_formed,
-            {reading: run.failed for reading, run in runs.items()},
-            findings,
-            undecided,
-            instances,
-            self._count_unmet_preferences(halt),
-            work.done,
-            blame_known,
+            headline=self._find_headline(executable and goal, safe, instances),
+            executable=executable,
+            goal=goal,
+            safe=safe,
+            ill_formed=ill_formed,
+            failed_steps={reading: run.failed for reading, run in runs.items()},
+            findings=findings,
+            undecided=undecided,
+            instances=instances,
+            preferences=self._count_unmet_preferences(halt),
+            work=work.done,
+            blame_known=blame_known,
         )
 
     def find_headlines(

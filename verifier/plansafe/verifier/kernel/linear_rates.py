@@ -49,11 +49,11 @@ def _combine_linear(operator: str, left: Linear, right: Linear) -> Linear:
 
 
 def _as_course(quotient: Quotient) -> Course:
-    if not quotient.under:
+    if not quotient.denominator:
         raise KernelLimit("an undefined rate")
-    if not is_constant(quotient.under):
+    if not is_constant(quotient.denominator):
         raise KernelLimit("a rate that is divided by a changing number")
-    return scale(quotient.over, 1 / quotient.under[Fraction(0)][0])
+    return scale(quotient.numerator, 1 / quotient.denominator[Fraction(0)][0])
 
 
 def solve_rates(

@@ -63,41 +63,49 @@ class OpenRange:
 class RangeFunction(Irrational):
     """A quotient of polynomials in the open number of a range, in lowest terms."""
 
-    def __init__(self, range_: OpenRange, over: Polynomial, under: Polynomial) -> None:
-        require(max(len(over), len(under)) <= MAX_DEGREE, "an open number with a high power", KernelLimit)
-        self.range, self.over, self.under = range_, over, under
+    def __init__(self, range_: OpenRange, numerator: Polynomial, denominator: Polynomial) -> None:
+        require(max(len(numerator), len(denominator)) <= MAX_DEGREE, "an open number with a high power", KernelLimit)
+        self.range, self.numerator, self.denominator = range_, numerator, denominator
 
     def __hash__(self) -> int:  # type: ignore[override] # equal numbers have equal forms
         return 0  # times are keys; another number is equal nowhere in the range
 
-    def _operand(self, other: Any) -> tuple[Polynomial, Polynomial]:
+    def _split_operand(self, other: Any) -> tuple[Polynomial, Polynomial]:
+        """Return numerator and denominator of an operand. Raises ``KernelLimit`` for an irrational number."""
         if isinstance(other, RangeFunction):
-            return other.over, other.under
+            return other.numerator, other.denominator
         require(isinstance(other, Fraction | int), "an irrational number and an open one", KernelLimit)
         return ((Fraction(other),) if other else ()), CONSTANT_ONE
 
-    def _make(self, over: Polynomial, under: Polynomial) -> Real:
-        if not over:
+    def _make(self, numerator: Polynomial, denominator: Polynomial) -> Real:
+        if not numerator:
             return Fraction(0)
-        divisor = scale(greatest_common_divisor(over, under), under[-1])
-        over, under = divide(over, divisor)[0], divide(under, divisor)[0]
-        return over[0] / under[0] if len(over) == len(under) == 1 else RangeFunction(self.range, over, under)
+        divisor = scale(greatest_common_divisor(numerator, denominator), denominator[-1])
+        numerator, denominator = divide(numerator, divisor)[0], divide(denominator, divisor)[0]
+        return (
+            numerator[0] / denominator[0]
+            if len(numerator) == len(denominator) == 1
+            else RangeFunction(self.range, numerator, denominator)
+        )
 
     def __add__(self, other: Any) -> Real:
-        over, under = self._operand(other)
-        return self._make(add(multiply(self.over, under), multiply(over, self.under)), multiply(self.under, under))
+        numerator, denominator = self._split_operand(other)
+        return self._make(
+            add(multiply(self.numerator, denominator), multiply(numerator, self.denominator)),
+            multiply(self.denominator, denominator),
+        )
 
     def __mul__(self, other: Any) -> Real:
-        over, under = self._operand(other)
-        return self._make(multiply(self.over, over), multiply(self.under, under))
+        numerator, denominator = self._split_operand(other)
+        return self._make(multiply(self.numerator, numerator), multiply(self.denominator, denominator))
 
     def invert(self) -> Real:
         """Return 1 divided by the number, which is not 0."""
-        return self._make(self.under, self.over)
+        return self._make(self.denominator, self.numerator)
 
     def find_sign(self) -> int:
         """Return the sign for all values of the range. Raises ``SeveralResults`` if it has several."""
-        return self.range.find_sign(self.over) * self.range.find_sign(self.under)
+        return self.range.find_sign(self.numerator) * self.range.find_sign(self.denominator)
 
     def enclosure(self) -> Interval:
         """Refuse: an interval would have to contain the number for all values."""

@@ -12,6 +12,7 @@ Sections = dict[str, list[tuple[Sexp, ...]]]
 """The bodies of the sections of a definition, by the section's name."""
 
 MAX_BITS = 65_536
+"""Maximum size of the numerator and of the denominator of a number, and maximum number of digits in a text."""
 MAX_DEPTH = 150  # deeper nesting is not audited: the functions that read the tuples recurse
 DIGITS_AT_ONCE = 4000  # Python refuses to convert many more
 

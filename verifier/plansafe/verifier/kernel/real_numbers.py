@@ -29,8 +29,9 @@ from .polynomials import (
 from .reader import KernelLimit, require
 
 SIMPLE_DENOMINATOR = 10**6
+"""Maximum denominator at which a root of a polynomial with irrational coefficients is recognized as a fraction."""
 MAX_DEGREE = 64
-"""Of all generators together: the product of the degrees of the polynomials of a number's generators."""
+"""Maximum degree of a number: the product of the degrees of the polynomials of all its generators."""
 _order = count(1)
 Interval = tuple[Fraction, Fraction]
 
@@ -198,7 +199,7 @@ class Algebraic(Irrational):
         self.generator = generator
         self.coefficients = coefficients
 
-    def _operand(self, other: Any) -> tuple[Generator, Polynomial, Polynomial]:
+    def _express_in_later_generator(self, other: Any) -> tuple[Generator, Polynomial, Polynomial]:
         """Return the later generator of two numbers, and both as polynomials in it."""
         if not isinstance(other, Algebraic) or other.generator.order < self.generator.order:
             return self.generator, self.coefficients, (other,)
@@ -209,13 +210,13 @@ class Algebraic(Irrational):
     def __add__(self, other: Any) -> Real:
         if not isinstance(other, Algebraic | Fraction | int):
             return NotImplemented
-        generator, p, q = self._operand(other)
+        generator, p, q = self._express_in_later_generator(other)
         return _make(generator, add(p, q))
 
     def __mul__(self, other: Any) -> Real:
         if not isinstance(other, Algebraic | Fraction | int):
             return NotImplemented
-        generator, p, q = self._operand(other)
+        generator, p, q = self._express_in_later_generator(other)
         return _make(generator, multiply(p, q))
 
     def invert(self) -> Real:

@@ -214,10 +214,10 @@ class _FindingBuilder(NamedTuple):
     def make_trace_finding(self) -> Finding:
         """Return the finding of a formula about the whole trace that is false at letter 0."""
         formula, last = self.formula, self.trace.last
-        not_past = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS, "step"}
+        nonpast_operators = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS, "step"}
         if not isinstance(formula, Temporal) or formula.operator not in PDDL3_OPERATORS:
             # Letter 0 decides a formula without future operators and `step`, which reads the step after a letter.
-            is_past = not collect_operators(formula) & not_past
+            is_past = not collect_operators(formula) & nonpast_operators
             return self.make_finding(0 if is_past else last + 1, last, is_past or None, is_past)
         signals = [evaluate(part, self.binding, self.trace) for part in formula.members]
         operand_operators = set[str]().union(*map(collect_operators, formula.members))

@@ -7,9 +7,17 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from .trace import CONSTANT_SIGNALS, Signal, Start, find_value, iterate_constant_stretches, merge_signals, normalize
+from .trace import (
+    CONSTANT_SIGNALS,
+    LetterStart,
+    Signal,
+    find_value,
+    iterate_constant_stretches,
+    merge_signals,
+    normalize,
+)
 
-Times = Sequence[Start]
+Times = Sequence[LetterStart]
 
 
 def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Signal], times: Times) -> Signal:

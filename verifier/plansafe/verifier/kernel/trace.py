@@ -20,7 +20,7 @@ Signal = Sequence[tuple[int, Any]]
 Change = tuple[str, Fact, Any]
 """A change by an effect: "add", "delete" or an assignment; the fact or fluent; the number."""
 
-Start = tuple[Any, int]
+LetterStart = tuple[Any, int]
 """The earliest time of a letter, and 1 if the letter is about moments after this time only."""
 
 CONSTANT_SIGNALS: tuple[Signal, ...] = (((0, 0),), ((0, 1),), ((0, 2),))
@@ -156,7 +156,7 @@ class Trace:
         self.work.spend(len(state.numbers))
         self.literal = state.literal
         self.times = [Fraction(0)]
-        self.starts: list[Start] = [(Fraction(0), 0)]
+        self.starts: list[LetterStart] = [(Fraction(0), 0)]
         self.steps = [0]
         self.step_intervals: dict[Fact, list[StepInterval]] = {}  # (one of STEP_PREDICATES, name, object ..)
         self.possible_facts = FactIndex()

@@ -22,10 +22,15 @@ Real = Any
 """A ``Fraction``, an ``Algebraic`` of ``real_numbers.py``, or a ``Transcendental``."""
 BITS = 32
 MAX_BITS = 1024
+"""Maximum precision at which a number is compared with 0."""
 MAX_LEVEL = 7
+"""Maximum level of refinement: one step then uses a grid of at most ``2 ** 2 ** MAX_LEVEL`` cells."""
 MAX_EXPONENT = 20_000
+"""Maximum exponent of an exponential that is enclosed."""
 MAX_TERMS = 500
+"""Maximum number of terms of a number."""
 MAX_DIVISIONS = 50
+"""Maximum number of multiples of relations that are subtracted to show that a number is 0."""
 TRIAL_DIVISORS = 1000
 _order = count()
 

@@ -221,7 +221,7 @@ class Choice(NamedTuple):
 
     number: int
     alternative: int
-    alternatives: int
+    alternative_count: int
     variables: tuple[Variable, ...]
 
 
@@ -291,19 +291,19 @@ class DurationConstraint(NamedTuple):
 class Action(NamedTuple):
     """An action; ``end`` is ``None`` for an instantaneous one.
 
-    ``choices``: the number of alternatives of each ``oneof`` in its effect, also if none of them changes anything.
+    ``alternative_counts``: of each ``oneof`` in its effect, also if none of its alternatives changes anything.
     ``rates``: the changes while a durative action is under way.
     """
 
     name: str
     parameters: tuple[Variable, ...]
     start: Snap
-    end: Snap | None
-    over_all: tuple[Formula, ...]
-    durations: tuple[DurationConstraint, ...]
-    preferences: tuple[Preference, ...]
-    node: object
-    choices: tuple[int, ...] = ()
+    end: Snap | None = None
+    over_all: tuple[Formula, ...] = ()
+    durations: tuple[DurationConstraint, ...] = ()
+    preferences: tuple[Preference, ...] = ()
+    node: object = None
+    alternative_counts: tuple[int, ...] = ()
     rates: tuple[RateEffect, ...] = ()
 
 
@@ -344,7 +344,7 @@ class InitialLiteral(NamedTuple):
 
 
 class InitialChoice(NamedTuple):
-    """``(or ..)`` or ``(oneof ..)`` in ``:init``: at least one, exactly one, of the alternatives is true.
+    """``(or ..)`` or ``(oneof ..)`` in ``:init``: at least one alternative is true, or ``exactly_one``.
 
     An alternative is a conjunction. ``node`` is the statement, for diagnostics.
     """

@@ -191,7 +191,7 @@ class Printer:
 
     def _print_choice(self, choice: Choice) -> str:
         bindings = "".join([f" for-each {v.name}" for v in choice.variables])
-        return f"(oneof-{choice.number + 1} {choice.alternative + 1}/{choice.alternatives}{bindings})"
+        return f"(oneof-{choice.number + 1} {choice.alternative + 1}/{choice.alternative_count}{bindings})"
 
     def print_preference(self, preference: Preference) -> str:
         """A soft condition."""

@@ -215,7 +215,7 @@ def _find_written_symbols(action: Action) -> set[int]:
 
 
 def _make_bookkeeping_action(name: str, condition: tuple[Formula, ...], effects: list[Effect]) -> Action:
-    return Action(name, (), Snap(condition, tuple(effects)), None, (), (), (), None)
+    return Action(name, (), Snap(condition, tuple(effects)))
 
 
 def _find_free_name(name: str, names: set[str]) -> str:

@@ -35,6 +35,7 @@ from plansafe.verifier.planning.relaxed_conditions import (
 from plansafe.verifier.rules.model import find_action_atom
 
 MAX_OPERATORS = 60_000
+"""Maximum number of operators of a grounded relaxation."""
 MAX_INSTANCES = 256
 """Instances of a rule that are considered for a step or a fact."""
 

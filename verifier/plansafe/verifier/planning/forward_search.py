@@ -25,6 +25,7 @@ from plansafe.verifier.reporting.report import Headline, Worlds
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 MAX_NODES = 1_000_000
+"""Default of the maximum number of nodes of a search."""
 
 
 class ForwardSearch:

@@ -125,12 +125,12 @@ def _compile_step_rule(
             conditions.append(Equal(variable(parameter.slot), terms.get(slot, argument)))
     quantified = step.variables if isinstance(step, Quantified) else ()
     free_variables = [v for v in (*parameters, *quantified) if v.slot not in terms]
-    matches_step = substitute(And(tuple(conditions)), terms)
+    matching_condition = substitute(And(tuple(conditions)), terms)
     if after:
         variables = [reading.variables[slot] for slot in sorted(free_slots(body))]
         due_atom = Atom(draft.add_predicate("due", variables), tuple([variable(v.slot) for v in variables]))
         draft.effects[action.name] += draft.make_effects(
-            free_variables, matches_step, (substitute_in_atom(due_atom, terms),), ()
+            free_variables, matching_condition, (substitute_in_atom(due_atom, terms),), ()
         )
         draft.observed_actions.add(action.name)
         violated = And((due_atom, Not(compile_value_at_letter(draft, body, reading))))
@@ -138,7 +138,7 @@ def _compile_step_rule(
         draft.observed.append(Effect(tuple(variables), due_atom, (), (due_atom,), ()))
         return
     required = substitute(compile_value_after_letter(draft, body, reading), terms)
-    precondition = fold_constants(draft.source, Or((Not(matches_step), required)))
+    precondition = fold_constants(draft.source, Or((Not(matching_condition), required)))
     open_slots = free_slots(precondition)
     if not any([v.slot in open_slots for v in free_variables]) and is_simple_precondition(precondition):
         draft.conditions[action.name].append(precondition)

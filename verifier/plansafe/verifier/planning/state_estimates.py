@@ -20,6 +20,7 @@ from plansafe.verifier.planning.relaxation_estimates import estimate_by_landmark
 from plansafe.verifier.planning.relaxed_conditions import Conjunction
 
 MAX_CACHED_STATES = 5_000
+"""Maximum number of states whose estimates are kept."""
 
 
 class StateEstimate(NamedTuple):

@@ -132,11 +132,11 @@ def _use_plan_folder(command: Callable[[str, str, str], list[str]]) -> Callable[
     In the working folder, two simultaneous runs would read each other's file.
     """
 
-    def command_with_folder(domain: str, problem: str, plan: str) -> list[str]:
+    def make_command_with_folder(domain: str, problem: str, plan: str) -> list[str]:
         python, driver, *options = command(domain, problem, plan)
         return [python, driver, "--sas-file", str(Path(plan).with_name("output.sas")), *options]
 
-    return command_with_folder
+    return make_command_with_folder
 
 
 @contextmanager

@@ -9,8 +9,9 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.repair.attempt import ProgressCallback, RepairAttempt
+from plansafe.verifier.repair.attempt import RepairAttempt
 from plansafe.verifier.repair.effect_index import EffectIndex
+from plansafe.verifier.repair.limited_searches import ProgressCallback
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.repair.plan_purpose import PlanPurpose, find_plan_purpose
 from plansafe.verifier.repair.verification import SAFE_HEADLINES

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from functools import cached_property
-from heapq import heappop, heappush
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,12 +13,12 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.repair.alignments import Alignment, enumerate_alignments
+from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.edit_reasons import EditDescriber
 from plansafe.verifier.repair.effect_index import EffectIndex
+from plansafe.verifier.repair.limited_searches import LimitedSearches, ProgressCallback, RepairCandidates
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.repair.ranking import RepairRanking
-from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.replacements import enumerate_replacements
 from plansafe.verifier.repair.search import RepairSearch
 from plansafe.verifier.repair.verification import RepairVerifier
@@ -37,8 +35,7 @@ _PLANNER_SHARE = 0.25
 _LAST_PLANNER_SHARE = 0.5
 """The share of the remaining time for each of two queries to planners, after a search without a limit."""
 
-ProgressCallback = Callable[[Number, int], None]
-"""Called during a search with the lower bound of the cost, and the number of expanded nodes."""
+_NOT_ALL_SEARCHED = "replacements of objects were not all searched"
 
 
 class _Fallback(NamedTuple):
@@ -56,15 +53,8 @@ class _FallbackAnswer(NamedTuple):
     proof: str = ""
 
 
-class _RepairCandidates(NamedTuple):
-    """Minimal repairs of one cost, and whether these are all minimal repairs of this cost."""
-
-    alignments: list[Alignment]
-    are_all: bool
-
-
 class _ReplacementRepairs(NamedTuple):
-    """Repairs with a replacement, all of one cost; whether they are all of this cost; and a lower bound."""
+    """Repairs with a replacement, all of one cost; whether they are all of this cost; and a lower bound of the cost."""
 
     alignments: list[Alignment]
     cost: Number
@@ -97,9 +87,9 @@ class RepairAttempt:
         self.options = options
         self.deadline = None if options.time_limit_s is None else monotonic() + options.time_limit_s
         self.verifier = RepairVerifier(checker, plan, options, self.deadline)
-        self._report_progress = report_progress
-        self._searches: list[RepairSearch] = []
-        self._effect_index = EffectIndex(self.engine) if effect_index is None else effect_index
+        if effect_index is None:
+            effect_index = EffectIndex(self.engine)
+        self._searches = LimitedSearches(checker, options, self.verifier, self.deadline, effect_index, report_progress)
         purpose_steps = purpose or frozenset()
         self._replacements = list(
             enumerate_replacements(
@@ -130,7 +120,7 @@ class RepairAttempt:
         gc.set_threshold(max(thresholds[0], 500_000), *thresholds[1:])  # many small objects, few of them garbage
         try:
             self._find_safe_replacements()
-            result = self._run()
+            result = self._search_edits()
             if self._replacements:
                 result = self._add_replacements(result)
         finally:
@@ -145,15 +135,16 @@ class RepairAttempt:
             )
         return result
 
-    def _run(self) -> RepairResult:
-        search = self._create_search()
+    def _search_edits(self) -> RepairResult:
+        """Search for repairs without replacements; if the search reaches a limit, also with other methods."""
+        search = self._searches.create(self.steps)
         reached_limit = ""
         fallback: _Fallback | None = None
         try:
-            self._set_limits(search, _FIRST_SEARCH_SHARE)
-            candidates = self._search_rising_costs(search, self._max_cost)
+            self._searches.set_limits(search, _FIRST_SEARCH_SHARE)
+            candidates = self._searches.search_rising_costs(search, self._max_cost)
         except LimitReached as limit:
-            candidates = self._list_candidates_so_far(search)
+            candidates = self._searches.list_candidates_so_far(search)
             if not candidates.alignments and self._safe_replacements:
                 reached_limit = limit.kind.value
             elif not candidates.alignments:
@@ -162,16 +153,16 @@ class RepairAttempt:
                 if proof:
                     return self._make_impossible_result(search, proof)
                 try:
-                    self._set_limits(search, 1.0)
+                    self._searches.set_limits(search, 1.0)
                     max_cost = self._max_cost if fallback is None else fallback.cost
-                    candidates = self._search_rising_costs(search, max_cost)
+                    candidates = self._searches.search_rising_costs(search, max_cost)
                 except LimitReached as later_limit:
                     reached_limit = later_limit.kind.value
-                    candidates = self._list_candidates_so_far(search)
+                    candidates = self._searches.list_candidates_so_far(search)
         self.reached_limit = bool(reached_limit)
         alignments = candidates.alignments
         if fallback is not None and not (alignments and self._compute_cost(alignments[0]) <= fallback.cost):
-            fallback_candidates = _RepairCandidates([fallback.alignment], are_all=False)
+            fallback_candidates = RepairCandidates([fallback.alignment], are_all=False)
             return self._make_found_result(search, fallback_candidates, reached_limit, fallback.source)
         if not alignments and self._safe_replacements:
             return RepairResult(
@@ -188,7 +179,7 @@ class RepairAttempt:
         return self.options.weights.compute_cost(alignment.kinds)
 
     def _make_found_result(
-        self, search: RepairSearch, candidates: _RepairCandidates, reached_limit: str, source: str = ""
+        self, search: RepairSearch, candidates: RepairCandidates, reached_limit: str, source: str = ""
     ) -> RepairResult:
         """Make the result if there are repairs of one cost.
 
@@ -235,37 +226,43 @@ class RepairAttempt:
 
     def _add_replacements(self, result: RepairResult) -> RepairResult:
         """Add the repairs with a replacement, if they cost no more than the repairs of a result."""
-        weights = self.options.weights
+        if result.status is RepairStatus.PROVED_NONE and not self.options.protected and not self._safe_replacements:
+            return result
         cost = result.repairs[0].cost if result.repairs else None
-        are_all = not self._untried_replacements
-        replacement_repairs = _ReplacementRepairs(self._safe_replacements, weights.replace, are_all, weights.replace)
-        if not replacement_repairs.alignments and (cost is None or cost >= weights.replace + self.min_edit_cost):
-            if result.status is RepairStatus.PROVED_NONE and not self.options.protected:
-                return result
-            replacement_repairs = self._search_replacements(None if cost is None else cost - weights.replace)
-        elif not replacement_repairs.alignments and are_all:
-            replacement_repairs = replacement_repairs._replace(bound=weights.replace + self.min_edit_cost)
-        if cost is not None and (not replacement_repairs.alignments or replacement_repairs.cost > cost):
+        replacement_repairs = self._find_replacement_repairs(cost)
+        if not replacement_repairs.alignments or (cost is not None and replacement_repairs.cost > cost):
             return self._apply_bound(result, min(result.bound, replacement_repairs.bound))
-        if not replacement_repairs.alignments:
-            if result.status is RepairStatus.PROVED_NONE:
-                detail = "edits alone cannot repair the plan, and replacements of objects were not all searched"
-                result = result._replace(status=RepairStatus.NOT_FOUND, complete=False, detail=detail)
-            return result._replace(bound=min(result.bound, replacement_repairs.bound))
-        base_alignments = self.ranked_alignments if cost == replacement_repairs.cost else []
+        return self._merge_replacement_repairs(result, replacement_repairs)
+
+    def _find_replacement_repairs(self, cost: Number | None) -> _ReplacementRepairs:
+        """Find the repairs with a replacement. ``cost``: the cost of the repairs without one, if there are any."""
+        replace, are_all = self.options.weights.replace, not self._untried_replacements
+        if self._safe_replacements:
+            return _ReplacementRepairs(self._safe_replacements, replace, are_all, replace)
+        if cost is None or cost >= replace + self.min_edit_cost:
+            return self._search_replacements(None if cost is None else cost - replace)
+        return _ReplacementRepairs([], replace, are_all, replace + self.min_edit_cost if are_all else replace)
+
+    def _merge_replacement_repairs(
+        self, result: RepairResult, replacement_repairs: _ReplacementRepairs
+    ) -> RepairResult:
+        """A result with these repairs, and with the repairs of another result if they cost the same."""
+        cost, bound = replacement_repairs.cost, replacement_repairs.bound
+        has_same_cost = bool(result.repairs) and result.repairs[0].cost == cost
+        base_alignments = self.ranked_alignments if has_same_cost else []
         self.ranked_alignments = self._ranking.sort([*base_alignments, *replacement_repairs.alignments])
-        replayed = self.verifier.replay_repairs(self.ranked_alignments, replacement_repairs.cost, self.describer)
-        bound = min(
-            replacement_repairs.cost,
-            replacement_repairs.bound
-            if result.status is RepairStatus.PROVED_NONE
-            else min(result.bound, replacement_repairs.bound),
-        )
-        optimal = bound == replacement_repairs.cost
-        detail = "" if optimal else result.detail or "replacements of objects were not all searched"
+        replayed = self.verifier.replay_repairs(self.ranked_alignments, cost, self.describer)
+        bound = min(cost, bound) if result.status is RepairStatus.PROVED_NONE else min(cost, bound, result.bound)
+        optimal = bound == cost
         are_all = replacement_repairs.are_all and replayed.are_all_listed and (result.complete or not base_alignments)
         return RepairResult(
-            RepairStatus.FOUND, replayed.repairs, bound, optimal, optimal and are_all, detail, result.expanded
+            RepairStatus.FOUND,
+            replayed.repairs,
+            bound,
+            optimal=optimal,
+            complete=optimal and are_all,
+            detail="" if optimal else result.detail or _NOT_ALL_SEARCHED,
+            expanded=result.expanded,
         )
 
     @property
@@ -274,33 +271,42 @@ class RepairAttempt:
         return min(self.options.weights.of_steps)
 
     def _apply_bound(self, result: RepairResult, bound: Number) -> RepairResult:
-        """A result whose repairs are the least known, if replacements may cost less than they do."""
-        if not result.repairs or bound >= result.repairs[0].cost:
+        """A result without repairs with a replacement, which cost at least ``bound``."""
+        if not result.repairs:
+            if result.status is RepairStatus.PROVED_NONE:
+                detail = f"edits alone cannot repair the plan, and {_NOT_ALL_SEARCHED}"
+                result = result._replace(status=RepairStatus.NOT_FOUND, complete=False, detail=detail)
+            return result._replace(bound=bound)
+        if bound >= result.repairs[0].cost:
             return result
-        detail = result.detail or "replacements of objects were not all searched"
+        detail = result.detail or _NOT_ALL_SEARCHED
         return result._replace(bound=bound, optimal=False, complete=False, detail=detail)
 
-    def _search_replacements(self, max_cost: Number | None) -> _ReplacementRepairs:
-        """Search for repairs with a replacement and further edits, which cost at most ``max_cost`` together."""
+    def _search_replacements(self, max_edit_cost: Number | None) -> _ReplacementRepairs:
+        """Search for repairs with a replacement and further edits.
+
+        ``max_edit_cost`` bounds the cost of the edits. If it is ``None``, the bound is the rest of the maximum cost, or
+        the cost of two edits.
+        """
         replace = self.options.weights.replace
-        if max_cost is None and self._max_cost is not None:
-            max_cost = self._max_cost - replace
-        elif max_cost is None:
-            max_cost = 2 * max(self.options.weights.of_steps)
+        if max_edit_cost is None and self._max_cost is not None:
+            max_edit_cost = self._max_cost - replace
+        elif max_edit_cost is None:
+            max_edit_cost = 2 * max(self.options.weights.of_steps)
         alignments: list[Alignment] = []
-        are_all, bound = True, replace + max_cost
+        are_all, bound = True, replace + max_edit_cost
+        least_cost = max_edit_cost
         count = len(self._replacements)
         for number, replacement in enumerate(self._replacements):
             if self.deadline is not None and monotonic() > self.deadline:
                 are_all, bound = False, replace
                 break
-            steps = replacement.apply_to(self.steps)
-            search = self._create_search(steps=steps)
+            search = self._searches.create(replacement.apply_to(self.steps))
             try:
-                self._set_limits(search, max(0.1, 1 / (count - number)))
-                candidates = self._search_rising_costs(search, max_cost)
+                self._searches.set_limits(search, max(0.1, 1 / (count - number)))
+                candidates = self._searches.search_rising_costs(search, least_cost)
             except LimitReached:
-                candidates = self._list_candidates_so_far(search)
+                candidates = self._searches.list_candidates_so_far(search)
                 bound = min(bound, replace + search.proved_bound)
             are_all &= candidates.are_all
             for alignment in candidates.alignments:
@@ -308,10 +314,10 @@ class RepairAttempt:
                 if not self._keeps_replacement(with_replacement):
                     continue
                 cost = self._compute_cost(with_replacement) - replace
-                if cost < max_cost or not alignments:
-                    alignments, max_cost = ([] if cost < max_cost else alignments), cost
+                if cost < least_cost or not alignments:
+                    alignments, least_cost = [], cost
                 alignments.append(with_replacement)
-        return _ReplacementRepairs(alignments, replace + max_cost, are_all, min(bound, replace + max_cost))
+        return _ReplacementRepairs(alignments, replace + least_cost, are_all, min(bound, replace + least_cost))
 
     def _keeps_replacement(self, alignment: Alignment) -> bool:
         """Whether the replaced object is in a step of the repaired plan that comes from the original plan."""
@@ -336,44 +342,14 @@ class RepairAttempt:
             expanded=search.expanded_count,
         )
 
-    def _create_search(
-        self, insertions_only: bool = False, steps: Sequence[GroundAction | IllFormed] | None = None
-    ) -> RepairSearch:
-        task = RepairTask(
-            self.engine,
-            self.steps if steps is None else steps,
-            self.options.weights,
-            self.options.protected,
-            self.criteria,
-            self._effect_index,
-        )
-        if insertions_only:
-            search = RepairSearch(task, max_tie_work=10_000, insertions_only=True)
-        else:
-            search = RepairSearch(task, self.options.max_tie_work, report_progress=self._report_progress)
-        self._searches.append(search)
-        return search
-
-    def _set_limits(self, search: RepairSearch, share: float) -> None:
-        """Let a search use a share of the remaining time and work.
-
-        A little time is kept for what follows the search.
-        """
-        if self.deadline is not None:
-            time_left = self.deadline - monotonic()
-            search.deadline = monotonic() + share * max(0.0, time_left - min(1.0, 0.1 * time_left))
-        if self.options.max_work is not None:
-            work_left = self.options.max_work - sum([earlier.work for earlier in self._searches])
-            search.work_limit = search.work + int(share * max(0, work_left))
-
     def _find_any_repair(self) -> _FallbackAnswer:
         """Find any repair, by insertions (and what ill-formed steps need) alone or from a planner."""
-        search = self._create_search(insertions_only=True)
+        search = self._searches.create(self.steps, insertions_only=True)
         try:
-            self._set_limits(search, _INSERTIONS_SHARE)
-            alignments = self._search_rising_costs(search, self._max_cost).alignments
+            self._searches.set_limits(search, _INSERTIONS_SHARE)
+            alignments = self._searches.search_rising_costs(search, self._max_cost).alignments
         except LimitReached:
-            alignments = self._list_candidates_so_far(search).alignments
+            alignments = self._searches.list_candidates_so_far(search).alignments
         if alignments:
             best = self._ranking.sort(alignments[:20])[0]
             return _FallbackAnswer(_Fallback(best, self._compute_cost(best), "a search for insertions alone"))
@@ -381,74 +357,6 @@ class RepairAttempt:
         if alignment is None:
             return _FallbackAnswer(None, proof)
         return _FallbackAnswer(_Fallback(alignment, self._compute_cost(alignment), "a planner"), proof)
-
-    def _list_candidates_so_far(self, search: RepairSearch) -> _RepairCandidates:
-        """List the repairs of least cost in the graph of a search that reached a limit."""
-        if not search.terminals:
-            return _RepairCandidates([], are_all=False)
-        least_cost = min([node.cost for node in search.terminals])
-        return self._list_minimal_repairs(search, least_cost)._replace(are_all=False)
-
-    def _search_rising_costs(self, search: RepairSearch, max_cost: Number | None) -> _RepairCandidates:
-        """Search at rising costs, up to ``max_cost`` if it is given, for minimal repairs.
-
-        Raises :class:`LimitReached`.
-        """
-        if not search.terminals and not search.run(max_cost):  # there is a repair, and maybe more of its cost
-            candidates = self._list_candidates_so_far(search)
-            if candidates.alignments:
-                return candidates
-        if not search.terminals:
-            return _RepairCandidates([], are_all=True)
-        least_cost = min([node.cost for node in search.terminals])
-        for cost in self._enumerate_possible_costs(least_cost, max_cost):
-            search.run(cost, all_costs=True)
-            candidates = self._list_minimal_repairs(search, cost)
-            search.bound = cost
-            if candidates.alignments:
-                return candidates
-            if not candidates.are_all:
-                search.record_doubt(cost)
-        return _RepairCandidates([], are_all=True)
-
-    def _enumerate_possible_costs(self, least_cost: Number, max_cost: Number | None) -> Iterator[Number]:
-        """The possible costs of repairs in rising order, if the cheapest safe plan costs ``least_cost``.
-
-        The minimal part of that plan costs at most as much as if its substitutions were deletions.
-        """
-        weights = self.options.weights
-        last_cost: Number = least_cost
-        if weights.delete > weights.substitute:
-            last_cost = least_cost * Fraction(weights.delete) / Fraction(weights.substitute)
-        last_cost = last_cost if max_cost is None else min(last_cost, max_cost)
-        heap: list[Number] = [0]
-        while heap and heap[0] <= last_cost:
-            cost = heappop(heap)
-            while heap and heap[0] == cost:
-                heappop(heap)
-            if cost >= least_cost:
-                yield cost
-            for weight in set(weights):
-                heappush(heap, cost + weight)
-
-    def _list_minimal_repairs(self, search: RepairSearch, cost: Number) -> _RepairCandidates:
-        """List the minimal repairs of a cost in the graph of a search: at most a multiple of those to be listed."""
-        repairs: list[Alignment] = []
-        max_count = max(20 * self.options.max_repairs, 200)
-        max_work = None if self.deadline is None else self.options.max_tie_work
-        checked_steps = 0
-        for alignment in enumerate_alignments(search.root, search.terminals, cost, max_work):
-            if alignment is None or (max_work is not None and checked_steps > max_work):
-                return _RepairCandidates(repairs, are_all=False)
-            checked_steps += len(alignment.steps)
-            is_minimal = self.verifier.is_minimal(alignment)
-            if is_minimal is None:
-                return _RepairCandidates(repairs, are_all=False)
-            if is_minimal:
-                repairs.append(alignment)
-                if len(repairs) >= max_count:
-                    return _RepairCandidates(repairs, are_all=False)
-        return _RepairCandidates(repairs, are_all=True)
 
     # -- if the search finds no repair --------------------------------------------------------------------------------
 
@@ -468,7 +376,7 @@ class RepairAttempt:
             if proof:
                 return self._make_impossible_result(search, proof)
             if alignment is not None:
-                candidates = _RepairCandidates([alignment], are_all=False)
+                candidates = RepairCandidates([alignment], are_all=False)
                 return self._make_found_result(search, candidates, detail or "the search stopped early", "a planner")
         if not detail and self.options.max_cost is None:
             detail = "the search stopped early"

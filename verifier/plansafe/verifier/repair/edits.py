@@ -174,7 +174,7 @@ class EditOffers:
             self.offer_substitutions(node, demand, cost_to_flaw)
             return
         self._offer_actions(node, demand, cost_to_flaw)
-        for number in self.task.plan_achievers(demand):
+        for number in self.task.find_achieving_steps(demand):
             if number > node.position:
                 self._offer_borrowing(node, number, cost_to_flaw)
 

@@ -105,7 +105,7 @@ class RepairTask:
         return self.effect_index.find_achievers(demand.subject, self.get_pattern(demand), demand.value)
 
     @memoized
-    def plan_achievers(self, demand: Demand) -> list[int]:
+    def find_achieving_steps(self, demand: Demand) -> list[int]:
         """The numbers of the original steps that may meet a demand."""
         return [
             number
@@ -228,13 +228,12 @@ def _ignores_other_steps(formula: Temporal, action_predicates: frozenset[int]) -
     # If the second operand (of sometime-before the first) mentions a step, the formula reads the other operand at each
     # additional letter: it must not depend on the state there.
     if formula.operator in ("until", "since", "release", "sometime-before"):
-        direction = -1 if formula.operator == "sometime-before" else 1
-        state_operand, (_, step_signs) = formula.operands[::direction][0], signs_by_operand[::direction]
-        return not step_signs or all(
+        state_operand, step_operand = (1, 0) if formula.operator == "sometime-before" else (0, 1)
+        return not signs_by_operand[step_operand] or all(
             [
                 isinstance(part, Truth | Equal | Not | And | Or | Quantified)
                 or (isinstance(part, Atom) and part.predicate in action_predicates)
-                for part in subformulas(state_operand)
+                for part in subformulas(formula.operands[state_operand])
             ]
         )
     return True

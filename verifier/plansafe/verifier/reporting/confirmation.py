@@ -38,11 +38,11 @@ MAX_TEXT = 500_000
 """Characters of domain and problem; the kernel reads them in about a second."""
 RECURSION = 5_000
 _UNDECIDED_TIME = (SC.UNDECIDED_COURSE, SC.ENDLESS_CASCADE)
-"""The codes of traces that were not followed to the end, as the kernel may do."""
+"""The codes of traces that the engine did not follow to the end; the kernel may have done so."""
 
 
 Bounds = tuple[Fraction | None, Fraction | None]
-"""Of the values between two numbers, both excluded unless they are equal; ``None``: no bound."""
+"""The numbers between which values lie, both excluded unless they are equal; ``None``: no bound."""
 Answer = TypeVar("Answer")
 
 
@@ -93,12 +93,12 @@ class Confirmer:
         )
         for finding in (*findings, *[finding for exemption in exempted for finding in exemption.findings]):
             if finding.replayed is False:
-                return self._find_disagreement(plan, report, finding.message, finding.span)
+                return self._report_disagreement(plan, report, finding.message, finding.span)
         is_capped = NO_KNOWN_KIND in report.limits and verdict.headline in ("SAFE", "VALID")
         is_capped = is_capped or any([d.code in _UNDECIDED_TIME for d in report.diagnostics])
         if self.mode == "always" and not (is_capped or verdict.agrees(report.headline.value)):
             message = f"the engine reports {report.headline.value}, the kernel reports {verdict.headline}"
-            return self._find_disagreement(plan, report, message, None)
+            return self._report_disagreement(plan, report, message, None)
         return report._replace(findings=findings, verdict_basis=report.verdict_basis._replace(exempted=exempted))
 
     def confirm_world(self, plan: Source, report: Report, world: Completion) -> tuple[Report, str]:
@@ -174,7 +174,8 @@ class Confirmer:
         except KernelRejects as rejection:
             return str(rejection)
 
-    def _find_disagreement(self, plan: Source, report: Report, claim: str, span: Span | None) -> Report:
+    def _report_disagreement(self, plan: Source, report: Report, claim: str, span: Span | None) -> Report:
+        """Return a report without a verdict, because the kernel does not confirm a claim."""
         message = f"the replay kernel does not confirm: {claim}"
         labels = (Label(plan.name, span or Span(0, 0), "found here"),)
         help = "this is a bug in safecheck: please report it with the files; there is no verdict on the plan"

@@ -27,7 +27,9 @@ from plansafe.verifier.reporting.report import Row, Table, ValueChange, value_te
 Fact = tuple[int, int]
 """(predicate, code), or (number of predicates + function, code)."""
 MAX_COLUMNS = 4
+"""Maximum number of facts in the table of a finding."""
 MAX_ROWS = 8
+"""Maximum number of letters in the table of a finding."""
 StepNumbers = tuple[int, ...]
 """The steps that changed something together: a step, or several of one happening; 0 is a timed literal."""
 LetterChanges = tuple[int, StepNumbers, list[StateChange]]

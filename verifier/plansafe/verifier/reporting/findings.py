@@ -29,7 +29,7 @@ _CODES = {
     "obligation": (SC.OBLIGATION_PENDING, FindingClass.OBLIGATION),
     "constraint": (SC.CONSTRAINT_VIOLATED, FindingClass.CONSTRAINT),
 }
-_DEMAND_FIELDS = (":forbid", ":require", ":forbid-after", ":require-after", ":then", ":formula", ":when")
+_CONDITION_FIELDS = (":forbid", ":require", ":forbid-after", ":require-after", ":then", ":formula", ":when")
 MAX_SEARCHED_LETTERS = 10_000
 """Letters before a violation in which the steps of a formula's action atoms are searched."""
 
@@ -179,30 +179,30 @@ def _write_violation(
     table = history.make_table(reasons.facts, past, step, letter, "FAILS", letter + 1 if is_before else letter)
     binding = ", ".join([f"{name} = {value}" for name, value in merged.binding])
     return Finding(
-        code,
-        finding_class,
-        message,
-        step,
-        merged.rule.name,
-        merged.binding,
-        merged.violation.at_end,
-        merged.readings,
-        Blame(merged.blame),
-        context.plan.name,
-        context.find_step_span(step),
-        (
+        code=code,
+        finding_class=finding_class,
+        message=message,
+        step=step,
+        rule=merged.rule.name,
+        binding=merged.binding,
+        at_end=merged.violation.at_end,
+        readings=merged.readings,
+        blame=Blame(merged.blame),
+        source=context.plan.name,
+        span=context.find_step_span(step),
+        related=(
             *context.label_changes(reasons, past, letter),
             *_label_earlier_steps(context, merged),
             _label_rule(context, merged.rule, f"the rule{', ' + binding if binding else ''}"),
         ),
-        tuple(context.explain_literals(literals)),
-        _insert_objects(merged.rule.fix, merged.binding) if merged.rule.fix else None,
-        table,
-        merged.rule.hazard,
-        merged.rule.targets,
-        merged.rule.severity,
-        merged.rule.rationale,
-        merged.rule.rationale_source,
+        notes=tuple(context.explain_literals(literals)),
+        help=_insert_objects(merged.rule.fix, merged.binding) if merged.rule.fix else None,
+        table=table,
+        hazard=merged.rule.hazard,
+        targets=merged.rule.targets,
+        severity=merged.rule.severity,
+        rationale=merged.rule.rationale,
+        rationale_source=merged.rule.rationale_source,
         state=reasons.state,
         follows=context.consequences.find_causes_of_violation(merged),
     )
@@ -262,7 +262,7 @@ def _label_rule(context: FindingContext, rule: Rule, text: str) -> Label:
     node, label = rule.at.node, context.compiled.context.label
     if rule.kind != "constraint":
         fields = {str(node[child]): child + 1 for child in range(2, len(node) - 1) if isinstance(node[child], str)}
-        for key in _DEMAND_FIELDS:
+        for key in _CONDITION_FIELDS:
             if key in fields:
                 return label(Place(node, fields[key]), text, False)
     return label(rule.at, text, False)

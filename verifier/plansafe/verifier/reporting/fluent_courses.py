@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SAMPLES = 12
 """Points of a curve between two moments."""
 MAX_POINTS = 100_000
+"""Number of points after which no further courses are recorded."""
 
 
 class CoursePoint(NamedTuple):

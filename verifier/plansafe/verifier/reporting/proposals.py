@@ -51,8 +51,8 @@ def add_findings(report: Report, assumed: Report, additional: Sequence[Finding],
     if not additional:
         return report
     criteria = report.verdict_basis.criteria
-    in_verdict = [finding for finding in additional if "halt" in finding.readings]
-    deciding_findings = [finding for finding in in_verdict if finding.decides(criteria)]
+    halt_findings = [finding for finding in additional if "halt" in finding.readings]
+    deciding_findings = [finding for finding in halt_findings if finding.decides(criteria)]
     worlds = report.worlds
     listed_findings = list(additional[: max(max_findings - len(report.findings), 1)])
     if worlds is not None and assumed.worlds is not None:
@@ -71,10 +71,10 @@ def add_findings(report: Report, assumed: Report, additional: Sequence[Finding],
         headline=headline,
         safe=safe,
         findings=tuple(findings),
-        rules=_count_with_proposed_kinds(report.rules, assumed.rules, {finding.rule for finding in in_verdict}),
+        rules=_count_with_proposed_kinds(report.rules, assumed.rules, {finding.rule for finding in halt_findings}),
         suppressed=report.suppressed + len(additional) - len(listed_findings),
         verdict_basis=report.verdict_basis._replace(
-            minor=report.verdict_basis.minor + len(in_verdict) - len(deciding_findings)
+            minor=report.verdict_basis.minor + len(halt_findings) - len(deciding_findings)
         ),
         worlds=worlds,
         certificate=None if deciding_findings else report.certificate,

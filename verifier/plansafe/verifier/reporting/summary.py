@@ -76,15 +76,15 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
     violated_preferences = _count_violated_preferences(halt, violations)
     reading_outcomes = outcomes if halt.failures else []
     return Report(
-        plan.name,
-        _find_headline(executable, goal, safe, checked),
-        executable,
-        goal,
-        safe,
-        halt.steps,
-        findings,
-        counts,
-        tuple(
+        plan=plan.name,
+        headline=_find_headline(executable, goal, safe, checked),
+        executable=executable,
+        goal=goal,
+        safe=safe,
+        steps=halt.steps,
+        findings=findings,
+        rules=counts,
+        readings=tuple(
             [
                 Reading(
                     outcome.reading, outcome.executed_count, *_evaluate_goal_and_safety(compiled, outcome, deciding)
@@ -92,10 +92,10 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
                 for outcome in reading_outcomes
             ]
         ),
-        _list_diagnostics(compiled, halt, checked),
-        _compute_metric(compiled, halt, violated_preferences),
-        tuple(sorted(violated_preferences.items())),
-        _list_assumptions(compiled, resolved, len(not_exempt) - len(listed_violations)),
+        diagnostics=_list_diagnostics(compiled, halt, checked),
+        metric=_compute_metric(compiled, halt, violated_preferences),
+        preferences_violated=tuple(sorted(violated_preferences.items())),
+        assumptions=_list_assumptions(compiled, resolved, len(not_exempt) - len(listed_violations)),
         limits=(halt.limit.message,) if halt.limit else (),
         suppressed=suppressed,
         verdict_basis=_make_verdict_basis(criteria, not_exempt)._replace(exempted=tuple(exempted)),
@@ -318,16 +318,16 @@ def _count(
         status = "kept" if instances else "never applied"
     applicable = compiled.binding_counts[number] > 0
     return RuleCount(
-        rule.name,
-        rule.kind,
-        rule.source,
-        instances,
-        trigger_count,
-        violations,
-        status,
-        rule.severity,
-        exempted,
-        applicable,
+        name=rule.name,
+        kind=rule.kind,
+        source=rule.source,
+        instances=instances,
+        triggered=trigger_count,
+        violations=violations,
+        status=status,
+        severity=rule.severity,
+        exempted=exempted,
+        applicable=applicable,
     )
 
 

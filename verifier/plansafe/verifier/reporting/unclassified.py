@@ -15,6 +15,7 @@ from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.plan_steps import Step
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
+from plansafe.verifier.execution.compilation import compile_with_open_kinds
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.readings import replay_plan
 from plansafe.verifier.model.nodes import Formula, Variable
@@ -178,7 +179,7 @@ class UnclassifiedCheck:
     def _copy_rules(self, attempt: KindAttempt) -> CopiedRules | None:
         """Copy the rules that can decide for each group of classes and each set of kinds; ``None`` if too many."""
         if self._task_with_kinds is None:
-            self._task_with_kinds = self._compiled.with_open_kinds()
+            self._task_with_kinds = compile_with_open_kinds(self._compiled)
         task_with_kinds = self._task_with_kinds
         possible_kinds = self._compiled.kinds.find_possible_kinds(self._compiled.symbols)
         groups: list[tuple[str, ...]] = [(name,) for name in attempt.classes]

@@ -43,6 +43,7 @@ _SECTIONS = (
     | _RULE_SECTIONS
 )
 MAX_DEPTH = 20
+"""Maximum length of a chain of specifications that extend each other."""
 
 Resolver = Callable[[str, Source], "Source | None"]
 """Finds a specification by its name or path, relative to the source that extends it."""
@@ -272,7 +273,17 @@ class SpecExpander:
             mapping, _ = self._mappings[mapping_name]
             self._mapping_of_specification[name] = mapping_name
         self._specification_names.add(name)
-        specification = Specification(name, source, chain, Rewriter(self._copier, {}, mapping), {}, {}, [], [], [])
+        specification = Specification(
+            name=name,
+            source=source,
+            chain=chain,
+            rewriter=Rewriter(self._copier, {}, mapping),
+            templates={},
+            rules={},
+            rule_sections=[],
+            disabled_rules=[],
+            open_predicates=[],
+        )
         for child in range(2, len(form)):
             section = form[child]
             if isinstance(section, list) and section and isinstance(section[0], str):

@@ -129,7 +129,22 @@ def read_mapping(
     not in ``domain_types`` may be a kind. The objects in ``proposed_objects`` also get their proposed kinds.
     """
     specification = None
-    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {}, {}, set(), {}, [], [])
+    mapping = Mapping(
+        atoms={},
+        constants={},
+        types={},
+        steps={},
+        entries={},
+        empty_words=set(),
+        groups={},
+        domain_name_places=[],
+        excluded_rules={},
+        kindless_types={},
+        empty_assignable_types=set(),
+        objects={},
+        proposed=[],
+        kinds_from=[],
+    )
     reader = _MappingReader(context, mapping, assignable_kinds, domain_types)
     sections: list[tuple[str, list[Node], int]] = []
     for number, form in enumerate(forms):

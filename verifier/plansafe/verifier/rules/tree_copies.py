@@ -8,6 +8,7 @@ from plansafe.verifier.elaborate.context import Context, Place, all_tokens, toke
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 
 MAX_NODES = 1_000_000
+"""Maximum number of nodes that one expansion copies."""
 
 
 class TreeCopier:

@@ -88,7 +88,7 @@ def _find_only_order(order: PartialOrder) -> tuple[int, ...]:
     return () if order.count_unordered_pairs() else order.find_linear_extension() or ()
 
 
-def missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:
+def explain_missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:
     """The diagnostic SC608 if the module that is missing belongs to a solver; ``None`` for any other module."""
     package = _SOLVER_PACKAGES.get((error.name or "").partition(".")[0])
     if package is None:

@@ -159,7 +159,7 @@ def _lint(gathered: LintInputs, ignore: frozenset[str], options: LintOptions, fo
     from plansafe.app.render.lint import renderer  # noqa: PLC0415 - needed by this command alone
     from plansafe.specs.lint.api import lint as lint_specification  # noqa: PLC0415
     from plansafe.specs.lint.model import LintResult  # noqa: PLC0415
-    from plansafe.verifier.symbolic.audit import missing_solver  # noqa: PLC0415
+    from plansafe.verifier.symbolic.audit import explain_missing_solver  # noqa: PLC0415
 
     read = {text.name: text for text in (*gathered.texts, *[i.source for i in gathered.specs])}
     sources: Mapping[str, Source] = read
@@ -171,7 +171,7 @@ def _lint(gathered: LintInputs, ignore: frozenset[str], options: LintOptions, fo
         try:
             result = lint_specification(gathered.domain.source, gathered.problems, specs, options, gathered.resolve)
         except ModuleNotFoundError as error:
-            missing_package = missing_solver(error)
+            missing_package = explain_missing_solver(error)
             if missing_package is None:
                 raise
             return complain(missing_package)

@@ -120,7 +120,7 @@ def _diagnostic(fields: dict[str, Any]) -> Diagnostic:
 def main() -> int:
     """Answer one request."""
     from plansafe.app.system.process import limit_memory  # noqa: PLC0415 - only loaded in the lint process
-    from plansafe.verifier.symbolic.audit import missing_solver  # noqa: PLC0415
+    from plansafe.verifier.symbolic.audit import explain_missing_solver  # noqa: PLC0415
 
     os.nice(10)
     limit_memory(_MEMORY)
@@ -130,7 +130,7 @@ def main() -> int:
     try:
         faults = lint_file(request)
     except ModuleNotFoundError as error:
-        if missing_solver(error) is None:
+        if explain_missing_solver(error) is None:
             raise
         return NO_SOLVER
     output.write(json.dumps([_object(fault) for fault in faults]))

@@ -17,7 +17,9 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 
 MAX_WITNESSES = 4
+"""Maximum number of witnesses of a proposal."""
 MAX_PLANS = 150
+"""Maximum number of plans to the goal that are kept."""
 
 
 class Witness(NamedTuple):
@@ -88,11 +90,14 @@ class DetourSearch:
     def _take(
         self, state: FrontierState, step: GroundAction, remaining: StepPath, is_reference: bool
     ) -> FrontierState | None:
-        """Take a step, and store the violated proposals. Returns the next state if it is novel or of a reference."""
+        """Take a step, and store the proposals that the path violates.
+
+        Return the next state if it is novel or of a reference plan; ``None`` also if a rule is violated.
+        """
         self.explored += 1
         try:
             after = state.execution.after(step)
-            violated_if_ended = None if after is None else find_violated_at_end(after, self.first_proposal)
+            violated_at_end = None if after is None else find_violated_at_end(after, self.first_proposal)
         except (NumberTooLarge, TooManyInstances):
             return None
         if after is None:
@@ -101,26 +106,32 @@ class DetourSearch:
         if any([rule < self.first_proposal for rule in violated]):
             return None
         graph = StateGraph(self.task_graph, after.state) if after.changed else state.graph
-        path = (*state.path, step)
-        proposals = list(self.patterns.propose_step_near_suspicious(step, state.graph))
+        successor = FrontierState(after, graph, (*state.path, step), remaining)
         is_expanded = (bool(after.changed) and self._is_novel(graph)) or is_reference
-        if not after.changed and step in state.path:
-            proposals += self.patterns.propose_repeated_steps(step)
-        if is_expanded:
-            proposals += [
-                *self.patterns.propose_suspicious_items_together(graph),
-                *self.patterns.propose_exceeded_limits(after.state),
-            ]
-        if violated_if_ended is not None:
+        proposals = self._propose(state, step, successor, is_expanded)
+        if violated_at_end is not None:  # the path is a safe plan
             proposals += self.patterns.propose_facts_left_at_goal(graph)
+            violated |= violated_at_end
             if len(self.plans) < MAX_PLANS:
-                self.plans.append(path)
-        proposals += [self.monitored[rule - self.first_proposal] for rule in violated | (violated_if_ended or set())]
+                self.plans.append(successor.path)
+        proposals += [self.monitored[rule - self.first_proposal] for rule in violated]
         for proposal in proposals:
             witnesses = self.exploited.setdefault(proposal.text, ExploitedProposal(proposal, [])).witnesses
             if len(witnesses) < MAX_WITNESSES:
-                witnesses.append(Witness(path, remaining))
-        return FrontierState(after, graph, path, remaining) if is_expanded else None
+                witnesses.append(Witness(successor.path, remaining))
+        return successor if is_expanded else None
+
+    def _propose(
+        self, state: FrontierState, step: GroundAction, successor: FrontierState, is_expanded: bool
+    ) -> list[Proposal]:
+        """List the proposals that a step violates, and, if the search expands its successor, those of that state."""
+        proposals = list(self.patterns.propose_step_near_suspicious(step, state.graph))
+        if not successor.execution.changed and step in state.path:
+            proposals += self.patterns.propose_repeated_steps(step)
+        if is_expanded:
+            proposals += self.patterns.propose_suspicious_items_together(successor.graph)
+            proposals += self.patterns.propose_exceeded_limits(successor.execution.state)
+        return proposals
 
     def _is_novel(self, graph: StateGraph) -> bool:
         """Whether some pair of facts is true together for the first time (Lipovetzky and Geffner 2012, width 2).

@@ -29,6 +29,7 @@ from plansafe.verifier.reporting.report import Blame
 MAX_PROPOSALS = 60
 """The most suspicious proposals, which are tried."""
 MAX_BINDINGS = 3
+"""Maximum number of findings whose bindings are shown for a proposal."""
 
 CompileProposals = Callable[..., tuple[Checker, list[Proposal]]]
 
@@ -158,17 +159,17 @@ class GapRanking:
             kernel_is_safe = satisfying_checker.confirmer.is_safe(plan, len(exploit))
             gaps.append(
                 Gap(
-                    proposal.code,
-                    proposal.kind,
-                    proposal.score,
-                    problem,
-                    self.plans.list_step_texts(exploit),
-                    tuple(sorted({finding.step for finding in findings})),
-                    tuple([finding.binding for finding in findings[:MAX_BINDINGS]]),
-                    proposal.reasons,
-                    proposal.text,
-                    self.plans.list_step_texts(instead),
-                    None if kernel_is_safe is None else kernel_is_safe and findings[0].replayed,
+                    code=proposal.code,
+                    kind=proposal.kind,
+                    score=proposal.score,
+                    problem=problem,
+                    plan=self.plans.list_step_texts(exploit),
+                    steps=tuple(sorted({finding.step for finding in findings})),
+                    bindings=tuple([finding.binding for finding in findings[:MAX_BINDINGS]]),
+                    reasons=proposal.reasons,
+                    rule=proposal.text,
+                    instead=self.plans.list_step_texts(instead),
+                    replayed=None if kernel_is_safe is None else kernel_is_safe and findings[0].replayed,
                 )
             )
         return gaps

@@ -23,6 +23,7 @@ from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions
 
 MAX_SIBLING_RULES = 60
+"""Maximum number of rules that are proposed as siblings of given rules."""
 SIBLING_WEIGHT = 1.0
 """The weight of a sibling of a rule; doubled if other rules contain both words."""
 _TEXT_FIELDS = frozenset((":hazard", ":target", ":severity", ":message", ":rationale", ":source", ":fix"))
@@ -30,6 +31,7 @@ _TEXT_FIELDS = frozenset((":hazard", ":target", ":severity", ":message", ":ratio
 PROPOSED = "<proposed>"
 LIBRARY_WEIGHT = 5.0
 MAX_REFERENCES = 4
+"""Maximum number of reference plans."""
 EXPLORATION_SHARE, SEARCH_SHARE, SHORTEST_SHARE = 0.6, 0.25, 0.07
 """Shares of the time limit: until the end of the exploration, for a first plan, and for a shortest plan."""
 _REPAIR_OPTIONS = RepairOptions(max_cost=8, max_repairs=2, time_limit_s=1.0, max_work=20_000)

@@ -21,6 +21,7 @@ from plansafe.verifier.model.nodes import Atom, ground
 MAX_CHAIN = 2
 """How many facts may connect a step with a suspicious fact."""
 LEFT_WEIGHT = 0.5
+"""The weight of a fact that is left at the end."""
 
 
 class ProposalPatterns:
@@ -53,9 +54,9 @@ class ProposalPatterns:
     # -- together -----------------------------------------------------------------------------------------------------
 
     def propose_suspicious_items_together(self, graph: StateGraph) -> Iterator[Proposal]:
-        """Two suspicious items that a chain of facts connects, if the plan made some of it true."""
+        """Two suspicious items that a chain of facts connects, if at least one of the facts was false in S0."""
         for first, second in combinations(graph.items, 2):
-            chain = graph.chain(first.objects, second.objects)
+            chain = graph.find_chain(first.objects, second.objects)
             facts = self._join_facts(chain, first, second)
             if chain is not None and any([self.task_graph.is_new(fact) for fact in facts]):
                 yield self._get_cached(facts, partial(self._propose_together, facts, graph, chain))
@@ -67,7 +68,7 @@ class ProposalPatterns:
         body = names.print_facts(facts)
         text = f"(:process {NAME} :parameters ({names.print_parameters()}) :forbid {body})"
         suspicions = self._list_suspicions(facts, {object_ for fact in facts for object_ in fact.objects})
-        return make_proposal("together", text, suspicions, links=graph.link_count(chain))
+        return make_proposal("together", text, suspicions, links=graph.count_links(chain))
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -82,17 +83,18 @@ class ProposalPatterns:
         step_key = (step.action.name, step.objects)
         yield self._get_cached(step_key, partial(self._propose_step, step, (), 0))
         for item in before.items:
-            chain = before.chain(step.objects, item.objects)
+            chain = before.find_chain(step.objects, item.objects)
             if item.fact is None or item.fact in preconditions or chain is None or len(chain) > MAX_CHAIN:
                 continue
             facts = self._join_facts(chain, item)
-            propose = partial(self._propose_step, step, facts, before.link_count(chain))
+            propose = partial(self._propose_step, step, facts, before.count_links(chain))
             yield self._get_cached((*step_key, facts), propose)
 
     def _propose_step(self, step: GroundAction, facts: tuple[GroundFact, ...], links: int) -> Proposal:
         weights = self.weights
         objects = {object_ for fact in facts for object_ in fact.objects}
-        objects |= {o for o in step.objects if weights.types[weights.find_most_suspicious_type(o)].weight}
+        most_suspicious_types = {object_: weights.find_most_suspicious_type(object_) for object_ in step.objects}
+        objects |= {object_ for object_, type_ in most_suspicious_types.items() if weights.types[type_].weight}
         names = LiftedNames(weights)
         pattern = names.print_step(step, objects)
         body = names.print_facts(facts)
@@ -122,7 +124,10 @@ class ProposalPatterns:
         object_facts = [item.fact for item in self.task_graph.items if item.fact is not None and len(item.objects) == 1]
         for fact in end.changing_facts:
             if self.task_graph.is_new(fact) and fact not in self._goal_facts:
-                for object_fact in (None, *[m for m in object_facts if m.objects[0] in fact.objects]):
+                for object_fact in (
+                    None,
+                    *[item_fact for item_fact in object_facts if item_fact.objects[0] in fact.objects],
+                ):
                     yield self._get_cached(("left", fact, object_fact), partial(self._propose_left, fact, object_fact))
 
     def _propose_left(self, fact: GroundFact, object_fact: GroundFact | None) -> Proposal:

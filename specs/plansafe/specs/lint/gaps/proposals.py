@@ -14,6 +14,7 @@ NAME = "<name>"
 LINK_PENALTY = 0.5
 """The cost of each fact that only connects others."""
 MAX_REASONS = 4
+"""Maximum number of reasons of a proposal."""
 
 
 class GroundFact(NamedTuple):

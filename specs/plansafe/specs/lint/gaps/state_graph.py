@@ -10,7 +10,9 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 
 MAX_DISTANCE = 3
+"""Maximum number of facts in a chain between objects."""
 MAX_ITEMS = 24
+"""Maximum number of suspicious items of a state."""
 MAX_DEGREE = 40
 """An object with more facts than this does not connect objects."""
 
@@ -37,10 +39,10 @@ class TaskGraph:
         self.initial_facts = self.list_true_facts(self.initial, self.changing_predicates)
         self.edges = map_objects_to_facts(static_facts)
         self.items = self.find_suspicious_items(static_facts)
-        for number in range(len(task.objects)):
-            weight = weights.types[weights.find_most_suspicious_type(number)].weight
+        for object_number in range(len(task.objects)):
+            weight = weights.types[weights.find_most_suspicious_type(object_number)].weight
             if weight:
-                self.items.append(SuspiciousItem(weight, None, (number,)))
+                self.items.append(SuspiciousItem(weight, None, (object_number,)))
 
     def list_true_facts(self, state: State, predicates: list[int]) -> list[GroundFact]:
         """The true facts of some predicates."""
@@ -99,15 +101,15 @@ class StateGraph:
             layer = next_layer
         return chains
 
-    def chain(self, start: tuple[int, ...], end: tuple[int, ...]) -> tuple[GroundFact, ...] | None:
-        """A shortest chain of facts between two groups of objects: empty if they share one, ``None`` if none."""
+    def find_chain(self, start: tuple[int, ...], end: tuple[int, ...]) -> tuple[GroundFact, ...] | None:
+        """A shortest chain of facts between two groups of objects: empty if they share an object, or ``None``."""
         if start not in self._chains:
             self._chains[start] = self._find_chains(start)
         chains = [self._chains[start][target] for target in end if target in self._chains[start]]
         return min(chains, key=len, default=None)
 
-    def link_count(self, chain: tuple[GroundFact, ...] | None) -> int:
-        """The number of facts in a chain that only connect."""
+    def count_links(self, chain: tuple[GroundFact, ...] | None) -> int:
+        """The number of facts in a chain that are not suspicious themselves and only connect objects."""
         suspicions = self.task_graph.weights.facts
         return len([fact for fact in chain or () if suspicions[fact.predicate].weight < FORBIDDEN_WEIGHT])
 

@@ -56,8 +56,8 @@ class Comparison(NamedTuple):
 class Quotient(NamedTuple):
     """A quotient of courses."""
 
-    over: Course
-    under: Course = (1,)
+    numerator: Course
+    denominator: Course = (1,)
 
 
 class UndefinedCourse(Exception):
@@ -153,9 +153,9 @@ class Courses:
                 raise Undecided(f"the rate of `{text}` in {rate.owner} is undefined") from None
             except NotLinear:
                 raise Undecided(f"the rate of `{text}` in {rate.owner} is not linear in its own value") from None
-            if isinstance(quotient.under, Form) or len(quotient.under) > 1:
+            if isinstance(quotient.denominator, Form) or len(quotient.denominator) > 1:
                 raise Undecided(f"the rate of `{text}` in {rate.owner} divides by a number that changes")
-            total = add(total, scale(quotient.over, divide(1, quotient.under[0])))
+            total = add(total, scale(quotient.numerator, divide(1, quotient.denominator[0])))
         return total
 
     def _find_quotient(self, expression: Expression, binding: Binding, duration: Number | None) -> Quotient:
@@ -179,7 +179,7 @@ class Courses:
             case model.Arithmetic():
                 operands = [self._find_quotient(operand, binding, duration) for operand in expression.operands]
                 if len(operands) == 1 and expression.operator == "-":
-                    return Quotient(scale(operands[0].over, -1), operands[0].under)
+                    return Quotient(scale(operands[0].numerator, -1), operands[0].denominator)
                 total = operands[0]
                 for operand in operands[1:]:
                     total = _combine(expression.operator, total, operand)
@@ -217,11 +217,13 @@ class Courses:
             right = self._find_quotient(comparison.right, comparison.binding, comparison.duration)
         except UndefinedCourse:
             return []
-        roots = self._find_roots(_combine("-", left, right).over, low, high)
+        roots = self._find_roots(_combine("-", left, right).numerator, low, high)
         for root in roots:
             if isinstance(root, Root):
                 root.values |= self._solve_comparison(comparison, root)
-        return [root for under in (left.under, right.under) for root in self._find_roots(under, low, high)] + roots
+        for denominator in (left.denominator, right.denominator):
+            roots += self._find_roots(denominator, low, high)
+        return roots
 
     def _find_roots(self, course: Course, low: Number, high: Number) -> list[Number]:
         """Return the roots between two times, of a polynomial exactly if that is possible."""
@@ -243,7 +245,7 @@ class Courses:
         try:
             left = self._find_quotient(comparison.left, comparison.binding, comparison.duration)
             right = self._find_quotient(comparison.right, comparison.binding, comparison.duration)
-            form = as_form(_combine("-", left, right).over)
+            form = as_form(_combine("-", left, right).numerator)
         except NotLinear:
             return {}
         finally:
@@ -286,14 +288,14 @@ class Courses:
 
 def _combine(operator: str, left: Quotient, right: Quotient) -> Quotient:
     if operator == "*":
-        return Quotient(multiply(left.over, right.over), multiply(left.under, right.under))
+        return Quotient(multiply(left.numerator, right.numerator), multiply(left.denominator, right.denominator))
     if operator == "/":
-        if not right.over:
+        if not right.numerator:
             raise UndefinedCourse
-        return Quotient(multiply(left.over, right.under), multiply(left.under, right.over))
-    if left.under == right.under:
-        over = (subtract if operator == "-" else add)(left.over, right.over)
-        return Quotient(over, left.under)
-    left_over, right_over = multiply(left.over, right.under), multiply(right.over, left.under)
-    over = (subtract if operator == "-" else add)(left_over, right_over)
-    return Quotient(over, multiply(left.under, right.under))
+        return Quotient(multiply(left.numerator, right.denominator), multiply(left.denominator, right.numerator))
+    operation = subtract if operator == "-" else add
+    if left.denominator == right.denominator:
+        return Quotient(operation(left.numerator, right.numerator), left.denominator)
+    left_numerator = multiply(left.numerator, right.denominator)
+    right_numerator = multiply(right.numerator, left.denominator)
+    return Quotient(operation(left_numerator, right_numerator), multiply(left.denominator, right.denominator))

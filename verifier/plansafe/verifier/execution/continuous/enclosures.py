@@ -16,6 +16,7 @@ from plansafe.verifier.model.nodes import Number, normal_number
 
 PRECISION = 256
 MAX_WIDTH = 1 << (PRECISION - 64)
+"""Maximum distance of the bounds of a number; with wider bounds it is undecided."""
 MAX_TERMS = 8
 """The most irrational numbers in a linear form."""
 TEXT_DIGITS = 9

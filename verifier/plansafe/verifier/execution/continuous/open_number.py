@@ -24,7 +24,7 @@ from plansafe.verifier.execution.continuous.polynomials import (
     subtract,
 )
 from plansafe.verifier.execution.continuous.roots import (
-    MAX_DEGREE,
+    MAX_COEFFICIENTS,
     bound_roots,
     find_rational_between,
     find_roots,
@@ -84,83 +84,93 @@ class OpenNumber:
 class RationalFunction(RealNumber):
     """A quotient of two polynomials in an open number, not constant and in lowest terms; it behaves as a number."""
 
-    def __init__(self, variable: OpenNumber, over: Polynomial, under: Polynomial) -> None:
-        if max(len(over), len(under)) > MAX_DEGREE:
-            raise Undecided(f"a number depends on a power of the open number above {MAX_DEGREE - 1}")
-        for coefficient in (*over, *under):
+    def __init__(self, open_number: OpenNumber, numerator: Polynomial, denominator: Polynomial) -> None:
+        if max(len(numerator), len(denominator)) > MAX_COEFFICIENTS:
+            raise Undecided(f"a number depends on a power of the open number above {MAX_COEFFICIENTS - 1}")
+        for coefficient in (*numerator, *denominator):
             if max(coefficient.numerator.bit_length(), coefficient.denominator.bit_length()) > MAX_BITS:
                 raise NumberTooLarge
-        self.variable = variable
-        self.over = over
-        self.under = under
+        self.open_number = open_number
+        self.numerator = numerator
+        self.denominator = denominator
 
     @cached_property
     def value(self) -> Number:
         """The value at the sample."""
-        sample = self.variable.sample
-        return divide(evaluate(self.over, sample), evaluate(self.under, sample))
+        sample = self.open_number.sample
+        return divide(evaluate(self.numerator, sample), evaluate(self.denominator, sample))
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
-    def _fractions_of(self, other: object) -> tuple[Polynomial, Polynomial]:
-        """Numerator and denominator of an operand. Raises :class:`Undecided` for an irrational number."""
+    def _split_operand(self, other: object) -> tuple[Polynomial, Polynomial]:
+        """Return numerator and denominator of an operand. Raises :class:`Undecided` for an irrational number."""
         if isinstance(other, RationalFunction):
-            return other.over, other.under
+            return other.numerator, other.denominator
         if isinstance(other, int | Fraction):
             return (other,) if other else (), (1,)
         return self.enclose()
 
     def __add__(self, other: object) -> Number:
-        over, under = self._fractions_of(other)
-        return _make(self.variable, add(multiply(self.over, under), multiply(over, self.under)), self.under, under)
+        numerator, denominator = self._split_operand(other)
+        return _make_quotient(
+            self.open_number,
+            add(multiply(self.numerator, denominator), multiply(numerator, self.denominator)),
+            self.denominator,
+            denominator,
+        )
 
     __radd__ = __add__
 
     def __neg__(self) -> Number:
-        return cast(Number, RationalFunction(self.variable, scale(self.over, -1), self.under))
+        return cast(Number, RationalFunction(self.open_number, scale(self.numerator, -1), self.denominator))
 
     def __sub__(self, other: object) -> Number:
-        over, under = self._fractions_of(other)
-        return _make(self.variable, subtract(multiply(self.over, under), multiply(over, self.under)), self.under, under)
+        numerator, denominator = self._split_operand(other)
+        return _make_quotient(
+            self.open_number,
+            subtract(multiply(self.numerator, denominator), multiply(numerator, self.denominator)),
+            self.denominator,
+            denominator,
+        )
 
     def __mul__(self, other: object) -> Number:
-        over, under = self._fractions_of(other)
-        return _make(self.variable, multiply(self.over, over), self.under, under)
+        numerator, denominator = self._split_operand(other)
+        return _make_quotient(self.open_number, multiply(self.numerator, numerator), self.denominator, denominator)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Number:
         if other == 0:
             raise ZeroDivisionError
-        over, under = self._fractions_of(other)
-        return _make(self.variable, multiply(self.over, under), self.under, over)
+        numerator, denominator = self._split_operand(other)
+        return _make_quotient(self.open_number, multiply(self.numerator, denominator), self.denominator, numerator)
 
     def __rtruediv__(self, other: object) -> Number:
         if self == 0:
             raise ZeroDivisionError
-        over, under = self._fractions_of(other)
-        return _make(self.variable, multiply(over, self.under), self.over, under)
+        numerator, denominator = self._split_operand(other)
+        return _make_quotient(self.open_number, multiply(numerator, self.denominator), self.numerator, denominator)
 
     # -- comparison ---------------------------------------------------------------------------------------------------
 
     def _compare(self, other: object) -> int:
-        """Return the sign of the difference; from an irrational number, with a rational number between them."""
+        """Return the sign of the difference. Instead of an irrational number, compare with a rational one between."""
         if not isinstance(other, int | Fraction | RationalFunction):
             low, high = sorted([self.value, cast(Number, other)])
             bounds = sorted([Fraction(self.value), Fraction(find_rational_between(low, high))])
             other = find_simplest_between(*bounds)
         difference = self - other
         if isinstance(difference, RationalFunction):
-            return self.variable.find_sign(difference.over) * self.variable.find_sign(difference.under)
+            return self.open_number.find_sign(difference.numerator) * self.open_number.find_sign(difference.denominator)
         return (difference > 0) - (difference < 0)
 
     def __hash__(self) -> int:
-        return hash((self.over, self.under))  # other functions differ at the sample
+        return hash((self.numerator, self.denominator))  # other functions differ at the sample
 
     # -- other forms --------------------------------------------------------------------------------------------------
 
     def enclose(self) -> tuple[Polynomial, Polynomial]:
-        """Refuse bounds, which irrational numbers need: the bounds of this number depend on the open number."""
+        """Raise :class:`Undecided`: the bounds of this number would depend on the open number."""
         raise Undecided("an irrational moment or an exponential course depends on the open number")
 
     def __float__(self) -> float:
@@ -172,16 +182,17 @@ class RationalFunction(RealNumber):
     __repr__ = __str__
 
 
-def _make(variable: OpenNumber, over: Polynomial, *divisors: Polynomial) -> Number:
+def _make_quotient(open_number: OpenNumber, numerator: Polynomial, *divisors: Polynomial) -> Number:
     """Return the quotient of a polynomial and a product of others, in lowest terms."""
-    under = multiply(*divisors)
-    if not over:
+    denominator = multiply(*divisors)
+    if not numerator:
         return 0
-    common = greatest_common_divisor(over, under)
+    common = greatest_common_divisor(numerator, denominator)
     if len(common) > 1:
-        over, under = divide_with_remainder(over, common)[0], divide_with_remainder(under, common)[0]
-    over, under = scale(over, divide(1, under[-1])), scale(under, divide(1, under[-1]))
-    if len(over) == len(under) == 1:
-        return normal_number(over[0])
-    over, under = tuple(map(normal_number, over)), tuple(map(normal_number, under))
-    return cast(Number, RationalFunction(variable, over, under))
+        numerator, denominator = [divide_with_remainder(part, common)[0] for part in (numerator, denominator)]
+    factor = divide(1, denominator[-1])
+    numerator, denominator = scale(numerator, factor), scale(denominator, factor)
+    if len(numerator) == len(denominator) == 1:
+        return normal_number(numerator[0])
+    numerator, denominator = tuple(map(normal_number, numerator)), tuple(map(normal_number, denominator))
+    return cast(Number, RationalFunction(open_number, numerator, denominator))

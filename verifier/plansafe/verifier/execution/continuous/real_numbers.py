@@ -71,7 +71,7 @@ class Algebraic(RealNumber):
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
-    def _operand(self, other: object) -> Polynomial | None:
+    def _express_in_root(self, other: object) -> Polynomial | None:
         """The coefficients of an operand; ``None`` if it is not a number of this field."""
         if isinstance(other, Algebraic):
             return other.coefficients if other.root is self.root else None
@@ -80,14 +80,14 @@ class Algebraic(RealNumber):
     def _combine(
         self,
         other: object,
-        operation: Callable[[Polynomial, Polynomial], Polynomial],
-        operator: Callable[[object, object], Number],
+        combine_polynomials: Callable[[Polynomial, Polynomial], Polynomial],
+        combine_bounds: Callable[[object, object], Number],
     ) -> Number:
-        """Combine with a number of this field by ``operation``; with another irrational number by its bounds."""
-        operand = self._operand(other)
+        """Combine with a number of this field exactly, with another irrational number by the bounds of both."""
+        operand = self._express_in_root(other)
         if operand is not None:
-            return make_algebraic(self.root, operation(self.coefficients, operand))
-        return operator(Enclosure(*bounds(self)), other) if isinstance(other, Algebraic) else NotImplemented
+            return make_algebraic(self.root, combine_polynomials(self.coefficients, operand))
+        return combine_bounds(Enclosure(*bounds(self)), other) if isinstance(other, Algebraic) else NotImplemented
 
     def __add__(self, other: object) -> Number:
         return self._combine(other, add, operators.add)
@@ -106,7 +106,7 @@ class Algebraic(RealNumber):
         return make_algebraic(self.root, scale(self.coefficients, -1))
 
     def __truediv__(self, other: object) -> Number:
-        return self._combine(other, lambda over, under: multiply(over, _invert(self.root, under)), operators.truediv)
+        return self._combine(other, lambda left, right: multiply(left, _invert(self.root, right)), operators.truediv)
 
     def __rtruediv__(self, other: object) -> Number:
         inverse = make_algebraic(self.root, _invert(self.root, self.coefficients))

@@ -22,18 +22,22 @@ from plansafe.verifier.execution.continuous.real_numbers import MAX_REFINEMENTS,
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number, divide, normal_number
 
-MAX_DEGREE = 64
+MAX_COEFFICIENTS = 64
+"""Maximum number of coefficients of a polynomial."""
 
 
 def find_roots(polynomial: Polynomial, high: Number) -> list[Number]:
-    """Return the roots between 0 and ``high``, both excluded, in any order."""
+    """Return the roots between 0 and ``high``, both excluded, each once and in any order.
+
+    Raises :class:`Undecided` if the degree is too high, or a root is irrational and coefficients are not rational.
+    """
     if len(polynomial) <= 1:
         return []
     if len(polynomial) == 2:
         root = divide(-polynomial[0], polynomial[1])
         return [root] if 0 < root < high else []
-    if len(polynomial) > MAX_DEGREE:
-        raise Undecided(f"a number changes with a power of the time above {MAX_DEGREE - 1}")
+    if len(polynomial) > MAX_COEFFICIENTS:
+        raise Undecided(f"a number changes with a power of the time above {MAX_COEFFICIENTS - 1}")
     if not polynomial[0]:
         return find_roots(polynomial[1:], high)
     if depends_on_open_number(polynomial[-1]):
@@ -59,6 +63,7 @@ def _sturm_sequence(polynomial: Polynomial) -> list[Polynomial]:
 
 
 def _count_variations(sequence: list[Polynomial], at: Number) -> int:
+    """Count the sign changes; the difference of two counts is the number of roots above the first, up to the second."""
     signs = [value > 0 for value in [evaluate(polynomial, at) for polynomial in sequence] if value != 0]
     return sum([before != after for before, after in pairwise(signs)])
 
@@ -67,13 +72,13 @@ def _isolate(sequence: list[Polynomial], low: Fraction, high: Fraction) -> Itera
     """Yield intervals, open below and closed above, that contain one root each."""
     stack = [(low, _count_variations(sequence, low), high, _count_variations(sequence, high))]
     while stack:
-        low, at_low, high, at_high = stack.pop()
-        if at_low - at_high == 1:
+        low, count_at_low, high, count_at_high = stack.pop()
+        if count_at_low - count_at_high == 1:
             yield low, high
-        elif at_low > at_high:
+        elif count_at_low > count_at_high:
             middle = (low + high) / 2
-            at_middle = _count_variations(sequence, middle)
-            stack += [(low, at_low, middle, at_middle), (middle, at_middle, high, at_high)]
+            count_at_middle = _count_variations(sequence, middle)
+            stack += [(low, count_at_low, middle, count_at_middle), (middle, count_at_middle, high, count_at_high)]
 
 
 def _make_root(polynomial: Polynomial, low: Fraction, high: Fraction) -> Number:
@@ -123,7 +128,8 @@ def depends_on_open_number(number: Number) -> bool:
 def _require_no_root(sequence: list[Polynomial], high: Number) -> None:
     """Raise :class:`Undecided` if a polynomial with this Sturm sequence has a root between 0 and ``high``."""
     count = _count_variations(sequence, 0) - _count_variations(sequence, high)
-    if count > (evaluate(sequence[0], high) == 0):
+    is_high_a_root = evaluate(sequence[0], high) == 0
+    if count > is_high_a_root:
         raise Undecided("a moment is an irrational function of the open number")
 
 

@@ -78,7 +78,8 @@ class Automaton:
         self._awake: set[Binding] = set()
         """The bindings whose instances must read the next letter even if nothing changes."""
         self._default_awake = True
-        self._candidates: list[Binding] = []
+        self.candidates: list[Binding] = []
+        """The bindings that triggers have found since the last letter."""
         self._affected_bindings: set[Binding] = set()
         """The bindings with an instance that reads a change since the last letter."""
         self._has_global_change = True
@@ -101,7 +102,7 @@ class Automaton:
     @property
     def has_pending_changes(self) -> bool:
         """Whether recorded changes wait for the next letter."""
-        return bool(self._candidates or self._affected_bindings or self._has_global_change)
+        return bool(self.candidates or self._affected_bindings or self._has_global_change)
 
     def sleep(self, letter_time: LetterTime) -> None:
         """Let instances read the next letter only if changes affect them, whatever its time is."""
@@ -113,21 +114,16 @@ class Automaton:
         """Return the triggers that find bindings."""
         return [trigger for search in self.searches for trigger in search.triggers]
 
-    @property
-    def candidates(self) -> list[Binding]:
-        """The bindings that triggers have found since the last letter."""
-        return self._candidates
-
     def start(self, state: State, indexes: FactIndexes) -> None:
         """Find the bindings whose leaves differ from the default in S0; :meth:`step` reads the first letter."""
         for search in self.searches:
-            search.find_all(state.facts, state.fluents, indexes, 0, self._candidates)
+            search.find_all(state.facts, state.fluents, indexes, 0, self.candidates)
 
     def select_new(self, state: State, bindings: Iterable[Binding]) -> list[Binding]:
         """Return the bindings, each once, whose leaves newly differ from the default, and no candidates yet."""
         if self.default_retired:
             return []
-        known = set(self._candidates)
+        known = set(self.candidates)
         return [
             binding
             for binding in dict.fromkeys(bindings)
@@ -142,12 +138,12 @@ class Automaton:
 
         Copies for many plans share them. Bindings with undefined leaves wait for the actions of the letter.
         """
-        bindings = list(dict.fromkeys(self._candidates))
+        bindings = list(dict.fromkeys(self.candidates))
         if len(bindings) > self.limit:
             return
         undefined = [binding for binding in bindings if self.leaves.evaluate_local(state, binding) is None]
-        self.candidate_count += len(self._candidates) - len(undefined)
-        self._candidates[:] = undefined
+        self.candidate_count += len(self.candidates) - len(undefined)
+        self.candidates[:] = undefined
         for binding in bindings:
             if binding not in undefined:
                 self._create(state, binding)
@@ -185,7 +181,7 @@ class Automaton:
 
     def is_stable(self, letter_time: LetterTime) -> bool:
         """Whether :meth:`step` would change nothing: no fact that is read changed, and no bound was passed."""
-        if self._awake or self._default_awake or self._has_global_change or self._affected_bindings or self._candidates:
+        if self._awake or self._default_awake or self._has_global_change or self._affected_bindings or self.candidates:
             return False
         return not self.violation_log.has_pending_changes and self.program.compare_time(letter_time) == self._time_bits
 
@@ -207,14 +203,14 @@ class Automaton:
         if self._affected_bindings:
             due_bindings.update([b for b in self._affected_bindings if self._update_bits(state, b)])
             self._affected_bindings.clear()
-        if self._candidates:
-            self.candidate_count += len(self._candidates)
+        if self.candidates:
+            self.candidate_count += len(self.candidates)
             if not self.default_retired:
-                for binding in dict.fromkeys(self._candidates):
+                for binding in dict.fromkeys(self.candidates):
                     if binding not in self.instances and binding not in self.retired:
                         self._create(state, binding)
                         due_bindings.add(binding)
-            self._candidates.clear()
+            self.candidates.clear()
         for binding in due_bindings:
             if binding in self.instances:
                 self._advance(binding, self._unshare_instance(binding), time_bits, letter_time)
@@ -413,7 +409,7 @@ class Automaton:
         copy.default_instance = self.default_instance.copy()
         copy.readers = self.readers.fork()
         copy._awake = set(self._awake)  # noqa: SLF001 - of its own class
-        copy._candidates = list(self._candidates)  # noqa: SLF001 - of its own class
+        copy.candidates = list(self.candidates)
         copy._affected_bindings = set(self._affected_bindings)  # noqa: SLF001 - of its own class
         copy.undecided = set(self.undecided)
         copy.violation_log = self.violation_log.fork()

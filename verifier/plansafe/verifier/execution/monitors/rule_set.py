@@ -14,6 +14,7 @@ from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
 ActionFact = tuple[int, int]
 """A fact of an action predicate: (predicate, code of the arguments)."""
 MAX_ENUMERATED_BINDINGS = 10_000
+"""Maximum number of bindings that are compared to count the distinct bindings of a rule."""
 MAX_CACHED_MATCHES = 100_000
 """The most action facts whose matches are cached."""
 

@@ -160,7 +160,7 @@ class Runtime:
             [
                 i if i < predicate_count else predicate_count - 1 - i
                 for i, readers in enumerate(self.dispatch.readers)
-                if readers and self.indexes.emitter.view_of_index(i) is None
+                if readers and self.indexes.emitter.find_view_of_index(i) is None
             ]
         ) | {p for p, _ in self.indexes.specs}.union(self._indexed_by_checks)
 

@@ -36,8 +36,11 @@ _CONFLICTS = 20_000
 MAX_SEARCHES = 75
 """Searches of ``_CONFLICTS`` conflicts for one proof, about a minute."""
 MAX_LINE = 2**24
+"""Maximum length of a line, in bytes."""
 MAX_DIGITS = 10
+"""Maximum number of digits of a literal."""
 MAX_FILES = 1000
+"""Maximum number of files and exemptions that a certificate names."""
 
 
 class CertifiedFile(NamedTuple):
@@ -305,7 +308,15 @@ class _Reader:
             self._read_step(checker, variables)
         self._read_end()
         return Certificate(
-            claim, criteria, tuple(exempt), tool, tuple(files), cnf_hash, variables, count, checker.steps
+            claim=claim,
+            criteria=criteria,
+            exempt=tuple(exempt),
+            tool=tool,
+            files=tuple(files),
+            cnf_hash=cnf_hash,
+            variables=variables,
+            clauses=count,
+            steps=checker.steps,
         )
 
     def _read_clauses(self, checker: ProofChecker, variables: int, count: int) -> str:

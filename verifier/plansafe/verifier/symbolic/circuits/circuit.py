@@ -75,8 +75,7 @@ class Circuit:
         gates = self.gates
         conjuncts: set[Literal] = set()
         for part in parts:
-            children = None if part & 1 else gates[part >> 1]
-            if children is None or len(children) > MAX_MERGED:
+            if part & 1 or (children := gates[part >> 1]) is None or len(children) > MAX_MERGED:
                 conjuncts.add(part)
             else:
                 conjuncts.update(children)
@@ -84,28 +83,20 @@ class Circuit:
         has_changed = True
         while has_changed:
             has_changed = False
-            if FALSE in conjuncts:
+            negations = {part ^ 1 for part in conjuncts}
+            if FALSE in conjuncts or not negations.isdisjoint(conjuncts):
                 return FALSE
-            negated_gates = []
-            for part in conjuncts:
-                if part & 1:
-                    if part ^ 1 in conjuncts:
-                        return FALSE
-                    if gates[part >> 1] is not None:
-                        negated_gates.append(part)
-            for part in negated_gates:
-                negated_children = gates[part >> 1]
-                assert negated_children is not None
-                for child in negated_children:
-                    if child ^ 1 in conjuncts:
-                        conjuncts.discard(part)
-                        break
-                else:
-                    if not conjuncts.isdisjoint(negated_children):
-                        conjuncts.discard(part)
-                        remaining = [child for child in negated_children if child not in conjuncts]
-                        conjuncts.add(self.conjunction(remaining) ^ 1)
-                        has_changed = True
+            either_value = conjuncts | negations
+            for part in [part for part in conjuncts if part & 1]:
+                children = gates[part >> 1]
+                if children is None or either_value.isdisjoint(children):
+                    continue
+                if not negations.isdisjoint(children):
+                    conjuncts.discard(part)
+                elif not conjuncts.isdisjoint(children):
+                    conjuncts.discard(part)
+                    conjuncts.add(self.conjunction([child for child in children if child not in conjuncts]) ^ 1)
+                    has_changed = True
         if len(conjuncts) < 2:
             return next(iter(conjuncts), TRUE)
         key = tuple(sorted(conjuncts))

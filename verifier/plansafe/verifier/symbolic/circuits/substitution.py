@@ -155,17 +155,17 @@ class CircuitTemplate:
         circuit, conjunction = self._circuit, self._circuit.conjunction
         copies: dict[int, Literal] = dict(inputs)
 
-        def copied(literal: Literal) -> Literal:
+        def copy_literal(literal: Literal) -> Literal:
             node = literal >> 1
             return copies[node] ^ (literal & 1) if node in copies else literal
 
-        copier = _SumCopier(copied, numbers)
+        copier = _SumCopier(copy_literal, numbers)
         for node, original in self.changing_nodes:
             if isinstance(original, Comparison):
                 total = copier.copy(original.sum)
                 copies[node] = terms.compare(circuit, original.operator, total, terms.constant(0))
             else:
-                copies[node] = conjunction([copied(child) for child in original])
+                copies[node] = conjunction([copy_literal(child) for child in original])
         return copies
 
 

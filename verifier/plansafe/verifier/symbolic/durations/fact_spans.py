@@ -18,7 +18,9 @@ from plansafe.verifier.model.nodes import Atom, Binding, Compare, Equal, Formula
 from plansafe.verifier.model.operations import Leaf, fold_formula
 
 MAX_CONJUNCTIONS = 500
+"""Maximum number of conjunctions of a disjunctive form."""
 MAX_STEPS = 5_000
+"""Maximum number of spans that are tried for one question."""
 EventTime = tuple[Number, bool]
 """The time of an event in a run, and whether it comes after the other events of that time."""
 Order = tuple[int, int]

@@ -35,6 +35,7 @@ from plansafe.verifier.symbolic.durations.fact_spans import (
 from plansafe.verifier.symbolic.durations.touched_instances import Instances, PartReads, TouchedInstances
 
 MAX_CLASSES = 300
+"""Maximum number of classes of instances; with more, the instances are not divided."""
 Pair = tuple[int, int]
 
 

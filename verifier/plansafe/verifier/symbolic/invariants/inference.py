@@ -34,10 +34,13 @@ from plansafe.verifier.symbolic.invariants.group_proofs import COUNTED, GroupAto
 
 MAX_CANDIDATES = 3000
 MAX_ATOMS = 10
+"""Maximum number of atoms of a candidate."""
 MAX_PARAMETERS = 4
+"""Maximum number of parameters of an atom."""
 MAX_COUNTED = 2
 """Counted variables of one atom."""
 MAX_DIVISIONS = 64
+"""Maximum number of ways in which a group is divided by a parameter."""
 
 
 class InferredInvariant(NamedTuple):

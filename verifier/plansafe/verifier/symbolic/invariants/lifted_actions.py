@@ -22,6 +22,7 @@ from plansafe.verifier.symbolic.invariants.refutation import PartialState
 MAX_NODES = 400
 """Formulas with more parts are omitted."""
 MAX_DISJUNCTS = 12
+"""Maximum number of disjuncts of a condition; conditions with more are ignored."""
 COPY_OFFSET = 1_000_000
 """The distance between the copies of an effect's variables: more than an action has variables."""
 TWIN, PATTERN = 1, 2
@@ -53,7 +54,7 @@ class PseudoPredicates:
     def make_outcome_literal(self, choice: model.Choice) -> LiftedLiteral:
         """The literal that a choice has its alternative."""
         numbers = [
-            self._get_number(("choice", choice.number, alternative)) for alternative in range(choice.alternatives)
+            self._get_number(("choice", choice.number, alternative)) for alternative in range(choice.alternative_count)
         ]
         for number in numbers:
             self.rivals[number] = tuple([rival for rival in numbers if rival != number])
@@ -125,7 +126,7 @@ class LiftedSnap:
             for choice in effect.choices:
                 if not choice.variables and choice.number not in numbers:
                     numbers.add(choice.number)
-                    alternatives = [choice._replace(alternative=k) for k in range(choice.alternatives)]
+                    alternatives = [choice._replace(alternative=k) for k in range(choice.alternative_count)]
                     outcomes = [
                         self._pseudo_predicates.make_outcome_literal(alternative) for alternative in alternatives
                     ]

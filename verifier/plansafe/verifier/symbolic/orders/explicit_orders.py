@@ -123,7 +123,7 @@ def enumerate_orders(
     while stack:
         taken_steps, taken_order, execution = stack.pop()
         if taken_steps == order.all_steps:
-            if report_verdict(_end_verdict(execution, True), taken_order):
+            if report_verdict(_decide_verdict_at_end(execution, True), taken_order):
                 return
             continue
         failing_step = 0
@@ -148,11 +148,11 @@ def enumerate_orders(
             if len(visited_nodes) > MAX_NODES:
                 raise TooHard(f"the orders reach more than {MAX_NODES} different states")
             stack.append((taken_steps | 1 << number, (*taken_order, number), successor))
-        if failing_step and report_verdict(_end_verdict(execution, False), (*taken_order, failing_step)):
+        if failing_step and report_verdict(_decide_verdict_at_end(execution, False), (*taken_order, failing_step)):
             return
 
 
-def _end_verdict(execution: Execution, executable: bool) -> OrderVerdict:
+def _decide_verdict_at_end(execution: Execution, executable: bool) -> OrderVerdict:
     """The verdict on an execution that ends here; ``executable`` is false if the next step failed."""
     engine = execution.engine
     goal = engine.evaluate_goal(execution.state) is True

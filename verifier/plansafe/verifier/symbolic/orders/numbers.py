@@ -75,10 +75,11 @@ class Numbers:
 
     @memoized
     def _encode_value(self, fluent: Fact, time_point: TimePoint) -> Sum:
+        """The value of a fluent at a time point: a sum if its effects are separable, else a new variable."""
         timeline = self.timeline
         template, order = timeline.template, timeline.order
         if time_point == timeline.start:
-            return template.values[fluent]
+            return template.initial_values[fluent]
         if time_point > order.size:
             step = time_point - order.size
             after = template.steps[step].numbers.get(fluent)
@@ -88,7 +89,7 @@ class Numbers:
         except _NotSeparable:
             self._variables.append((fluent, time_point))
             return terms.variable(self._variable_function, len(self._variables) - 1)
-        return self._accumulate(template.values[fluent], effects, time_point)
+        return self._accumulate(template.initial_values[fluent], effects, time_point)
 
     def _accumulate(self, value: Sum, effects: dict[int, NumericEffect], time_point: TimePoint) -> Sum:
         """The initial value, or the last assigned value before a time point, plus all amounts added since."""
@@ -103,12 +104,12 @@ class Numbers:
                 if assigning != step
             ]
             is_before = timeline.is_before(step, time_point)
-            counts = circuit.conjunction([is_before, timeline.fires_at(effect.condition, step), *not_overwritten])
+            takes_effect = circuit.conjunction([is_before, timeline.fires_at(effect.condition, step), *not_overwritten])
             amount = self.sum_at(effect.amount, step, in_effect=True)
             if effect.is_assigned:
-                value = terms.select(counts, amount, value)
+                value = terms.select(takes_effect, amount, value)
             else:
-                total = terms.add(total, terms.select(counts, amount, Sum(0)))
+                total = terms.add(total, terms.select(takes_effect, amount, Sum(0)))
             timeline.check_limits()
         return terms.add(value, total)
 
@@ -142,7 +143,7 @@ class Numbers:
         cases = []
         if not certain_writers:
             no_writer_before = circuit.conjunction([literal ^ 1 for literal in is_before.values()])
-            cases.append((no_writer_before, template.values[fluent]))
+            cases.append((no_writer_before, template.initial_values[fluent]))
         for step in live_writers:
             is_last = [timeline.is_between(step, later, time_point) ^ 1 for later in live_writers if later != step]
             value = self.sum_at(template.steps[step].numbers[fluent], step)

@@ -159,12 +159,14 @@ def _is_established(order: PartialOrder, writers: Writers, time_point: int, valu
 
 def _find_threats(order: PartialOrder, writers: Writers, time_point: int, value: bool) -> int:
     """The steps that may remove the value, and after which nothing necessarily restores it before the time point."""
-    removing = writers.possibly_breaking if value else writers.possibly_making
-    removing &= order.steps_possibly_before(time_point)
-    restoring = (writers.making if value else writers.breaking) & order.steps_certainly_before(time_point)
-    if restoring:
-        removing = sum([1 << step for step in iterate_bits(removing) if not restoring & order.after[step]])
-    return removing
+    removing_steps = writers.possibly_breaking if value else writers.possibly_making
+    removing_steps &= order.steps_possibly_before(time_point)
+    restoring_steps = (writers.making if value else writers.breaking) & order.steps_certainly_before(time_point)
+    if restoring_steps:
+        removing_steps = sum(
+            [1 << step for step in iterate_bits(removing_steps) if not restoring_steps & order.after[step]]
+        )
+    return removing_steps
 
 
 def find_failing_order(order: PartialOrder, writers: Writers, time_point: int, value: bool) -> tuple[int, ...] | None:

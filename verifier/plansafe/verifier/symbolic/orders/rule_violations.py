@@ -48,7 +48,10 @@ class _PreparedPart(NamedTuple):
 
 
 class RuleEncoding:
-    """Encodes the hard rules. Raises :class:`TooHard`, ``LimitReached``."""
+    """Encodes the rules. Preferences are encoded only if the task has numbers, because these may be undefined.
+
+    Raises :class:`TooHard`, ``LimitReached``.
+    """
 
     def __init__(self, timeline: FactTimeline) -> None:
         self.timeline = timeline

@@ -81,7 +81,7 @@ class PlanTemplate:
     """The template of a plan. Raises :class:`TooHard`, ``LimitReached``.
 
     ``current_inputs``: for each fact that may change, its input. ``initial_facts``: for each of these, its value in S0.
-    ``values``: for each fluent that may change, its value in S0. ``action_facts``: for each step with an action
+    ``initial_values``: for each fluent that may change, its value in S0. ``action_facts``: for each step with an action
     predicate that rules read, its fact. Construction repeats until no further fact changes, most often twice.
     """
 
@@ -108,7 +108,7 @@ class PlanTemplate:
         ]
         self.current_inputs: dict[Fact, Literal] = {}
         self.initial_facts: dict[Fact, Literal] = {}
-        self.values: dict[Fact, Sum] = {}
+        self.initial_values: dict[Fact, Sum] = {}
         self.action_facts: dict[int, Fact] = {}
         self._derived = DerivedFacts(openings.compiler) if self.task.axioms else None
         try:
@@ -170,10 +170,10 @@ class PlanTemplate:
 
     def _add_variable(self, function: int, code: int) -> bool:
         """Replace the value of a fluent that may change by a variable; return ``False`` if it has one."""
-        if (function, code) in self.values:
+        if (function, code) in self.initial_values:
             return False
         initial = self.state.get_quantity(function, code)
-        self.values[function, code] = initial.value
+        self.initial_values[function, code] = initial.value
         current_value = Sum(0, ((("current", function, code), 1),))
         self.state.quantities[function][code] = Quantity(initial.defined, current_value)
         return True
@@ -209,8 +209,7 @@ class Timeline(ABC):
 
     def is_between(self, first: int, middle: int, time_point: int) -> Literal:
         """In which orders a step is taken after another step and before a time point: before a step, or the end."""
-        late = self.is_before(middle, time_point)
-        return self.circuit.both(self.precedes(first, middle), late)
+        return self.circuit.both(self.precedes(first, middle), self.is_before(middle, time_point))
 
     @abstractmethod
     def varies_over_time(self, literal: Literal) -> bool:

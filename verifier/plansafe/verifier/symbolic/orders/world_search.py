@@ -23,7 +23,7 @@ from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, Ou
 from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes
 
 MAX_TRIANGLES = 200_000
-"""Triples of steps whose cycles are excluded in advance."""
+"""Maximum number of triples of steps whose cycles are excluded in advance."""
 MAX_CYCLES = 3_000
 """Maximum number of cycles of three steps that are excluded between two solver calls."""
 MAX_LONG_CYCLES = 400
@@ -112,7 +112,7 @@ class WorldSearch:
         for first, second in pairs:
             for third in iterate_bits(ordered_steps[first] & ordered_steps[second]):
                 triangle = frozenset((first, second, third))
-                if triangle in self._triangles or self._is_implied(input_partners, first, second, third):
+                if triangle in self._triangles or self._are_cycles_impossible(input_partners, first, second, third):
                     continue
                 if len(self._triangles) >= MAX_TRIANGLES:
                     break
@@ -122,7 +122,7 @@ class WorldSearch:
             timeline.check_limits()
         self._exclude_cycles(solver, cycles)
 
-    def _is_implied(self, input_partners: list[int], first: int, second: int, third: int) -> bool:
+    def _are_cycles_impossible(self, input_partners: list[int], first: int, second: int, third: int) -> bool:
         """Whether the cycles of these three steps are impossible because of the plan's order or of other triples.
 
         ``input_partners``: for each step, the steps (as a mask) with which its order is an input.

@@ -189,17 +189,17 @@ class CircuitReporter(WorldsReporter):
         relevant = find_dependencies(encoding.circuit, [self.good_worlds])
         keys = [encoding.circuit.keys.get(node) for node in relevant.nodes]
         worlds = WorldsReport(
-            encoding.open_fact_count,
-            len(encoding.open_numbers),
-            len(encoding.alternative_counts),
-            sum([isinstance(key, FactInput | OutcomeInput) for key in keys]) + len(relevant.numbers),
-            tuple([self._describe_failing_world(failing) for failing in self.failing_worlds]),
-            explanation.cause,
-            explanation.cause_note,
-            explanation.question,
-            explanation.question_note,
-            self.restrictions.texts,
-            self.queries.engine_name + (f", checked by {self.second_engine}" if self.second_engine else ""),
+            open_facts=encoding.open_fact_count,
+            open_numbers=len(encoding.open_numbers),
+            choices=len(encoding.alternative_counts),
+            relevant=sum([isinstance(key, FactInput | OutcomeInput) for key in keys]) + len(relevant.numbers),
+            witnesses=tuple([self._describe_failing_world(failing) for failing in self.failing_worlds]),
+            cause=explanation.cause,
+            cause_note=explanation.cause_note,
+            question=explanation.question,
+            question_note=explanation.question_note,
+            invariants=self.restrictions.texts,
+            solver=self.queries.engine_name + (f", checked by {self.second_engine}" if self.second_engine else ""),
         )
         shown_report = self.failing_worlds[0].report if self.failing_worlds else self.sample_report
         if shown_report is None:
@@ -213,7 +213,7 @@ class CircuitReporter(WorldsReporter):
             rules=self._count_rules(verdict, shown_report),
             metric=shown_report.metric if not self._is_open else None,
             engine="smt" if self.queries.engine_name.startswith("z3") else "sat",
-            limits=(*shown_report.limits, *encoding.limits, *encoding.skipped),
+            limits=(*shown_report.limits, *encoding.limits, *encoding.skipped_messages),
             worlds=worlds if self._is_open else None,
             certificate=self._write_certificate(headline),
             verdict_basis=self.merge_verdict_bases(shown_report),
@@ -263,7 +263,7 @@ class CircuitReporter(WorldsReporter):
 
     @cached_property
     def _violations_by_instance(self) -> dict[tuple[str, Binding], Literal]:
-        return self._group_literals_by_instance((*self.encoding.violations, *self.encoding.preference_violations))
+        return self._group_literals_by_instance((*self.encoding.violations, *self.encoding.nondeciding_violations))
 
     @cached_property
     def _undecided_by_instance(self) -> dict[tuple[str, Binding], Literal]:
@@ -321,7 +321,7 @@ class CircuitReporter(WorldsReporter):
             if world is not None:
                 report = report_in_world(self.compiled, self.plan, self.resolved, world, halt_only=True)
                 counts = merge_rule_counts([counts, report.rules])
-        violated = self._group_literals_by_rule((*encoding.violations, *encoding.preference_violations))
+        violated = self._group_literals_by_rule((*encoding.violations, *encoding.nondeciding_violations))
         undecided = self._group_literals_by_rule(encoding.undecided_instances)
         final_counts = []
         for number, (rule, count) in enumerate(zip(self.compiled.rules, counts, strict=True)):

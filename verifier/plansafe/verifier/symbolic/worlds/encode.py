@@ -62,7 +62,6 @@ def encode_plan(
     derived = DerivedFacts(compiler) if task.axioms else None
     encoder = StepEncoder(compiler)
     limits: list[str] = []
-    skipped: list[int] = []
     collector = InstanceCollector(circuit, compiled.options.criteria.only_introduced)
     executable = goal = FALSE
     failing: dict[int, Literal] = {}
@@ -81,41 +80,43 @@ def encode_plan(
             limits.append(trace.limit)
         alive, failing = trace.alive, trace.failing
         executable = alive[-1] if trace.is_complete else FALSE
-        goal = _TraceChecker(compiled, compiler, trace, collector, skipped, timed=timed is not None).check()
+        goal = _TraceChecker(compiled, compiler, trace, collector, timed=timed is not None).check()
     except TooManyRounds:
-        limits.append("a derived predicate goes round in circles through too many open facts")
+        limits.append("a recursive derived predicate depends on too many unknown facts")
     except NumberTooLarge:
         limits.append("a number grew beyond 65,536 bits")
     criteria, rules = compiled.options.criteria, compiled.rules
-    soft_parts = frozenset(
-        [number for number, part in enumerate(engine.rule_set.parts) if not criteria.includes(rules[part.rule])]
+    deciding_parts = frozenset(
+        [number for number, part in enumerate(engine.rule_set.parts) if criteria.includes(rules[part.rule])]
     )
     exempt_violations = _find_exempt_violations(compiled, collector.violations)
-    violations = [v for v in collector.violations if v.part not in soft_parts and v not in exempt_violations]
+    violations = [v for v in collector.violations if v.part in deciding_parts and v not in exempt_violations]
     violated = circuit.disjunction([v.literal for v in violations])
-    skipped_hard = [rule for rule in dict.fromkeys(skipped) if criteria.includes(rules[rule])]
-    undecided = circuit.disjunction([v.literal for v in collector.undecided if v.part not in soft_parts])
+    skipped_deciding_rules = [rule for rule in dict.fromkeys(collector.skipped_rules) if criteria.includes(rules[rule])]
+    undecided = circuit.disjunction([v.literal for v in collector.undecided if v.part in deciding_parts])
     return Encoding(
-        circuit,
-        circuit.conjunction([*start.constraints, *invariants]),
-        executable,
-        goal,
-        violated,
-        violated ^ 1 if skipped_hard else circuit.both(undecided, violated ^ 1),
-        tuple(violations),
-        _has_checked_instance(compiled, steps),
-        start.open_numbers,
-        start.open_fact_count,
-        encoder.alternative_counts,
-        list_oneof_statements(steps),
-        tuple(limits),
-        tuple([f"rule `{rules[rule].name}` has too many instances" for rule in skipped_hard]),
-        find_numbers_with_finite_values(task),
-        tuple(alive),
-        failing,
-        tuple([v for v in collector.violations if v.part in soft_parts]),
-        tuple(collector.undecided),
-        frozenset(skipped),
+        circuit=circuit,
+        allowed=circuit.conjunction([*start.constraints, *invariants]),
+        executable=executable,
+        goal=goal,
+        violated=violated,
+        undecided=violated ^ 1 if skipped_deciding_rules else circuit.both(undecided, violated ^ 1),
+        violations=tuple(violations),
+        has_instances=_has_deciding_instance(compiled, steps),
+        open_numbers=start.open_numbers,
+        open_fact_count=start.open_fact_count,
+        alternative_counts=encoder.alternative_counts,
+        oneof_statements=list_oneof_statements(steps),
+        limits=tuple(limits),
+        skipped_messages=tuple(
+            [f"rule `{rules[rule].name}` has too many instances" for rule in skipped_deciding_rules]
+        ),
+        finite_numbers=find_numbers_with_finite_values(task),
+        alive=tuple(alive),
+        failing=failing,
+        nondeciding_violations=tuple([v for v in collector.violations if v.part not in deciding_parts]),
+        undecided_instances=tuple(collector.undecided),
+        skipped_rules=frozenset(collector.skipped_rules),
     )
 
 
@@ -129,7 +130,7 @@ def _find_exempt_violations(compiled: CompiledTask, violations: Sequence[Instanc
 
 
 class _TraceChecker:
-    """Replays a trace and checks all rules on it. Appends rules with too many instances to ``skipped``."""
+    """Replays a trace and checks all rules on it; the collector gets the results."""
 
     def __init__(
         self,
@@ -137,7 +138,6 @@ class _TraceChecker:
         compiler: FormulaCompiler,
         trace: SymbolicTrace,
         collector: InstanceCollector,
-        skipped: list[int],
         *,
         timed: bool,
     ) -> None:
@@ -147,32 +147,32 @@ class _TraceChecker:
         self.state_rules: list[StateRule] = []
         self.step_rules: dict[int, list[StepRule]] = {}
         self.temporal_rules: list[TemporalRule] = []
-        self._create_rules(skipped, timed=timed)
+        self._create_rules(timed=timed)
         self.action_facts = [self._list_action_facts(events) for events in trace.events]
-        self._find_temporal_instances(skipped)
+        self._find_temporal_instances()
         self.dispatch = ChangeDispatch(self.state_rules, compiler)
 
     def _list_action_facts(self, events: list[Event]) -> list[ActionFact]:
         """The facts about the actions of a happening that rules read."""
         steps = [(event.kind, event.step.resolved) for event in events if event.step is not None]
-        facts = [
-            self.compiled.engine.find_action_fact(k, ground) for k, ground in steps if isinstance(ground, GroundAction)
-        ]
+        find_action_fact = self.compiled.engine.find_action_fact
+        facts = [find_action_fact(kind, step) for kind, step in steps if isinstance(step, GroundAction)]
         return list(dict.fromkeys([fact for fact in facts if fact is not None]))
 
-    def _create_rules(self, skipped: list[int], *, timed: bool) -> None:
+    def _create_rules(self, *, timed: bool) -> None:
         """Create a checker for each part of a rule: for single states, for single steps, or for the whole trace."""
-        plan, task = self.compiled.engine.rule_set, self.compiled.task
-        for number, part in enumerate(plan.parts):
+        rule_set, task = self.compiled.engine.rule_set, self.compiled.task
+        action_predicates = frozenset(rule_set.action_predicates.values())
+        for number, part in enumerate(rule_set.parts):
             if not all([task.domains[v.domain] for v in part.parameters]):
                 continue
-            if part.step is not None and find_action_predicate(part.step) not in plan.momentary:
+            if part.step is not None and find_action_predicate(part.step) not in rule_set.momentary:
                 if not timed:
                     continue  # about an action under way, which an untimed plan does not have
                 part = part.as_invariant()
             formulas = [part.body] if part.guard is None else [part.body, part.guard]
-            is_local = not any([is_temporal(f) or mentions(f, plan.momentary) for f in formulas])
-            reads_actions = any([mentions(f, frozenset(plan.action_predicates.values())) for f in formulas])
+            is_local = not any([is_temporal(f) or mentions(f, rule_set.momentary) for f in formulas])
+            reads_actions = any([mentions(f, action_predicates) for f in formulas])
             if part.mode == "each" and is_local:
                 assert part.step is not None
                 predicate = find_action_predicate(part.step)
@@ -186,15 +186,15 @@ class _TraceChecker:
                     rule = TemporalRule(number, part, self.compiler, limit, times, reads_actions=reads_actions)
                     self.temporal_rules.append(rule)
                 except LimitReached:
-                    skipped.append(part.rule)
+                    self.collector.skipped_rules.append(part.rule)
 
-    def _find_temporal_instances(self, skipped: list[int]) -> None:
+    def _find_temporal_instances(self) -> None:
         for rule in list(self.temporal_rules):
             try:
                 rule.find_instances(self.trace, self.action_facts)
             except LimitReached:
                 self.temporal_rules.remove(rule)
-                skipped.append(rule.part.rule)
+                self.collector.skipped_rules.append(rule.part.rule)
 
     def check(self) -> Literal:
         """Check all rules; returns the worlds in which the goal is reached."""
@@ -262,7 +262,10 @@ class _TraceChecker:
 
 
 def _list_fact_changes(state: SymbolicState, changes: StateChanges, circuit: Circuit | None) -> list[FactChange]:
-    """The changes of a letter, before the state is changed. Without a circuit, all worlds of a change are FALSE."""
+    """List the changes of a letter; ``state`` is the state before it.
+
+    Without a circuit, the worlds in which a fact changes are not computed: they are FALSE.
+    """
     fact_changes: list[FactChange] = []
     for predicate, code, literal in changes.facts:
         differs = FALSE if circuit is None else circuit.equal(state.get(predicate, code), literal) ^ 1
@@ -279,8 +282,8 @@ def _list_fact_changes(state: SymbolicState, changes: StateChanges, circuit: Cir
     return fact_changes
 
 
-def _has_checked_instance(compiled: CompiledTask, steps: Sequence[GroundAction | IllFormed]) -> bool:
-    """Whether a hard rule has an instance where all steps are executed (docs/language.md, "Instances")."""
+def _has_deciding_instance(compiled: CompiledTask, steps: Sequence[GroundAction | IllFormed]) -> bool:
+    """Whether a deciding rule has an instance if all steps are executed (docs/language.md, "Instances")."""
     task = compiled.task
     names = {predicate: action for (_, action), predicate in compiled.engine.rule_set.action_predicates.items()}
     for rule in compiled.rules:

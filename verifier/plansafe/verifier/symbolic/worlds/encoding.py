@@ -62,15 +62,19 @@ class InstanceLiteral(NamedTuple):
 class Encoding(NamedTuple):
     """A plan as circuits: each literal is true in the worlds that have a property.
 
+    A rule is *deciding* if its violations decide the verdict (:meth:`~.verdict_criteria.VerdictCriteria.includes`).
+
     - ``allowed``: the world exists.
-    - ``violated``: a hard rule is violated. ``undecided``: a hard rule reads an undefined number, and none is violated.
-    - ``violations`` are of hard rules, ``preference_violations`` of preferences, ``undecided_instances`` of both.
-    - ``has_instances``: a hard rule has an instance if all steps are executed.
+    - ``violated``: a deciding rule is violated without an exemption. ``undecided``: none is, but a deciding rule reads
+      an undefined number or was not encoded.
+    - ``violations``: violated instances of deciding rules, except exempt ones. ``nondeciding_violations``: violated
+      instances of preferences and of rules below the minimum severity. ``undecided_instances``: of all rules.
+    - ``has_instances``: a deciding rule has an instance if all steps are executed.
     - ``open_numbers`` are (function, code); ``finite_numbers`` are those with finitely many values, with these values.
     - ``alternative_counts``: the number of alternatives of each choice.
     - ``limits``: reasons why the trace, and so every literal, is not known.
-    - ``skipped``: messages about hard rules that were not encoded and are undecided in every world. ``skipped_rules``:
-      the numbers of all rules that were not encoded.
+    - ``skipped_rules``: the numbers of the rules that were not encoded. ``skipped_messages``: a message about each
+      deciding rule among them.
     - ``alive[i]``: the trace has letter i. ``failing``: by step, the worlds in which the trace ends because it fails.
     """
 
@@ -87,11 +91,11 @@ class Encoding(NamedTuple):
     alternative_counts: dict[ChoiceKey, int]
     oneof_statements: tuple[OneofStatement, ...] = ()
     limits: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
+    skipped_messages: tuple[str, ...] = ()
     finite_numbers: tuple[tuple[tuple[int, int], tuple[Number, ...]], ...] = ()
     alive: tuple[Literal, ...] = ()
     failing: Mapping[int, Literal] = MappingProxyType({})
-    preference_violations: tuple[InstanceLiteral, ...] = ()
+    nondeciding_violations: tuple[InstanceLiteral, ...] = ()
     undecided_instances: tuple[InstanceLiteral, ...] = ()
     skipped_rules: frozenset[int] = frozenset()
 

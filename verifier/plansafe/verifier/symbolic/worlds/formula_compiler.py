@@ -2,13 +2,13 @@
 
 A formula has three values, so it needs two literals: the worlds in which it is true, and those in which it is false. If
 it reads no numbers, one is the negation of the other. Quantifiers range over the bindings that :class:`PossibleCertain`
-finds possible, so evaluation costs as much as there are facts that may matter, not as there are objects.
+finds possible, so the cost of an evaluation depends on the facts that may matter, not on the number of objects.
 
-The derived facts of a stratum are the least fixpoint of its axioms, computed from below: after round ``r`` a literal
-has the worlds in which its fact can be derived in ``r`` rounds. A round that changes no literal has reached the
-fixpoint. With cyclic derivations, literals keep growing although the functions that they denote do not. But in one
-world every round before the fixpoint derives a new fact, so after more rounds than there are facts the fixpoint is also
-reached.
+The derived facts of a stratum are the least fixpoint of its axioms, computed from below: after round ``r``, the
+literal of a fact is true in the worlds in which ``r`` rounds can derive the fact. A round that changes no literal has
+reached the fixpoint. With cyclic derivations, literals keep growing although the functions that they denote do not. But
+in one world every round before the fixpoint derives a new fact, so after more rounds than there are facts the fixpoint
+is also reached.
 """
 
 from __future__ import annotations
@@ -76,6 +76,19 @@ class FormulaCompiler:
     def compile_false(self, formula: Formula) -> LiteralFunction:
         """A function that returns the worlds in which the formula is false."""
         return self._compile(formula, False)
+
+    def compile_both(self, formula: Formula) -> Callable[[SymbolicState, Binding], tuple[Literal, Literal]]:
+        """A function that returns the worlds in which the formula is true, and those in which it is false."""
+        false = self._compile(formula, False)
+        if self.reads_numbers(formula):
+            true = self._compile(formula, True)
+            return lambda state, binding: (true(state, binding), false(state, binding))
+
+        def evaluate(state: SymbolicState, binding: Binding) -> tuple[Literal, Literal]:
+            literal = false(state, binding)
+            return literal ^ 1, literal
+
+        return evaluate
 
     def _compile(self, formula: Formula, value: bool) -> LiteralFunction:
         key = (id(formula), value)
@@ -157,8 +170,8 @@ class FormulaCompiler:
                     return FALSE ^ flip
                 if literal != TRUE:
                     literals.append(literal)
-            if not literals:
-                return TRUE ^ flip
+            if len(literals) == 2:
+                return circuit.both(*literals) ^ flip
             return circuit.conjunction(literals) ^ flip
 
         return evaluate
@@ -180,8 +193,7 @@ class FormulaCompiler:
             search(state.facts, (), candidates, *[binding[slot] for slot in free])
             literals = set()
             for objects in candidates:
-                for slot, number in zip(slots, objects, strict=True):
-                    binding[slot] = number
+                binding.update(zip(slots, objects, strict=True))
                 literal = body(state, binding) ^ flip
                 if literal == TRUE:
                     return TRUE ^ flip
@@ -271,8 +283,8 @@ class _CompiledAxiom:
         possible_certain = compiler.possible_certain
         self.predicate = axiom.predicate
         self.slots = [v.slot for v in axiom.parameters]
-        self.body: LiteralFunction = compiler.compile_true(axiom.body)
-        self.code = compiler.compile_code(tuple([-1 - slot for slot in self.slots]))
+        self.evaluate_body: LiteralFunction = compiler.compile_true(axiom.body)
+        self.compute_code = compiler.compile_code(tuple([-1 - slot for slot in self.slots]))
         body = possible_certain.make_possible_condition(axiom.body)
         self.search = possible_certain.compile_search(body, axiom.parameters, ())
 
@@ -323,7 +335,7 @@ class DerivedFacts:
             axiom.search(state.facts, (), candidates)
             for objects in dict.fromkeys(candidates):
                 binding: Binding = dict(zip(axiom.slots, objects, strict=True))
-                literal = axiom.body(state, binding)
+                literal = axiom.evaluate_body(state, binding)
                 if literal != FALSE:
-                    bodies.setdefault((axiom.predicate, axiom.code(binding)), set()).add(literal)
+                    bodies.setdefault((axiom.predicate, axiom.compute_code(binding)), set()).add(literal)
         return {fact: self._circuit.disjunction(literals) for fact, literals in bodies.items()}

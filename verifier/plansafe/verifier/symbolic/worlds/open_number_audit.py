@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cmp_to_key
 from typing import NamedTuple
 
 from plansafe.verifier.execution.compiled import CompiledTask
@@ -38,6 +37,7 @@ from plansafe.verifier.symbolic.worlds.verdict import (
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
 MAX_RUNS = 200
+"""Maximum number of runs, each with one value of the open number."""
 MIN_WIDTH = Fraction(1, 10**9)
 """Of values that are examined: an irrational value at which a comparison changes is approached, and not reached."""
 
@@ -171,9 +171,8 @@ class OpenNumberAudit:
         """Leave the values between two distances undecided."""
         ends = [direction.value_at(end) for end in (low, high)][:: direction.sign]
         self.limits[f"not decided for values near {float(ends[0]):.9f}"] = None
-        undecided = WorldVerdict(None, None, None)
         sample = direction.value_at(find_rational_between(low, high))
-        self.ranges.append(ValueRange(ends[0], ends[1], True, True, sample, undecided, Headline.UNKNOWN))
+        self.ranges.append(ValueRange(ends[0], ends[1], True, True, sample, *_UNDECIDED))
 
     def _add_range(self, direction: _Direction, variable: OpenNumber, decision: _Decision) -> None:
         ends = [None if end is None else direction.value_at(end) for end in (variable.low, variable.high)]
@@ -187,9 +186,7 @@ class OpenNumberAudit:
         verdict = decision.verdict
         if not is_rational and not (verdict.executable and verdict.goal and verdict.safe):
             self.limits[f"not decided for the irrational value {value}"] = None
-            decision = _Decision(
-                WorldVerdict(verdict.executable or None, verdict.goal or None, verdict.safe or None), Headline.UNKNOWN
-            )
+            decision = _UNDECIDED
         self.ranges.append(ValueRange(value, value, False, False, value if is_rational else None, *decision))
 
     def complete_world(self, value: Number | None) -> Completion:
@@ -235,28 +232,22 @@ class _Decision(NamedTuple):
     headline: Headline
 
 
+_UNDECIDED = _Decision(WorldVerdict(None, None, None), Headline.UNKNOWN)
+
+
 def merge_ranges(ranges: list[ValueRange]) -> Iterator[ValueRange]:
     """Yield the ranges in order; neighbours with the same headline are one range."""
     merged: ValueRange | None = None
-    for part in _sort_ranges(ranges):
+    for part in sorted(ranges, key=_place_of):
         if merged is not None and part.headline is merged.headline and _touch(merged, part):
-            sample = merged.sample if merged.sample is not None else part.sample
             replayed = merged.replayed and part.replayed
-            merged = merged._replace(high=part.high, high_open=part.high_open, sample=sample, replayed=replayed)
+            merged = merged._replace(high=part.high, high_open=part.high_open, replayed=replayed)
         else:
             if merged is not None:
                 yield merged
             merged = part
     if merged is not None:
         yield merged
-
-
-def _sort_ranges(ranges: list[ValueRange]) -> list[ValueRange]:
-    return sorted(ranges, key=cmp_to_key(_compare))
-
-
-def _compare(left: ValueRange, right: ValueRange) -> int:
-    return -1 if _place_of(left) < _place_of(right) else 1
 
 
 def _place_of(part: ValueRange) -> Number:

@@ -274,5 +274,5 @@ def _list_choices(task: Task, resolved: ResolvedPlan) -> Iterator[tuple[ChoiceKe
             for effect in snap.effects if snap is not None else ():
                 for choice in effect.choices:
                     for objects in product(*[task.domains[v.domain] for v in choice.variables]):
-                        counts[choice.number, objects] = choice.alternatives
+                        counts[choice.number, objects] = choice.alternative_count
         yield from [((step, number, objects), count) for (number, objects), count in counts.items()]

@@ -8,7 +8,7 @@ from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.reporting.report import Finding, FindingClass, RuleCount, Worlds
 from plansafe.verifier.reporting.summary import count_rules
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.rules.model import shorten_variable_names
+from plansafe.verifier.rules.model import Rule, shorten_variable_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict
 from plansafe.verifier.symbolic.orders.order_audit import ClosedWorld, OrderAudit, PlanProperty, WorldSource
@@ -93,38 +93,54 @@ class OrderReporter(OpenPartsReporter):
 
     def count_rules(self, counts: RuleCounts) -> RuleCounts:
         """The status of each rule over all orders of all worlds."""
-        executed = self.audit.example_worlds[PlanProperty.EXECUTABLE].get(True)
-        worlds = [] if executed is None else [executed]
-        if executed is None and any([count.status == "never applied" for count in counts]):
-            steps = range(1, len(self.resolved.steps) + 1)
-            worlds = [w for w in [self.audit.encoding.find_world_taking(step).world for step in steps] if w is not None]
+        worlds = self._find_worlds_with_instances(counts)
         counts = merge_rule_counts([counts, *[self.report_until_failure(world).rules for world in worlds]])
         final_counts: list[RuleCount] = []
         for rule, count in zip(self.compiled.rules, counts, strict=True):
-            if count.status not in VIOLATED_STATUSES and count.status != "not applicable":
-                if not self.compiled.options.criteria.includes(rule):
-                    return self._count_in_all_orders(counts)
-                if self.verdict.safe is Worlds.ALL:
-                    count = mark_kept(count)
-                else:
-                    answer = self._find_violation(rule.name)
-                    if not answer.is_decided:
-                        return self._count_in_all_orders(counts)
-                    if answer.world is None:
-                        count = mark_kept(count)
-                    else:
-                        count = count._replace(status="violated", violations=max(count.violations, 1))
-            final_counts.append(count)
+            final_count = self._decide_status(rule, count)
+            if final_count is None:
+                return self._count_in_all_orders(counts)
+            final_counts.append(final_count)
         return tuple(final_counts)
 
+    def _find_worlds_with_instances(self, counts: RuleCounts) -> list[Completion]:
+        """Find a world in which all steps are executed, or a world for each step if a rule was never applied."""
+        executed = self.audit.example_worlds[PlanProperty.EXECUTABLE].get(True)
+        if executed is not None:
+            return [executed]
+        if not any([count.status == "never applied" for count in counts]):
+            return []
+        steps = range(1, len(self.resolved.steps) + 1)
+        worlds = [self.audit.encoding.find_world_taking(step).world for step in steps]
+        return [world for world in worlds if world is not None]
+
+    def _decide_status(self, rule: Rule, count: RuleCount) -> RuleCount | None:
+        """The count of a rule with its status in all orders; ``None`` if the encoding cannot decide it."""
+        if count.status in VIOLATED_STATUSES or count.status == "not applicable":
+            return count
+        if not self.compiled.options.criteria.includes(rule):
+            return None
+        if self.verdict.safe is Worlds.ALL:
+            return mark_kept(count)
+        answer = self._find_violation(rule.name)
+        if not answer.is_decided:
+            return None
+        if answer.world is None:
+            return mark_kept(count)
+        return count._replace(status="violated", violations=max(count.violations, 1))
+
     def _count_in_all_orders(self, counts: RuleCounts) -> RuleCounts:
+        """The status of each rule from a run in each order; undecided if there are too many orders."""
         outcomes = self.audit.collect_outcomes()
         if outcomes is None:
             return mark_undecided(counts)
         return merge_rule_counts([count_rules(self.compiled, outcome) for outcome in outcomes])
 
     def decide_finding(self, finding: Finding) -> Worlds:
-        """The share of worlds that have a finding. If a property holds in some world, that world lacks the finding."""
+        """The share of worlds that have a finding, which some world has.
+
+        It is not ALL if the property that the finding denies (executable, goal, safe) holds in some world.
+        """
         match finding.finding_class:
             case FindingClass.UNMET_GOAL:
                 return Worlds.ALL if self.verdict.goal is Worlds.NONE else Worlds.SOME
@@ -137,7 +153,7 @@ class OrderReporter(OpenPartsReporter):
                 if self.verdict.safe is Worlds.SOME:
                     return Worlds.SOME
                 share = self.audit.encoding.decide_share_violating(self._find_instances(finding))
-        return Worlds.SOME if share is Worlds.NONE else share  # NONE: the finding is of a step after a failed step
+        return Worlds.SOME if share is Worlds.NONE else share  # NONE: the finding follows from an earlier failed step
 
     def _find_instances(self, finding: Finding) -> list[tuple[int, tuple[int, ...]]]:
         """The parts of a finding's rule, each with the finding's binding."""

@@ -86,15 +86,18 @@ def find_question(search: CompletionSearch, max_facts: int | None = None) -> Que
 
 
 def _has_more_necessary_facts(search: CompletionSearch, good_model: Model, max_facts: int) -> bool:
-    """Whether more than ``max_facts`` facts make a good completion bad if they alone are flipped.
+    """Whether more than ``max_facts`` facts are found that each make a good completion bad if only it is flipped.
 
-    Only :data:`MAX_FLIPS` facts are tested, evenly spread. Every question contains each of them.
+    Every question contains each of these facts. Only :data:`MAX_FLIPS` facts are tested, evenly spread.
     """
     facts = [variable for variable in search.near_variables if isinstance(variable, int)]
     tested_facts = facts[:: -(-len(facts) // MAX_FLIPS)] if facts else []
     flips = InputFlips(search.circuit, (search.allowed, search.good))
     bits = flips.evaluate(good_model.inputs, good_model.values, tested_facts)
-    return bits is not None and (bits[0] & ~bits[1]).bit_count() > max_facts
+    if bits is None:
+        return False
+    allowed_bits, good_bits = bits
+    return (allowed_bits & ~good_bits).bit_count() > max_facts
 
 
 class _CompletionPair:
@@ -169,10 +172,8 @@ class _CompletionPair:
         model = self._search.find_good_model([*self._differ, *[equal[variable] for variable in variables]])
         if not isinstance(model, Model):
             return PropertyHolds([variable for variable in variables if equal[variable] in model])
-        good, bad = (
-            self._search.read_model_values(model, self._variables),
-            self._read_bad_values(model, self._variables),
-        )
+        good = self._search.read_model_values(model, self._variables)
+        bad = self._read_bad_values(model, self._variables)
         different = [variable for variable in self._variables if good[variable] != bad[variable]]
         return PropertyFails(different, self._find_necessary(model))
 

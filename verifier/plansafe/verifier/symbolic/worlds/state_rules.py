@@ -26,7 +26,8 @@ FactChange = tuple[int, int, Literal]
 class InstanceCollector:
     """Collects the worlds in which instances are violated, and undecided.
 
-    ``only_introduced``: pre-existing violations do not count (docs/language.md, "Blame").
+    ``only_introduced``: pre-existing violations do not count (docs/language.md, "Blame"). ``skipped_rules``: the rules
+    with too many instances, which are not encoded.
     """
 
     def __init__(self, circuit: Circuit, only_introduced: bool = False) -> None:
@@ -34,6 +35,7 @@ class InstanceCollector:
         self.only_introduced = only_introduced
         self.violations: list[InstanceLiteral] = []
         self.undecided: list[InstanceLiteral] = []
+        self.skipped_rules: list[int] = []
 
     def add(self, part: int, binding: Objects, letter: int, exists: Literal, true: Literal, false: Literal) -> None:
         """Add the value of an instance at a letter that exists in the worlds of ``exists``."""
@@ -60,8 +62,7 @@ class StateRule:
         self.slots = [v.slot for v in part.parameters]
         violation = possible_certain.make_possible_condition(part.body, False, keep_comparisons=True)
         self.search = compile_extension(emitter, violation, True, part.parameters)
-        self.evaluate_false = compiler.compile_false(part.body)
-        self.evaluate_true = compiler.compile_true(part.body) if compiler.reads_numbers(part.body) else None
+        self._evaluate_body = compiler.compile_both(part.body)
         self.candidates: list[Objects] = []
         self._last_values: dict[Objects, tuple[Literal, Literal]] = {}
         self._all_candidates: dict[Objects, None] = {}
@@ -125,9 +126,7 @@ class StateRule:
         return collector.circuit.either(true, pre_existing), collector.circuit.both(false, pre_existing ^ 1)
 
     def _evaluate(self, state: SymbolicState, objects: Objects) -> tuple[Literal, Literal]:
-        binding: Binding = dict(zip(self.slots, objects, strict=True))
-        false = self.evaluate_false(state, binding)
-        return (false ^ 1 if self.evaluate_true is None else self.evaluate_true(state, binding)), false
+        return self._evaluate_body(state, dict(zip(self.slots, objects, strict=True)))
 
 
 class StepRule:
@@ -148,14 +147,8 @@ class StepRule:
         )
         self.bound_slots = sorted(possible_certain.emitter.free_slots(possible_condition) & bound)
         self.search = possible_certain.compile_search(possible_condition, self.unbound_parameters, self.bound_slots)
-        self.evaluate_guard_true, self.evaluate_guard_false = (
-            compiler.compile_true(guard),
-            compiler.compile_false(guard),
-        )
-        self.evaluate_body_true, self.evaluate_body_false = (
-            compiler.compile_true(part.body),
-            compiler.compile_false(part.body),
-        )
+        self._evaluate_guard = compiler.compile_both(guard)
+        self._evaluate_body = compiler.compile_both(part.body)
         self._open_checks: list[tuple[Binding, Literal, Literal]] = []
 
     def check_before(
@@ -169,7 +162,7 @@ class StepRule:
         self.search(state.facts, (), candidates, *[binding[slot] for slot in self.bound_slots])
         for objects in dict.fromkeys(candidates):
             full_binding = {**binding, **bind(self.unbound_parameters, objects)}
-            guard = self.evaluate_guard_true(state, full_binding), self.evaluate_guard_false(state, full_binding)
+            guard = self._evaluate_guard(state, full_binding)
             if self.after:
                 self._open_checks.append((full_binding, *guard))
             else:
@@ -192,8 +185,8 @@ class StepRule:
         collector: InstanceCollector,
     ) -> None:
         circuit = collector.circuit
-        true = circuit.either(guard_false, self.evaluate_body_true(state, binding))
-        false = circuit.both(guard_true, self.evaluate_body_false(state, binding))
+        body_true, body_false = self._evaluate_body(state, binding)
+        true, false = circuit.either(guard_false, body_true), circuit.both(guard_true, body_false)
         collector.add(self.number, tuple([binding[slot] for slot in self.slots]), letter, exists, true, false)
 
 
@@ -228,6 +221,8 @@ class ChangeDispatch:
         """The possible and the certain facts that change (predicate, code, new value), before the state is changed."""
         index_changes = []
         for predicate, code, literal in changes.facts:
+            if literal > TRUE and code in state.literals[predicate]:
+                continue
             for index, value in ((predicate, literal != FALSE), (predicate + self.size, literal == TRUE)):
                 if (code in state.facts[index]) != value:
                     index_changes.append((index, code, value))

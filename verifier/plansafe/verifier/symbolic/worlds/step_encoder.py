@@ -103,18 +103,18 @@ class StepEncoder:
             free_slots = tuple(sorted(compiler.possible_certain.emitter.free_slots(possible_condition) - set(slots)))
             search = compiler.possible_certain.compile_search(possible_condition, effect.variables, free_slots)
         return _CompiledEffect(
-            slots,
-            search,
-            free_slots,
-            compiler.compile_true(effect.condition),
-            compiler.compile_false(effect.condition) if compiler.reads_numbers(effect.condition) else None,
-            None
+            slots=slots,
+            search=search,
+            free_slots=free_slots,
+            fires=compiler.compile_true(effect.condition),
+            fails=compiler.compile_false(effect.condition) if compiler.reads_numbers(effect.condition) else None,
+            at_start=None
             if effect.at_start is ALWAYS
             else (compiler.compile_true(effect.at_start), compiler.compile_false(effect.at_start)),
-            [self._compile_atom(atom) for atom in effect.adds],
-            [self._compile_atom(atom) for atom in effect.deletes],
-            [self._compile_assignment(assignment) for assignment in effect.assignments],
-            effect.choices,
+            adds=[self._compile_atom(atom) for atom in effect.adds],
+            deletes=[self._compile_atom(atom) for atom in effect.deletes],
+            assignments=[self._compile_assignment(assignment) for assignment in effect.assignments],
+            choices=effect.choices,
         )
 
     def _compile_atom(self, atom: Atom) -> tuple[int, _CodeFunction]:
@@ -146,8 +146,10 @@ class StepEncoder:
         effects = SnapEffects({}, {}, {}, [])
         for effect in compiled_effects if executable != FALSE else ():
             for _ in self._bind_variables(effect, state, binding):
-                chosen = self._encode_choices(effect.choices, step, binding) if effect.choices else TRUE
-                fires = circuit.both(chosen, effect.fires(state, binding))
+                chosen, fires = TRUE, effect.fires(state, binding)
+                if effect.choices:
+                    chosen = self._encode_choices(effect.choices, step, binding)
+                    fires = circuit.both(chosen, fires)
                 fails = None if effect.fails is None else effect.fails(state, binding)
                 if effect.at_start is not None and start is not None:
                     start_true, start_false = [function(start, binding) for function in effect.at_start]
@@ -192,7 +194,7 @@ class StepEncoder:
         literals = []
         for choice in choices:
             objects = tuple([binding[v.slot] for v in choice.variables])
-            self.alternative_counts[step, choice.number, objects] = choice.alternatives
+            self.alternative_counts[step, choice.number, objects] = choice.alternative_count
             literals.append(_encode_choice(self.circuit, step, choice, objects))
         return self.circuit.conjunction(literals)
 
@@ -201,15 +203,19 @@ class StepEncoder:
     ) -> list[tuple[int, int, Literal]]:
         circuit = self.circuit
         changes = []
-        for fact in dict.fromkeys([*adds, *deletes]):
-            before = state.get(*fact)
-            after = before
+        for fact, literals in adds.items():
+            before = after = state.get(*fact)
             if fact in deletes:
                 after = circuit.both(after, _join(circuit, deletes[fact]) ^ 1)
-            if fact in adds:  # a fact that is both deleted and added is true
-                after = circuit.either(after, _join(circuit, adds[fact]))
+            after = circuit.either(after, _join(circuit, literals))  # a fact that is deleted and added is true
             if after != before:
                 changes.append((*fact, after))
+        for fact, literals in deletes.items():
+            if fact not in adds:
+                before = state.get(*fact)
+                after = circuit.both(before, _join(circuit, literals) ^ 1)
+                if after != before:
+                    changes.append((*fact, after))
         return changes
 
     def _encode_quantity(
@@ -253,9 +259,9 @@ def _encode_choice(circuit: Circuit, step: int, choice: Choice, objects: tuple[i
     """The worlds that choose an alternative: its input is true, and the inputs before it are false."""
     inputs = [
         circuit.input(OutcomeInput(step, choice.number, objects, alternative))
-        for alternative in range(min(choice.alternative + 1, choice.alternatives - 1))
+        for alternative in range(min(choice.alternative + 1, choice.alternative_count - 1))
     ]
-    if choice.alternative < choice.alternatives - 1:
+    if choice.alternative < choice.alternative_count - 1:
         return circuit.conjunction([*[literal ^ 1 for literal in inputs[:-1]], inputs[-1]])
     return circuit.conjunction([literal ^ 1 for literal in inputs])
 

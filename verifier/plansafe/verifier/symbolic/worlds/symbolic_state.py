@@ -108,7 +108,11 @@ class StateChanges(NamedTuple):
     def apply_to(self, state: SymbolicState) -> None:
         """Change a state."""
         for predicate, code, literal in self.facts:
-            state.put(predicate, code, literal)
+            literals = state.literals[predicate]
+            if literal > TRUE and code in literals:
+                literals[code] = literal  # the fact stays possible and not certain
+            else:
+                state.put(predicate, code, literal)
         for function, code, quantity in self.quantities:
             state.quantities[function][code] = quantity
 

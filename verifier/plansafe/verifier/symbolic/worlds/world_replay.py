@@ -37,7 +37,7 @@ ChoiceKey = tuple[int, int, tuple[int, ...]]
 def list_oneof_statements(steps: Sequence[GroundAction | IllFormed]) -> tuple[OneofStatement, ...]:
     """Every ``oneof`` of every step."""
     actions = [(step, ground.action) for step, ground in enumerate(steps, 1) if isinstance(ground, GroundAction)]
-    return tuple([(step, number) for step, action in actions for number in range(len(action.choices))])
+    return tuple([(step, number) for step, action in actions for number in range(len(action.alternative_counts))])
 
 
 def complete_outcomes(
@@ -74,7 +74,7 @@ def resolve_outcomes(steps: Sequence[GroundAction | IllFormed], world: Completio
     step_numbers = world.order or range(1, len(steps) + 1)
     return [
         GroundAction(_resolve_action(ground.action, step, world), ground.objects)
-        if isinstance(ground, GroundAction) and ground.action.choices
+        if isinstance(ground, GroundAction) and ground.action.alternative_counts
         else ground
         for step, ground in zip(step_numbers, steps, strict=True)
     ]
@@ -82,7 +82,9 @@ def resolve_outcomes(steps: Sequence[GroundAction | IllFormed], world: Completio
 
 def _resolve_action(action: Action, step: int, world: Completion) -> Action:
     start = _resolve_snap(action.start, step, world)
-    return action._replace(start=start, end=action.end and _resolve_snap(action.end, step, world), choices=())
+    return action._replace(
+        start=start, end=action.end and _resolve_snap(action.end, step, world), alternative_counts=()
+    )
 
 
 def _resolve_snap(snap: Snap, step: int, world: Completion) -> Snap:

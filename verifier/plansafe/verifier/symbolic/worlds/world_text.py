@@ -49,7 +49,7 @@ def describe_outcome(
     statement = _find_statement(action.node, number)
     effect = format_node(_substitute(statement[alternative + 1], names)) if statement is not None else ""
     text = "(" + " ".join([action.name, *task.names(ground_action.objects)]) + ")"
-    return ShownOutcome(step, text, alternative + 1, choice.alternatives if choice is not None else 0, effect)
+    return ShownOutcome(step, text, alternative + 1, choice.alternative_count if choice is not None else 0, effect)
 
 
 def _find_choice(ground_action: GroundAction, number: int) -> Choice | None:

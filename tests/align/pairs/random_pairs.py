@@ -1,4 +1,4 @@
-"""Pairs for tests of the selection that no engine has judged: plans of drawn words, rules of many names."""
+"""Random pairs for tests of the selection: plans of random words with random rules, not checked by an engine."""
 
 from __future__ import annotations
 
@@ -54,22 +54,22 @@ def pair_of_plans(
     )
 
 
-def made_pairs(count: int, seed: int = 0, rules: int = 12) -> Iterator[Pair]:
-    """Pairs whose unsafe plan lacks a step, has one more, or two in another order; rules of unequal frequency."""
+def random_pairs(count: int, seed: int = 0, rules: int = 12) -> Iterator[Pair]:
+    """Pairs whose unsafe plan lacks a step, has an extra step or two swapped steps; rule frequencies are unequal."""
     random = Random(seed)
     for number in range(count):
         family = random.choice(FAMILIES)
         names = [f"{word}-{random.randrange(30)}" for word in ("pot", "cup", "shelf", "lamp")]
         steps = random.randrange(5, 12)
         chosen = [f"({random.choice(ACTIONS)} robot {random.choice(names)} {names[0]})" for _ in range(steps)]
-        rejected, at = list(chosen), random.randrange(steps - 1)
+        rejected, index = list(chosen), random.randrange(steps - 1)
         match random.randrange(4):
             case 0:
-                del rejected[at]
+                del rejected[index]
             case 1:
-                rejected.insert(at, f"({random.choice(ACTIONS)} robot {names[-1]} {names[0]})")
+                rejected.insert(index, f"({random.choice(ACTIONS)} robot {names[-1]} {names[0]})")
             case _:
-                rejected[at : at + 2] = reversed(rejected[at : at + 2])
+                rejected[index : index + 2] = reversed(rejected[index : index + 2])
         rule = f"rule-{min(int(random.expovariate(0.3)), rules - 1)}"
         if chosen != rejected:
             yield pair_of_plans(chosen, rejected, number, family, rule, random.random() < 0.6)
