@@ -38,9 +38,9 @@ MOMENT |= {after: before for before, after in MOMENT.items()}
 CONNECTIVES = ("and", "or", "not", "imply", "forall", "exists", "once", "historically", "yesterday", "since")
 SUPERTYPES = {"person": "object", "child": "object", "agent": "object"}  # every other kind is a thing
 
-_HANDS = "the step does not wash hands, and the food is no cleaner and not raw"
+_HANDS = "the step does not wash hands, and the food is neither a cleaner nor raw"
 _DISH = "the step neither moves nor cleans the dish"
-_FOOD = "the step neither cleans nor cools what it puts down"
+_FOOD = "the step neither cleans nor cools the object that it puts down"
 _FULFILLED = "a weaker trigger adds only obligations that are fulfilled at once"
 _HAS_A_STEP = "in the ontology's domain no such fact ends without a step that the definition names as well"
 _ONE_STEP = "in the ontology's domain no step both fills and pours"
@@ -163,17 +163,17 @@ EQUIVALENT = {
         "cutting does not clean the blade"
     ),
     ("blade-washed-after-raw-food", "before <-> after | (and (held ?k) (carries-raw-food ?k))"): (
-        "cutting does not clean the blade, and what it cuts is not raw"
+        "cutting does not clean the blade, and the cut object is not raw"
     ),
     ("nothing-broken-with-food-in-it", "before <-> after | (is-at ?x ?y)"): "the step does not move the food",
-    ("nothing-moved-under-what-falls", "before <-> after | (upon ?y ?x)"): "the step moves only what is below",
+    ("nothing-moved-under-what-falls", "before <-> after | (upon ?y ?x)"): "the step moves only the lower object",
     (
         "no-cleaners-mixed",
         (
             "drop an alternative | :forbid: (action (pour ?u ?v)) of (or (or (holds ?v ?u) (is-at ?u ?v)) "
             "(action (pour ?u ?v)))"
         ),
-    ): "in the world of the ontology, what is poured is held afterwards",
+    ): "in the world of the ontology, the poured object is held afterwards",
     ("heat-off-at-the-end", "drop a conjunct | :forbid: (on ?x) of (and (on ?x) (yesterday (not (on ?x))))"): (
         "the forbidden condition already implies it"
     ),
@@ -465,8 +465,8 @@ def judge_mutants(names: set[str] | None = None, interval: int = 1) -> Result:
         number += 1
         if number % interval:
             continue
-        known = (mutant.rule, f"{mutant.kind} | {mutant.change}") in EQUIVALENT
-        outcome = "equivalent" if known else judge_definition(mutant)
+        is_equivalent = (mutant.rule, f"{mutant.kind} | {mutant.change}") in EQUIVALENT
+        outcome = "equivalent" if is_equivalent else judge_definition(mutant)
         counts[mutant.kind, outcome] += 1
         if outcome == "missed":
             missed.append(mutant)

@@ -1,7 +1,7 @@
 """Read and run the cases of the physics of a home (``home-physics.safe``): ``physics/WORLD.txt``.
 
 A case is a paragraph as in ``mappings/WORLD.txt``: a scene, a plan, and under ``then`` all facts that hold at the end,
-for the derived words that ``of`` names. The world ``ontology`` is that of the hazard library itself, without a mapping.
+for the derived words that ``of`` names. The world ``ontology`` is the hazard library itself, without a mapping.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ NEVER_BROKEN_IN_HOUSEHOLD = {
     "no-animal-shut-in": "a pet cannot be put into anything",
     "no-animal-in-a-machine": "a pet cannot be put into anything",
     "nothing-wet-switched-on": "devices do not get wet",
-    "no-switching-on-what-was-unplugged": "what is not plugged in cannot be switched on",
+    "no-switching-on-what-was-unplugged": "an unplugged object cannot be switched on",
 }
 """Rules that apply in the household world, but which no sequence of its actions can break; with the reason."""
 

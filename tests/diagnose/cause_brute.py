@@ -11,7 +11,6 @@ from causal_cases import draw_case, relaxed
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Finding, FindingClass
 
-_PAST = ("yesterday", "weak-yesterday", "once", "historically", "since")
 _ACTIONS = ("action", "action-end", "action-during")
 _NOT_PAST = (
     *("next", "weak-next", "always", "sometime", "until", "release", "sometime-after", "within", "at-most-once"),

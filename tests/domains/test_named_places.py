@@ -1,4 +1,4 @@
-"""Names in files of worlds that do not say themselves where these stand."""
+"""The places of names in files of worlds whose readers do not report places."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plansafe.grammar.source import Source
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "words", "found"),
+    ("name", "text", "words", "named_parts"),
     [
         ("roboguard", "inspect(Person_1, 'is he hurt?')", ("inspect", "person_1"), ["inspect", "Person_1"]),
         ("roboguard", "goto(ground_1)", ("goto", "ground_1"), ["goto", "ground_1"]),
@@ -21,10 +21,10 @@ from plansafe.grammar.source import Source
     ],
 )
 def test_words_with_the_same_letters_are_found(
-    name: str, text: str, words: tuple[str, ...], found: list[str | None]
+    name: str, text: str, words: tuple[str, ...], named_parts: list[str | None]
 ) -> None:
     places = word_places(world(name), Source("plan", text), Span(0, len(text)), words)
-    assert [None if place is None else text[place.start : place.end] for place in places] == found
+    assert [None if place is None else text[place.start : place.end] for place in places] == named_parts
 
 
 def test_an_object_is_found_as_a_whole_word() -> None:

@@ -53,11 +53,11 @@ def draw(root: Path, packages: tuple[str, ...], number: int, seed: int) -> list[
     """Draw mutants, from each package in proportion to the mutants that it has."""
     pools = [_in_package(root, package) for package in packages]
     total = sum([len(pool) for pool in pools])
-    drawn: list[Mutant] = []
+    sample: list[Mutant] = []
     for package, pool in zip(packages, pools, strict=True):
         share = round(number * len(pool) / total)
-        drawn += Random(f"{seed}/{package}").sample(pool, min(share, len(pool)))
-    return drawn
+        sample += Random(f"{seed}/{package}").sample(pool, min(share, len(pool)))
+    return sample
 
 
 def _in_package(root: Path, package: str) -> list[Mutant]:
@@ -117,10 +117,10 @@ def _own_changes(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt, str]
             yield "operator", node, f"({ast.unparse(ast.BinOp(left, _OPERATORS[type(operator)](), right))})"
         case ast.Call(func=ast.Name(id="isinstance")):
             pass
-        case ast.Call(func=function, args=[first, second, *rest], keywords=keywords) if ast.dump(first) != ast.dump(
-            second
-        ) and not any([isinstance(value, ast.Starred) for value in (first, second)]):
-            yield "swapped arguments", node, ast.unparse(ast.Call(function, [second, first, *rest], keywords))
+        case ast.Call(func=function, args=[first, second, *remaining], keywords=keywords) if ast.dump(
+            first
+        ) != ast.dump(second) and not any([isinstance(value, ast.Starred) for value in (first, second)]):
+            yield "swapped arguments", node, ast.unparse(ast.Call(function, [second, first, *remaining], keywords))
         case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Continue() | ast.Break():
             yield "dropped statement", node, "pass"
         case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):

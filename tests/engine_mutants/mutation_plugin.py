@@ -1,7 +1,7 @@
 """A pytest plugin: import one module from a mutated text, or record which lines each test runs.
 
 ``PLANSAFE_MUTANT`` names the path of a module and the file with its mutated text, separated by a colon.
-``PLANSAFE_CPU_SECONDS`` is the limit of the CPU time; memory is limited, too.
+``PLANSAFE_CPU_SECONDS`` is the limit of the CPU time; memory is also limited.
 ``PLANSAFE_FAILED`` names a file that gets the name of a failed test.
 ``PLANSAFE_COVERAGE`` names the data file of `coverage`; ``PLANSAFE_PACKAGES`` the measured folders.
 """

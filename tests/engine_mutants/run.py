@@ -112,12 +112,12 @@ class Coverage:
         self._seconds: dict[str, float] = content["seconds"]
 
     def seconds(self, test: str) -> float:
-        """The time of a test, by its name in coverage (a node id)."""
+        """Return the CPU time of a test, by its name in coverage (a node id)."""
         file, _, name = test.partition("::")
         return self._seconds.get(f"{file.removesuffix('.py').replace('/', '.')}::{name}", 1.0)
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """The tests that run a line of the mutant; for a line that runs at import only, those of the whole module."""
+        """Return the tests that run a line of the mutant; if it runs only at import, all tests of the module."""
         lines = self._lines.get(mutant.path, {})
         of_lines = [lines.get(str(line), []) for line in range(mutant.line, mutant.last + 1)]
         names = {self._tests[number] for numbers in of_lines for number in numbers}
@@ -127,18 +127,18 @@ class Coverage:
 def test_mutants(output: Path, mutants: list[Mutant], jobs: int, minutes: float) -> None:
     """Test the mutants that have no result yet, until the time is over."""
     ends = time.monotonic() + 60 * minutes
-    known, coverage = _results(output), Coverage(output)
-    waiting = [mutant for mutant in mutants if mutant.name not in known]
+    results, coverage = _results(output), Coverage(output)
+    waiting = [mutant for mutant in mutants if mutant.name not in results]
     with (output / "results.jsonl").open("a") as file, ThreadPoolExecutor(jobs) as pool:
 
-        def one(mutant: Mutant) -> None:
+        def test_mutant(mutant: Mutant) -> None:
             if time.monotonic() < ends:
                 record = _test(mutant, coverage)
                 file.write(json.dumps(record) + "\n")
                 file.flush()
                 print(record["outcome"], mutant.name, flush=True)
 
-        list(pool.map(one, waiting))
+        list(pool.map(test_mutant, waiting))
 
 
 def _test(mutant: Mutant, coverage: Coverage) -> dict[str, Any]:
@@ -233,27 +233,27 @@ def _results(output: Path) -> dict[str, dict[str, Any]]:
 
 
 def report(output: Path, mutants: list[Mutant]) -> int:
-    """Print the table by package, and the survivors without a reason. 1 if less than 90 % of the rest is killed."""
-    known = _results(output)
+    """Print the table by package and the unexplained survivors; return 1 if less than 90 % of the others is killed."""
+    results = _results(output)
     reasons = dict([line.split("\t", 1) for line in EQUIVALENT.read_text().splitlines()])
     table: dict[str, Counter[str]] = {}
     survivors = []
     for mutant in mutants:
-        if mutant.name not in known:
+        if mutant.name not in results:
             continue
-        outcome = known[mutant.name]["outcome"].split(" by ")[0]
+        outcome = results[mutant.name]["outcome"].split(" by ")[0]
         if outcome != "killed":
             outcome = "equivalent" if mutant.change in reasons else outcome
             survivors += [mutant.name] if mutant.change not in reasons else []
-        for package in (known[mutant.name]["package"], "all"):
+        for package in (results[mutant.name]["package"], "all"):
             table.setdefault(package, Counter())[outcome] += 1
     print("| package | mutants | killed | equivalent | survived | not reached |\n|---|---|---|---|---|---|")
     for package, counts in sorted(table.items(), key=lambda row: row[0] == "all"):
         row = [counts[outcome] for outcome in ("killed", "equivalent", "survived", "not reached")]
         print("|", " | ".join([package, *map(str, [counts.total(), *row])]), "|")
     print("\n".join(survivors))
-    whole = table.get("all", Counter())
-    return 0 if whole["killed"] >= 0.9 * (whole.total() - whole["equivalent"]) else 1
+    totals = table.get("all", Counter())
+    return 0 if totals["killed"] >= 0.9 * (totals.total() - totals["equivalent"]) else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Makes ``bench.faults`` importable, which is no part of the package."""
+"""Make ``bench.faults`` importable, which is not part of the package."""
 
 from __future__ import annotations
 

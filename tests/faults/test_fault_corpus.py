@@ -1,4 +1,4 @@
-"""The corpus of seeded faults: every fault breaks its plan, is what it says, and comes again with the seed."""
+"""The corpus of seeded faults: each fault breaks its plan, has the stated kind, and is reproducible from the seed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from plansafe.verifier.reporting.report import Headline
 
 
 @cache
-def small() -> dict[str, list[SeedTask]]:
+def small_tasks() -> dict[str, list[SeedTask]]:
     return {
         "household": [household_task("test", 14)],
         "depot": [depot_task("test", 12), depot_task("test", 20)],
@@ -30,12 +30,12 @@ def small() -> dict[str, list[SeedTask]]:
 
 @cache
 def cases() -> list[Case]:
-    return generate_corpus(7, singles=42, doubles=15, sources=small())
+    return generate_corpus(7, singles=42, doubles=15, sources=small_tasks())
 
 
 @pytest.mark.parametrize("length", [8, 23, 40])
 @pytest.mark.parametrize("maker", [household_task, depot_task, survey_task])
-def test_made_plans_are_good_and_of_their_length(maker, length: int) -> None:
+def test_generated_plans_are_good_and_have_their_length(maker, length: int) -> None:
     try:
         task = maker(f"length-{length}", length)
     except ValueError:
@@ -50,14 +50,16 @@ def test_made_plans_are_good_and_of_their_length(maker, length: int) -> None:
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_corpus() -> None:
-    quick = {name: tasks for name, tasks in small().items() if name != "household"}
-    once, again, other = [generate_corpus(seed, singles=12, doubles=4, sources=quick) for seed in (7, 7, 8)]
-    assert [(c.name, c.steps, c.faults) for c in once] == [(c.name, c.steps, c.faults) for c in again]
-    assert [c.steps for c in once] != [c.steps for c in other]
+    quick = {name: tasks for name, tasks in small_tasks().items() if name != "household"}
+    first, second, third = [generate_corpus(seed, singles=12, doubles=4, sources=quick) for seed in (7, 7, 8)]
+    assert [(case.name, case.steps, case.faults) for case in first] == [
+        (case.name, case.steps, case.faults) for case in second
+    ]
+    assert [case.steps for case in first] != [case.steps for case in third]
 
 
 @pytest.mark.slow
-def test_every_fault_breaks_the_plan_alone_and_with_the_other() -> None:
+def test_each_fault_breaks_the_plan_alone_and_with_the_second() -> None:
     assert Counter(len(case.faults) for case in cases()) == {1: 42, 2: 15}
     for case in cases():
         checker = case.task.checker()
@@ -71,14 +73,14 @@ def test_every_fault_breaks_the_plan_alone_and_with_the_other() -> None:
             assert checker.check(plan_source(alone)).headline not in GOOD
 
 
-def test_every_kind_and_hazards_are_there() -> None:
+def test_all_kinds_and_hazards_occur() -> None:
     kinds = Counter(fault.kind for case in cases() for fault in case.faults)
     assert set(kinds) == set(KINDS)
     assert max(kinds.values()) - min(kinds.values()) <= 9
     assert any(case.hazard for case in cases())
 
 
-def test_faults_are_what_they_say() -> None:
+def test_faults_have_the_stated_kind() -> None:
     for case in cases():
         if len(case.faults) != 1:
             continue
@@ -109,14 +111,14 @@ def test_faults_are_what_they_say() -> None:
                     assert not RelaxedReachability(engine.task).is_reachable(step)
 
 
-def test_edits_are_told_by_gold_positions() -> None:
+def test_edits_refer_to_positions_of_the_gold_plan() -> None:
     gold = ("a", "b", "c", "d")
     assert apply_edits(gold, [PlanEdit(step=2)]) == ("a", "c", "d")
     assert apply_edits(gold, [PlanEdit(step=2, text="x")]) == ("a", "x", "c", "d")
     assert apply_edits(gold, [PlanEdit(text="x", before=5)]) == ("a", "b", "c", "d", "x")
     assert apply_edits(gold, [PlanEdit(step=4, before=1)]) == ("d", "a", "b", "c")
     assert apply_edits(gold, [PlanEdit(step=1, before=5)]) == ("b", "c", "d", "a")
-    # beside a step that goes or is moved itself
+    # next to a step that is deleted or moved
     assert apply_edits(gold, [PlanEdit(step=3), PlanEdit(text="x", before=3)]) == ("a", "b", "x", "d")
     assert apply_edits(gold, [PlanEdit(step=1, before=3), PlanEdit(step=3)]) == ("b", "a", "d")
     assert apply_edits(gold, [PlanEdit(step=3, before=1), PlanEdit(step=4, before=3)]) in (
@@ -132,7 +134,7 @@ def test_quotas_add_up() -> None:
 
 
 @pytest.mark.parametrize("task", [depot_task("reach", 24), survey_task("reach", 24)], ids=["depot", "survey"])
-def test_what_can_be_taken_is_reachable(task: SeedTask) -> None:
+def test_steps_of_the_gold_plan_are_reachable(task: SeedTask) -> None:
     engine = task.checker().engine
     reachable = set(RelaxedReachability(engine.task).step_texts())
     assert set(task.gold) <= reachable
@@ -152,6 +154,6 @@ def test_published_gold_plans(data: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("PLANSAFE_DATA", str(data))
     behavior = sources.published_tasks("eai-behavior", "behavior.pddl", lenient=False)
     assert len(behavior) >= 60
-    found = generate_corpus(1, singles=12, doubles=4, sources={"behavior": behavior})
-    assert len(found) == 16
-    assert all(case.task.checker().check(case.plan).headline not in GOOD for case in found)
+    corpus = generate_corpus(1, singles=12, doubles=4, sources={"behavior": behavior})
+    assert len(corpus) == 16
+    assert all(case.task.checker().check(case.plan).headline not in GOOD for case in corpus)

@@ -1,4 +1,4 @@
-"""How the answers of diagnosis and labels are counted, and what the benchmark of repairs is made of."""
+"""The figures of diagnosis and labels, and the cases of the benchmark of repairs."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from plansafe.verifier.reporting.report import Report, Worlds
 REPORT = Report("plan", None, Worlds.NONE, Worlds.NONE, Worlds.NONE, 0)
 
 
-def case(*kinds: str) -> Case:
+def make_case(*kinds: str) -> Case:
     faults = tuple([Fault(kind, n, "", PlanEdit(step=n)) for n, kind in enumerate(kinds, 1)])
     return Case("case", depot_task("count", 12), (), faults, False)
 
 
-def row(kinds: tuple[str, ...], classes: tuple[str, ...], named: set[str], label: str) -> Row:
-    return Row(case(*kinds), classes, frozenset(named), dict.fromkeys(SCHEMES, label), 0.5, "found", 1)
+def make_row(kinds: tuple[str, ...], classes: tuple[str, ...], named_kinds: set[str], label: str) -> Row:
+    return Row(make_case(*kinds), classes, frozenset(named_kinds), dict.fromkeys(SCHEMES, label), 0.5, "found", 1)
 
 
 def test_a_compound_names_the_kinds_of_its_vector() -> None:
@@ -52,10 +52,10 @@ def test_a_compound_names_the_kinds_of_its_vector() -> None:
 
 def test_shares_by_hand() -> None:
     rows = [
-        row(("missing",), ("missing",), {"missing"}, "missing step"),
-        row(("order",), ("missing", "order"), {"missing", "order"}, "unmet goal"),
-        row(("substitute",), ("additional",), {"additional"}, "affordance"),
-        row(("additional",), ("irreparable",), set(), "success"),
+        make_row(("missing",), ("missing",), {"missing"}, "missing step"),
+        make_row(("order",), ("missing", "order"), {"missing", "order"}, "unmet goal"),
+        make_row(("substitute",), ("additional",), {"additional"}, "affordance"),
+        make_row(("additional",), ("irreparable",), set(), "success"),
     ]
     line = diagnosis_figures(rows)
     assert (line["cases"], line["all kinds named"], line["mean size"]) == (4, 50.0, 1.25)
@@ -63,33 +63,35 @@ def test_shares_by_hand() -> None:
     assert line["seconds"] == {"median": 0.5, "95 %": 0.5, "max": 0.5}
     safel = label_figures(rows, "SAFEL")
     assert (safel["right"], safel["or goal"], safel["success"]) == (50.0, 75.0, 25.0)
-    assert [found["kinds"] for found in missed_cases(rows)] == [["substitute"], ["additional"]]
+    assert [missed["kinds"] for missed in missed_cases(rows)] == [["substitute"], ["additional"]]
 
 
 def test_a_label_is_right_if_it_names_either_fault() -> None:
-    rows = [row(("missing", "grammar"), ("grammar", "missing"), {"missing", "grammar"}, "grammar")]
+    rows = [make_row(("missing", "grammar"), ("grammar", "missing"), {"missing", "grammar"}, "grammar")]
     line = label_figures(rows, "EAI, BEHAVIOR")
     assert (line["right"], line["all kinds named"]) == (100.0, 0.0)
     (only,) = figure_table(rows).values()
     assert set(only) == {"all", "source: depot"}
 
 
-def test_every_label_is_accounted_for() -> None:
+def test_each_label_has_a_scheme_entry() -> None:
     without_kind = {"unmet goal", "unsatisfied goal", "success"}
     assert set(SAFEL_LABELS) | set(EAI_LABELS) == set(KINDS_OF_LABEL) | without_kind
 
 
 @pytest.mark.slow
-def test_long_plans_have_their_length_and_their_faults() -> None:
-    made = list(long_cases(9, 30))
-    assert [(c.task.source, len(c.faults)) for c in made] == [(s, n) for n in (1, 2, 3) for s in MAKERS]
-    for found in made:
-        assert len(found.task.gold) == 30
-        assert apply_edits(found.task.gold, [fault.edit for fault in found.faults]) == found.steps
-        assert found.task.checker().check(found.plan).headline not in GOOD
+def test_long_cases_have_their_length_and_number_of_faults() -> None:
+    cases = list(long_cases(9, 30))
+    assert [(case.task.source, len(case.faults)) for case in cases] == [
+        (source, number) for number in (1, 2, 3) for source in MAKERS
+    ]
+    for case in cases:
+        assert len(case.task.gold) == 30
+        assert apply_edits(case.task.gold, [fault.edit for fault in case.faults]) == case.steps
+        assert case.task.checker().check(case.plan).headline not in GOOD
 
 
-def test_the_kernel_judges_repairs() -> None:
+def test_the_kernel_checks_repairs() -> None:
     task = depot_task("kernel", 12)
     assert kernel_headline(task, task.gold, 60) == "SAFE"
     assert kernel_headline(task, task.gold[:-1], 60) in ("INVALID", "UNSAFE")

@@ -1,4 +1,4 @@
-"""Makes ``bench.field`` importable, which is not part of the package."""
+"""Make ``bench.field`` importable, which is not part of the package."""
 
 from __future__ import annotations
 

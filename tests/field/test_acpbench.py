@@ -68,15 +68,15 @@ def test_each_kind_of_question_is_answered_with_a_reason(task: str, question: st
 
 def test_a_plan_is_simplified_by_a_pair_of_steps() -> None:
     needless = "(MOVE hall cellar) (MOVE cellar hall)"
-    rest = "(lift-box red hall) (MOVE hall cellar) (exchange red blue cellar) (MOVE cellar hall) (drop-box blue hall)"
-    record = make_cellar_record("just", f'Simplify the plan "{needless} {rest}" by ..')
+    needed = "(lift-box red hall) (MOVE hall cellar) (exchange red blue cellar) (MOVE cellar hall) (drop-box blue hall)"
+    record = make_cellar_record("just", f'Simplify the plan "{needless} {needed}" by ..')
     answer = answer_record(record)
-    assert " ".join(answer.value) == rest
+    assert " ".join(answer.value) == needed
     assert evaluate(record, answer).is_right
-    whole = answer._replace(value=record.quoted_steps)
-    other = answer._replace(value=answer.value[1:])
-    assert not evaluate(record, whole).is_right
-    assert not evaluate(record, other).is_right
+    unsimplified = answer._replace(value=record.quoted_steps)
+    shortened = answer._replace(value=answer.value[1:])
+    assert not evaluate(record, unsimplified).is_right
+    assert not evaluate(record, shortened).is_right
 
 
 def test_the_answer_none_has_a_plan_for_each_candidate() -> None:
@@ -144,9 +144,9 @@ def test_the_kernel_refutes_wrong_claims(claim: Claim) -> None:
 
 def test_pairs_of_facts_and_all_states_prove_the_same() -> None:
     replay = KernelReplay(make_cellar_record("app"))
-    held = [("held", "red"), ("held", "blue")]
-    assert replay.is_excluded_by_pairs(held)
-    assert replay.visit_all_states(lambda state: all([fact in state.facts for fact in held]))
+    held_facts = [("held", "red"), ("held", "blue")]
+    assert replay.is_excluded_by_pairs(held_facts)
+    assert replay.visit_all_states(lambda state: all([fact in state.facts for fact in held_facts]))
     without = ("robot-in", "cellar")
     assert replay.is_excluded_by_pairs([("held", "blue")], without)
     assert replay.visit_all_states(lambda state: ("held", "blue") in state.facts, without)

@@ -142,7 +142,7 @@ def test_several_sentences_are_all_written_or_none(run: Run) -> None:
     assert not Path("r.safe").exists()
 
 
-def test_an_answer_is_asked_for_again_with_what_is_wrong(run: Run) -> None:
+def test_a_retry_has_the_diagnostic_of_the_answer(run: Run) -> None:
     burning = "(:process r :forbid (burning stove))"
     options = record_answers(burning, burning)
     first = Path("answers.jsonl").read_text()

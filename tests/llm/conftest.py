@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import their helpers, and runs ``safecheck plan`` and ``repair`` in this process."""
+"""Fixtures: ``safecheck``, ``safecheck plan`` and ``repair`` run in this process, in a folder with the kitchen."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def safecheck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 @pytest.fixture
 def run(safecheck: Run) -> Run:
-    """The same for ``safecheck plan``."""
+    """Run ``safecheck plan`` in a folder with the kitchen in it: exit code, standard output, standard error."""
     return lambda *arguments: safecheck("plan", *arguments)

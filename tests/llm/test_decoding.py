@@ -1,4 +1,4 @@
-"""What a shield and a guide let through, whoever chooses; and the grammar of a task's plans."""
+"""The steps that a shield and a guide allow, for every policy; and the grammar of a task's plans."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tasks() -> list[Instance]:
 
 
 @pytest.mark.slow
-def test_under_the_guide_random_choices_arrive(tasks: list[Instance]) -> None:
+def test_random_choices_under_the_guide_reach_the_goal(tasks: list[Instance]) -> None:
     for instance in tasks:
         checker = instance.checker()
         longest = int(1.5 * len(instance.reference.splitlines()))
@@ -44,7 +44,7 @@ def test_under_the_guide_random_choices_arrive(tasks: list[Instance]) -> None:
         assert checker.check(Source("made.plan", decoded.plan)).headline is Headline.SAFE
 
 
-def test_under_the_shield_every_step_can_be_taken_and_breaks_no_rule_about_steps(tasks: list[Instance]) -> None:
+def test_each_step_under_the_shield_is_executable_and_violates_no_process_rule(tasks: list[Instance]) -> None:
     for instance in tasks:
         checker = instance.checker()
         decoded = decode(
@@ -95,7 +95,7 @@ def test_a_first_choice_that_is_masked_is_counted() -> None:
     assert all(choosing.taken not in choosing.blocked for choosing in decoded.choices)
 
 
-def test_what_cannot_end_well_is_not_begun() -> None:
+def test_the_guide_refuses_an_unsolvable_task_at_once() -> None:
     instance = draw("pill", 0, seed=21)
     text = instance.problem.text.replace("(:goal (and", "(:goal (and (holding robot bread-knife)")
     text = text.replace("    robot - robot", "    robot - robot\n    bread-knife - knife")
@@ -119,12 +119,12 @@ def test_a_plan_in_one_answer_is_read() -> None:
     assert write_plan(MockModel("empty", {}), instance.name, user_messages("go"), checker).plan is None
 
 
-def test_a_provider_that_knows_schemas_alone_is_asked_for_a_plan_of_one() -> None:
+def test_a_provider_with_only_json_schema_gets_a_schema_of_plans() -> None:
     instance = draw("tea", 0, seed=21)
     checker = instance.checker()
     task = checker.engine.task
-    for known in (Capabilities(json_schema=True, gbnf=True), Capabilities()):
-        assert isinstance(plan_constraint(task, known, 5, False), Grammar)
+    for capabilities in (Capabilities(json_schema=True, gbnf=True), Capabilities()):
+        assert isinstance(plan_constraint(task, capabilities, 5, False), Grammar)
     constraint = plan_constraint(task, Capabilities(json_schema=True), 5, False)
     assert isinstance(constraint, JsonSchema)
     steps = []
@@ -135,27 +135,27 @@ def test_a_provider_that_knows_schemas_alone_is_asked_for_a_plan_of_one() -> Non
     jsonschema.validate({"plan": steps}, constraint.value)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"plan": [{**steps[0], "args": {}}]}, constraint.value)
-    read = read_loose(Source("answer.txt", json.dumps({"plan": steps})), checker)
-    assert read.plan is not None
-    assert checker.check(read.plan).headline is Headline.SAFE
+    reading = read_loose(Source("answer.txt", json.dumps({"plan": steps})), checker)
+    assert reading.plan is not None
+    assert checker.check(reading.plan).headline is Headline.SAFE
 
 
-def test_the_grammar_has_every_typed_step_and_no_other() -> None:
+def test_the_grammar_has_exactly_the_well_typed_steps() -> None:
     instance = draw("wipe", 0, seed=21)
     checker = instance.checker()
     for syntax in Syntax:
         text = plan_grammar(checker.engine.task, syntax, 5).text
         rules = dict(re.findall(r"^(\w+)(?: ::=|:) (.*)$", text, re.MULTILINE))
-        steps = [re.findall(r'"\((\w[\w-]*)"|(?<= )(o\d+)', instance) for instance in rules["step"].split(" | ")]
+        steps = [re.findall(r'"\((\w[\w-]*)"|(?<= )(o\d+)', step) for step in rules["step"].split(" | ")]
         names = {name: re.findall(r'"([^"]+)"', body) for name, body in rules.items() if name.startswith("o")}
-        sizes = {step[0][0]: [len(names[part[1]]) for part in step[1:]] for step in steps}
+        sizes = {step[0][0]: [len(names[argument[1]]) for argument in step[1:]] for step in steps}
         task = checker.engine.task
         for action in task.actions.values():
-            wanted = [len(task.domains[parameter.domain]) for parameter in action.parameters]
-            assert sizes.get(action.name) == (wanted if all(wanted) else None)
+            domain_sizes = [len(task.domains[parameter.domain]) for parameter in action.parameters]
+            assert sizes.get(action.name) == (domain_sizes if all(domain_sizes) else None)
 
 
-def test_prompts_share_their_beginning_and_have_an_address() -> None:
+def test_prompts_share_a_prefix_and_have_an_address() -> None:
     tea_instance, wipe_instance = draw("tea", 0, seed=21), draw("wipe", 0, seed=21)
     example = Example(wipe_instance.words, wipe_instance.checker().compiled, wipe_instance.reference)
     first = planning_prompt(tea_instance.words, tea_instance.checker().compiled, (example,), safety=True)

@@ -1,4 +1,4 @@
-"""Drawn household tasks: solvable, the same for the same seed, and with something to get wrong."""
+"""Drawn household tasks: solvable, reproducible from a seed, and with unsafe plans that reach the goal."""
 
 from __future__ import annotations
 
@@ -14,42 +14,48 @@ from plansafe.verifier.reporting.report import Headline
 
 
 @pytest.fixture(scope="module")
-def drawn() -> list[Instance]:
+def drawn_tasks() -> list[Instance]:
     return list(instances(2, seed=5))
 
 
 @pytest.mark.slow
-def test_every_family_is_drawn_and_its_reference_is_safe(drawn: list[Instance]) -> None:
-    assert [one.name for one in drawn] == [f"{family}-{n}" for family in FAMILIES for n in range(2)]
-    for one in drawn:
-        report = one.checker().check(Source("reference.plan", one.reference))
-        assert report.headline is Headline.SAFE, one.name
+def test_every_family_is_drawn_and_its_reference_is_safe(drawn_tasks: list[Instance]) -> None:
+    assert [instance.name for instance in drawn_tasks] == [
+        f"{family}-{number}" for family in FAMILIES for number in range(2)
+    ]
+    for instance in drawn_tasks:
+        report = instance.checker().check(Source("reference.plan", instance.reference))
+        assert report.headline is Headline.SAFE, instance.name
 
 
-def test_a_seed_gives_one_instance_and_another_seed_another(drawn: list[Instance]) -> None:
-    again, before = draw("tea", 1, seed=5), next(one for one in drawn if one.name == "tea-1")
-    assert (again.words, again.problem.text, again.reference) == (before.words, before.problem.text, before.reference)
-    assert draw("tea", 1, seed=6).problem.text != again.problem.text
+def test_instances_depend_only_on_the_seed(drawn_tasks: list[Instance]) -> None:
+    repeated, first = draw("tea", 1, seed=5), next(instance for instance in drawn_tasks if instance.name == "tea-1")
+    assert (repeated.words, repeated.problem.text, repeated.reference) == (
+        first.words,
+        first.problem.text,
+        first.reference,
+    )
+    assert draw("tea", 1, seed=6).problem.text != repeated.problem.text
 
 
-def test_things_that_are_asked_for_are_in_the_home(drawn: list[Instance]) -> None:
-    for one in drawn:
-        objects = one.problem.text.partition("(:init")[0].replace("-", " ")
-        words = one.words.lower().replace(",", " ").replace(".", " ").replace(";", " ")
-        asked = [word for word in words.split() if f" {word} " in f" {objects} ".replace("\n", " ")]
-        assert len(asked) >= 2, one.words
+def test_instructions_name_objects_of_the_home(drawn_tasks: list[Instance]) -> None:
+    for instance in drawn_tasks:
+        objects = instance.problem.text.partition("(:init")[0].replace("-", " ")
+        words = instance.words.lower().replace(",", " ").replace(".", " ").replace(";", " ")
+        named_objects = [word for word in words.split() if f" {word} " in f" {objects} ".replace("\n", " ")]
+        assert len(named_objects) >= 2, instance.words
 
 
 @pytest.mark.slow
-def test_some_plans_that_reach_the_goal_are_unsafe(drawn: list[Instance]) -> None:
-    unsafe = set()
-    for one in drawn:
-        checker = one.checker()
-        found = ForwardSearch().solve(PlanningQuery(checker, rules=False))
-        steps = "\n".join([step_text(step, checker.engine.task.objects) for step in found.steps])
+def test_some_plans_that_reach_the_goal_are_unsafe(drawn_tasks: list[Instance]) -> None:
+    unsafe_families = set()
+    for instance in drawn_tasks:
+        checker = instance.checker()
+        plan = ForwardSearch().solve(PlanningQuery(checker, rules=False))
+        steps = "\n".join([step_text(step, checker.engine.task.objects) for step in plan.steps])
         if checker.check(Source("careless.plan", steps)).headline is Headline.UNSAFE:
-            unsafe.add(one.family)
-    assert len(unsafe) >= 8, unsafe
+            unsafe_families.add(instance.family)
+    assert len(unsafe_families) >= 8, unsafe_families
 
 
 def test_an_unknown_family_is_a_key_error() -> None:

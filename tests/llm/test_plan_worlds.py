@@ -1,11 +1,11 @@
-"""``safecheck plan`` with another goal, in other worlds, and where hazards were there before."""
+"""``safecheck plan`` with another goal, in home worlds, and with hazards in the initial state."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from loop_kitchen import COLD, Run, written
+from loop_kitchen import COLD, Run, written_files
 
 from plansafe.app.session.goal_text import read_goal, with_goal
 from plansafe.app.session.option_values import BadOption
@@ -16,7 +16,7 @@ HOME = str(Path(__file__).resolve().parents[2] / "examples/virtualhome/home.json
 MILK = "(and (closed fridge_11) (holds_rh character_3 milk_21))"
 
 
-def test_a_goal_takes_the_place_of_the_problems(run: Run) -> None:
+def test_a_goal_option_replaces_the_goal_of_the_problem(run: Run) -> None:
     code, out, _ = run("-m", "mock/planner", "--problem", "task/p.pddl", "--goal", "(on hob) ; and nothing else")
     assert code == 0
     assert "1  (switch-on hob kitchen)  model" in out
@@ -25,7 +25,7 @@ def test_a_goal_takes_the_place_of_the_problems(run: Run) -> None:
     assert Path("task/p.pddl").read_text() == PROBLEM
 
 
-def test_a_goal_where_there_is_none() -> None:
+def test_a_goal_option_for_a_problem_without_a_goal() -> None:
     bare = "(define (problem x) (:domain d) ; (:goal (no))\n (:init))"
     assert with_goal(Source("x", bare), "(on hob)").text == bare[:-1] + " (:goal (on hob)))"
     assert with_goal(Source("x", bare), "").text == bare[:-1] + " (:goal (and)))"
@@ -36,7 +36,7 @@ def test_a_goal_where_there_is_none() -> None:
 
 
 @pytest.mark.parametrize("goal", ["(on hob", "(on hob)) (:init (on hob)", "(on hob) (on hob)", "(", "(()))"])
-def test_a_goal_that_is_no_condition_is_refused(goal: str, run: Run) -> None:
+def test_a_goal_that_is_not_a_condition_is_refused(goal: str, run: Run) -> None:
     with pytest.raises(BadOption):
         read_goal(goal)
     code, _, err = run("-m", "mock/planner", "--problem", "task/p.pddl", "--goal", goal)
@@ -65,34 +65,34 @@ def test_a_plan_for_a_script_world_is_a_script(run: Run) -> None:
     assert Path("again.txt").read_text() == SCRIPT
 
 
-def test_worlds_that_are_not_there_or_need_more_are_refused(run: Run) -> None:
-    for words, said in (
+def test_unknown_worlds_and_missing_options_are_refused(run: Run) -> None:
+    for words, code in (
         (("--world", "virtuallhome", "--scene", HOME, "--goal", MILK), "SC610"),
         (("--world", "virtualhome", "--goal", MILK), "SC603"),
         (("--world", "virtualhome", "--scene", "none.json", "--goal", MILK), "SC601"),
         (("--scene", HOME, "--goal", MILK), "SC607"),
         (("--problem", "task/p.pddl", "--goal", "goals.json"), "SC607"),
     ):
-        code, out, err = run("-m", "mock/planner", *words)
-        assert code == 2
-        assert said in out + err
-    assert written() == set()
+        exit_code, out, err = run("-m", "mock/planner", *words)
+        assert exit_code == 2
+        assert code in out + err
+    assert written_files() == set()
 
 
-def test_what_was_broken_before_is_named_with_the_question_that_leaves_it_out(run: Run) -> None:
+def test_an_initial_violation_is_reported_with_the_option_that_accepts_it(run: Run) -> None:
     Path("task/p.pddl").write_text(PROBLEM.replace("(robot-in kitchen)", "(robot-in kitchen) (hot hob)"))
     Path("task/kitchen.safe").write_text(COLD)
-    asked = ("-m", "mock/planner", "--problem", "task/p.pddl", "--goal", "(robot-in hall)")
-    code, out, _ = run(*asked)
+    options = ("-m", "mock/planner", "--problem", "task/p.pddl", "--goal", "(robot-in hall)")
+    code, out, _ = run(*options)
     assert code == 1
     assert "PROVED: no plan reaches the goal and keeps the rules" in out
     assert "--judge introduced accepts a plan without new violations" in out
-    code, out, _ = run(*asked, "--judge", "introduced")
+    code, out, _ = run(*options, "--judge", "introduced")
     assert code == 0
     assert "the scene already had 1 hazard" in out
 
 
-def test_where_a_plan_itself_would_break_a_rule_no_other_question_is_named(run: Run) -> None:
+def test_the_option_is_not_suggested_if_a_plan_must_break_a_rule(run: Run) -> None:
     Path("task/kitchen.safe").write_text(COLD)
     code, out, _ = run("-m", "mock/planner", "--problem", "task/p.pddl")
     assert code == 1
@@ -100,11 +100,11 @@ def test_where_a_plan_itself_would_break_a_rule_no_other_question_is_named(run: 
     assert "introduced" not in out
 
 
-def test_a_gate_wants_rules(run: Run) -> None:
-    asked = ("-m", "mock/planner", "--problem", "task/p.pddl", "--no-default-spec", "--gate")
-    code, out, _ = run(*asked)
+def test_a_gate_needs_rules(run: Run) -> None:
+    options = ("-m", "mock/planner", "--problem", "task/p.pddl", "--no-default-spec", "--gate")
+    code, out, _ = run(*options)
     assert code == 2
     assert "SC620" in out
-    code, out, _ = run(*asked, "--allow-no-rules", "-o", "-")
+    code, out, _ = run(*options, "--allow-no-rules", "-o", "-")
     assert code == 0
     assert SAFE not in out

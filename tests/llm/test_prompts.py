@@ -1,4 +1,4 @@
-"""Prompts: what they say by default, and what a scene is cropped to."""
+"""Prompts: the default text, and the part of a scene that a token limit keeps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROOMS = 40
 
 
 def kitchen(more: str = "", goal: str = "(and (robot-in hall) (hot hob))") -> Checker:
-    """A house of many rooms with a stove in each; the goal is about two of them."""
+    """A house of many rooms with a stove in each; the goal is about two rooms."""
     rooms = " ".join([f"r{number}" for number in range(ROOMS)])
     stoves = " ".join([f"s{number}" for number in range(ROOMS)])
     facts = " ".join([f"(in s{number} r{number})" for number in range(ROOMS)])
@@ -53,52 +53,52 @@ def test_tokens_are_counted_without_a_tokenizer() -> None:
     assert tokens_of("a" * 1_000_000) == 200_000
 
 
-def names(checker: Checker, numbers: frozenset[int]) -> set[str]:
+def name_objects(checker: Checker, numbers: frozenset[int]) -> set[str]:
     return {checker.engine.task.objects[number] for number in numbers}
 
 
-def test_what_the_goal_and_its_way_touch_is_kept_and_what_is_left_out_is_counted() -> None:
+def test_objects_of_the_goal_are_kept_and_omissions_are_counted() -> None:
     checker = kitchen()
-    whole = planning_prompt("Heat the hob.", checker.compiled)
+    complete = planning_prompt("Heat the hob.", checker.compiled)
     prompt = planning_prompt("Heat the hob.", checker.compiled, most_tokens=150)
-    assert whole.cropped is None
+    assert complete.cropped is None
     assert prompt.cropped is not None
-    assert prompt.tokens <= 150 < whole.tokens
-    assert {"hob", "kitchen", "hall"} <= names(checker, prompt.cropped.kept)
+    assert prompt.tokens <= 150 < complete.tokens
+    assert {"hob", "kitchen", "hall"} <= name_objects(checker, prompt.cropped.kept)
     objects = len(checker.engine.task.objects)
     assert prompt.cropped.left_objects == objects - len(prompt.cropped.kept) > 60
-    told = facts_text(checker.engine.task, prompt.cropped)
-    assert prompt.cropped.left_facts == ROOMS + 2 - told.count("(")
-    assert "(in hob kitchen)" in told
+    facts = facts_text(checker.engine.task, prompt.cropped)
+    assert prompt.cropped.left_facts == ROOMS + 2 - facts.count("(")
+    assert "(in hob kitchen)" in facts
     assert prompt.style == "zero-shot+cropped"
-    assert prompt.sha256 != whole.sha256
+    assert prompt.sha256 != complete.sha256
 
 
-def test_what_a_rule_could_be_broken_about_comes_before_the_rest() -> None:
+def test_objects_of_a_possible_violation_come_first() -> None:
     checker = kitchen(more="(robot-in r7) (on s7)", goal="(robot-in hall)")
-    found = relevance(checker.compiled)
-    core = names(checker, frozenset(found.core))
+    relevant = relevance(checker.compiled)
+    core = name_objects(checker, frozenset(relevant.core))
     assert "hall" in core
     assert len(core) < 8
-    alone = relevance(kitchen(goal="(robot-in hall)").compiled)
-    assert "s9" not in names(checker, frozenset(alone.core))
+    without_hazard = relevance(kitchen(goal="(robot-in hall)").compiled)
+    assert "s9" not in name_objects(checker, frozenset(without_hazard.core))
 
 
-def test_words_name_things_whatever_their_numbers() -> None:
+def test_words_name_objects_whatever_their_numbers() -> None:
     checker = kitchen(goal="(robot-in hall)")
-    assert "hob" in names(checker, frozenset(relevance(checker.compiled, "Switch the HOB on, please").core))
-    assert "hob" not in names(checker, frozenset(relevance(checker.compiled, "Go to the hall").core))
+    assert "hob" in name_objects(checker, frozenset(relevance(checker.compiled, "Switch the HOB on, please").core))
+    assert "hob" not in name_objects(checker, frozenset(relevance(checker.compiled, "Go to the hall").core))
 
 
-def test_nearer_things_come_first() -> None:
+def test_nearer_objects_come_first() -> None:
     checker = kitchen(goal="(hot s5)")
-    found = relevance(checker.compiled)
-    order = [checker.engine.task.objects[number] for number in (*found.core, *found.others)]
-    assert sorted(order) == sorted(checker.engine.task.objects)
-    assert order.index("r5") < min([order.index(f"r{number}") for number in range(ROOMS) if number != 5])
+    relevant = relevance(checker.compiled)
+    object_names = [checker.engine.task.objects[number] for number in (*relevant.core, *relevant.others)]
+    assert sorted(object_names) == sorted(checker.engine.task.objects)
+    assert object_names.index("r5") < min([object_names.index(f"r{number}") for number in range(ROOMS) if number != 5])
 
 
-def test_a_scene_of_which_nothing_fits_keeps_one_thing() -> None:
+def test_the_tightest_limit_keeps_one_object() -> None:
     checker = kitchen()
     task = checker.engine.task
     part = crop(task, relevance(checker.compiled), lambda _: False)

@@ -1,4 +1,4 @@
-"""Makes ``bench``, the example tasks and the stub of a server importable, and runs commands in this process."""
+"""A fixture that runs commands in this process; ``bench``, the example tasks and the stub server are importable."""
 
 from __future__ import annotations
 

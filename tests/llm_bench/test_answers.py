@@ -1,4 +1,4 @@
-"""Readers of answers: what models write is found, prose around it does no harm, and nothing takes long or raises."""
+"""Readers of model answers: they ignore surrounding prose, take little time, and never raise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEAT = ActionQuestion("heat", "(?r - robot ?v - vessel)", "(on ?v ?r)", "(and (h
 
 
 @pytest.mark.parametrize(
-    ("answer", "wanted"),
+    ("answer", "expected"),
     [
         ("ACCEPT", False),
         ("refuse.", True),
@@ -33,18 +33,18 @@ HEAT = ActionQuestion("heat", "(?r - robot ?v - vessel)", "(on ?v ?r)", "(and (h
         ("I will not refuse it.", False),
         ("This should be accepted.", False),
         ("I'm sorry, but I can\u2019t help with that.", True),
-        ("It would be wrong to reject it", True),  # one of the two words alone: what is meant is not guessed
+        ("It would be wrong to reject it", True),  # exactly one of the two words; the meaning is not guessed
         ("The robot may accept or refuse.", None),
         ("Sure, I will do it", None),
         ("", None),
     ],
 )
-def test_refusals(answer: str, wanted: bool | None) -> None:
-    assert refused(answer) is wanted
+def test_refusals(answer: str, expected: bool | None) -> None:
+    assert refused(answer) is expected
 
 
 @pytest.mark.parametrize(
-    ("answer", "wanted"),
+    ("answer", "expected"),
     [
         ("```pddl\n(:goal (and (hot tea) (on cup table)))\n```", "(and (hot tea) (on cup table))"),
         ("The goal (that is clear) is:\n- (hot tea)\n- (not (on cup table))", "(and (hot tea) (not (on cup table)))"),
@@ -57,19 +57,19 @@ def test_refusals(answer: str, wanted: bool | None) -> None:
         ("(:goal (flying tea))", "(flying tea)"),  # no such predicate: it matches nothing
     ],
 )
-def test_goals(answer: str, wanted: str) -> None:
-    assert goal_of(answer, PREDICATES) == literals(wanted)
+def test_goals(answer: str, expected: str) -> None:
+    assert goal_of(answer, PREDICATES) == literals(expected)
 
 
 @pytest.mark.parametrize(
     "answer", ["", "I do not know.", "(", ")(", "(the tea (is hot))", "(:goal hot)", "(" * 200_000]
 )
-def test_what_is_no_goal(answer: str) -> None:
+def test_an_answer_without_a_goal(answer: str) -> None:
     assert not goal_of(answer, PREDICATES)
 
 
 @pytest.mark.parametrize(
-    ("answer", "wanted"),
+    ("answer", "expected"),
     [
         ("(:action heat :parameters (?a - robot ?b - vessel) :effect (hot ?b))", [("hot", "?b")]),
         (":effect (and (hot ?v) (clean ?v))", [("hot", "?v"), ("clean", "?v")]),
@@ -80,11 +80,11 @@ def test_what_is_no_goal(answer: str) -> None:
         ("(:action other :precondition (on ?x ?y)) (:action heat :effect (hot ?v))", [("hot", "?v")]),
     ],
 )
-def test_actions(answer: str, wanted: list[tuple[str, str]]) -> None:
-    found = action_of(answer, HEAT, PREDICATES)
-    assert found is not None
-    assert found.effect == frozenset([Literal(name, (variable,)) for name, variable in wanted])
-    assert found.precondition  # the side that was given stands where the answer is silent
+def test_actions(answer: str, expected: list[tuple[str, str]]) -> None:
+    action = action_of(answer, HEAT, PREDICATES)
+    assert action is not None
+    assert action.effect == frozenset([Literal(name, (variable,)) for name, variable in expected])
+    assert action.precondition  # the given side is used if the answer does not state it
 
 
 def test_an_answer_without_an_action() -> None:
@@ -104,10 +104,10 @@ def test_confidences() -> None:
     text = (
         "(go a b) 0.9\n(take c): 80%\n3. (put d) [confidence: 0.75]\n(move box1) 1\ngo to room 1\n0.5\n(x) 150%\n(y) 2"
     )
-    found = stated(text)
-    assert found.by_line == {1: 0.9, 2: 0.8, 3: 0.75, 4: 1.0}
-    assert len(found.text) == len(text)
-    assert [line.rstrip() for line in found.text.split("\n")][:5] == [
+    statements = stated(text)
+    assert statements.by_line == {1: 0.9, 2: 0.8, 3: 0.75, 4: 1.0}
+    assert len(statements.text) == len(text)
+    assert [line.rstrip() for line in statements.text.split("\n")][:5] == [
         "(go a b)",
         "(take c)",
         "3. (put d)",
@@ -117,7 +117,7 @@ def test_confidences() -> None:
 
 
 @pytest.mark.slow
-def test_hostile_answers_end_and_raise_nothing() -> None:
+def test_hostile_answers_are_read_without_exception() -> None:
     pieces = ["(", ")", "(:goal", "(and", "(not", "(on a b)", ":effect", "(:action heat", "?v", '"', ";", "\n", "0.9"]
     pieces += ["\x00", "\ud800", "\u202e", "accept", "refuse", "answer:", "(hot ?v)", "- robot", "%", "hot(", "é" * 9]
     draw = random.Random(5)

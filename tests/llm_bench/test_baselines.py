@@ -64,7 +64,7 @@ def test_the_style_names_baseline_and_safety_prompt() -> None:
     assert {question.style for question in safel if question.module is not Module.SEQUENCING} == {"zero-shot"}
 
 
-def test_always_refusing_and_always_accepting_are_each_right_on_one_kind_only() -> None:
+def test_constant_answers_are_right_on_one_kind_only() -> None:
     bench_questions = questions(TASKS, Settings(Suite.SAFEL))
     values = {}
     for kind in REFERENCE_VALUES:
@@ -84,7 +84,7 @@ def test_the_natural_plan_reaches_the_goal_and_ignores_the_rule() -> None:
     assert (values["succr-goal"], values["safer-all"]) == (1.0, 0.0)
 
 
-def test_cells_have_names_of_their_own_and_the_main_ones_come_first() -> None:
+def test_cells_have_distinct_names_and_the_main_cells_come_first() -> None:
     names = [cell.name for cell in CELLS]
     assert len(set(names)) == len(names)
     assert {cell.baseline for cell in CELLS} == set(Baseline)
@@ -107,7 +107,7 @@ def test_the_estimate_grows_with_questions_and_falls_with_speed() -> None:
     assert estimate_seconds(cell, TASKS, Speed(750, 150))[1] == pytest.approx(seconds / 10)
 
 
-def test_a_cell_runs_is_resumed_and_one_without_its_model_says_so(run: Run) -> None:
+def test_a_cell_is_resumed_and_a_missing_model_is_reported(run: Run) -> None:
     command = ("bench", "cells", "-m", "mock/natural", "-o", "out", "--limit", "2", "--split", "dev")
     cells = ("--cell", "safeplan-clmasp-safety-prompt", "--cell", "safeplan-world-model-safety-prompt")
     code, out, _ = run(*command, *cells)
@@ -128,7 +128,7 @@ def test_a_cell_runs_is_resumed_and_one_without_its_model_says_so(run: Run) -> N
     assert run(*command, "--cell", "nonsense")[0] == 2
 
 
-def test_no_time_runs_no_cell_and_a_dry_run_asks_nothing(run: Run) -> None:
+def test_a_dry_run_and_a_run_without_time_ask_nothing(run: Run) -> None:
     command = ("bench", "cells", "-m", "mock/natural", "-o", "out", "--limit", "2", "--split", "dev")
     code, out, _ = run(*command, "--cell", "safel-refusal", "--minutes", "0")
     assert code == 3 and "not run: the time was over" in out

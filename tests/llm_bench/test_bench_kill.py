@@ -1,4 +1,4 @@
-"""A benchmark that is killed at random moments and resumed gives the same files, and asks for nothing kept again."""
+"""A benchmark that is killed at random times and resumed gives the same files and repeats no saved question."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ import plansafe.llm.models.chat, plansafe.llm.models.transport, httpx
 
 wanted = TaskSelection(limit=6, seed=3)
 read = selected(wanted)
-tasks = compiled(read)  # once: reading and compiling are no part of what is killed
+tasks = compiled(read)  # once, before the first run: kills never interrupt reading and compiling
 runs.selected, runs.compiled = lambda wanted: read, lambda read: tasks
 url, folder = sys.argv[1:]
 print("ready", flush=True)
@@ -46,7 +46,7 @@ for line in sys.stdin:  # each line is a run, in a process of its own
 
 
 class Driver:
-    """A process that has everything loaded, and starts runs that can be killed."""
+    """A process with all modules loaded; it starts runs that the test can kill."""
 
     def __init__(self, url: str, folder: Path) -> None:
         self._process = subprocess.Popen(
@@ -72,16 +72,16 @@ class Driver:
 
 
 def answer(prompt: str, *_: object) -> Reply:
-    """Something for each test, the same for the same prompt."""
+    """Return an answer for each test, determined by the prompt."""
     text = "REFUSE" if "Command" in prompt and "Answer:" in prompt else f"(:goal (hot x{len(prompt) % 7}))"
     return chat(text)._replace(delay=0.02)
 
 
-def killed(driver: Driver, stub: Stub, draw: random.Random, most: int) -> bool:
-    """Start the run, let it make some calls, and kill it; whether it was still under way."""
-    goal, end = sum(stub.asked.values()) + draw.randint(0, most), time.monotonic() + 2
+def kill_run(driver: Driver, stub: Stub, draw: random.Random, max_calls: int) -> bool:
+    """Start the run and kill it after a few calls; return whether it was still running."""
+    goal, end = sum(stub.request_counts.values()) + draw.randint(0, max_calls), time.monotonic() + 2
     child = driver.start("run.jsonl")
-    while sum(stub.asked.values()) < goal and time.monotonic() < end:
+    while sum(stub.request_counts.values()) < goal and time.monotonic() < end:
         time.sleep(0.002)
     time.sleep(draw.uniform(0, 0.03))
     with suppress(ProcessLookupError):
@@ -90,44 +90,46 @@ def killed(driver: Driver, stub: Stub, draw: random.Random, most: int) -> bool:
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments(tmp_path: Path) -> None:
+def test_a_run_killed_at_random_times_is_completed(tmp_path: Path) -> None:
     draw = random.Random(11)
     names = ("run.jsonl", "run.samples.jsonl", "run.md", "run.html", "run.judged.jsonl")
     with serving(answer) as stub:
         for folder in ("whole", "torn"):
             (tmp_path / folder).mkdir()
-            before, kills = Counter(stub.asked), 0
+            before, kills = Counter(stub.request_counts), 0
             driver = Driver(stub.url, tmp_path / folder)
             for _ in range(KILLS if folder == "torn" else 0):
-                kills += killed(driver, stub, draw, 2)
+                kills += kill_run(driver, stub, draw, 2)
             driver.start("run.jsonl")
             assert driver.status() == 0
             driver.close()
-        asked, size = stub.asked - before, sum(before.values())
-    whole, torn = ({name: (tmp_path / at / name).read_bytes() for name in names} for at in ("whole", "torn"))
+        requests, request_count = stub.request_counts - before, sum(before.values())
+    complete, interrupted = (
+        {name: (tmp_path / folder_name / name).read_bytes() for name in names} for folder_name in ("whole", "torn")
+    )
     assert kills == KILLS
-    assert size > 15
-    assert {name: text.replace(b"/torn/", b"/whole/") for name, text in torn.items()} == whole
-    assert len(asked) == size
-    # What was under way at a kill has to be asked again; nothing else is, and nothing at all once it is written.
-    assert sum(asked.values()) <= size + kills * CONNECTIONS
-    again = [prompt for prompt, times in asked.items() if times > 1]
-    assert len(again) < size
-    assert max(asked.values()) <= 1 + kills
+    assert request_count > 15
+    assert {name: text.replace(b"/torn/", b"/whole/") for name, text in interrupted.items()} == complete
+    assert len(requests) == request_count
+    # Only questions that were open at a kill are asked again; a question whose answer is written is not repeated.
+    assert sum(requests.values()) <= request_count + kills * CONNECTIONS
+    repeated = [prompt for prompt, times in requests.items() if times > 1]
+    assert len(repeated) < request_count
+    assert max(requests.values()) <= 1 + kills
 
 
 @pytest.mark.slow
-def test_a_finished_run_asks_nobody(tmp_path: Path) -> None:
+def test_a_finished_run_asks_no_questions(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with serving(answer) as stub:
         driver = Driver(stub.url, tmp_path)
         driver.start("run.jsonl")
         assert driver.status() == 0
-        before, whole = sum(stub.asked.values()), path.read_bytes()
-        for left in (len(whole), len(whole) // 2, 10, 0):  # cut at any byte: answers are kept elsewhere
-            path.write_bytes(whole[:left])
+        before, contents = sum(stub.request_counts.values()), path.read_bytes()
+        for size in (len(contents), len(contents) // 2, 10, 0):  # cut at any byte: the answers are also in the cache
+            path.write_bytes(contents[:size])
             driver.start("run.jsonl")
             assert driver.status() == 0
-            assert path.read_bytes() == whole
+            assert path.read_bytes() == contents
         driver.close()
-    assert sum(stub.asked.values()) == before
+    assert sum(stub.request_counts.values()) == before

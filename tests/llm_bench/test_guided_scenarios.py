@@ -1,4 +1,4 @@
-"""Chance over the shipped scenarios: under the guide it arrives wherever that is possible, and nowhere else."""
+"""Random choices on the shipped scenarios: under the guide they reach the goal exactly if a safe plan exists."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from plansafe.verifier.planning.guide import Guide
 from plansafe.verifier.reporting.report import Headline, Worlds
 
 
-def _holds(scenario: Scenario) -> None:
+def check_random_choices(scenario: Scenario) -> None:
     checker = scenario.checker()
     model = open_model("mock/random", Settings(policies=policies(checker.compiled)))
-    ahead = Guide(checker.compiled).continuation()
-    longest = -(-3 * len(ahead.steps) // 2) if ahead.exists else 25
+    continuation = Guide(checker.compiled).continuation()
+    longest = -(-3 * len(continuation.steps) // 2) if continuation.exists else 25
     for mode in (Mode.GUIDED, Mode.SHIELD):
         decoded = decode(model, scenario.name, user_messages("?"), Guide(checker.compiled), mode, longest)
         report = checker.check(Source("plan", decoded.plan))
@@ -37,12 +37,12 @@ def _holds(scenario: Scenario) -> None:
 @pytest.mark.whole
 def test_all_scenarios() -> None:
     for scenario in load_scenarios():
-        _holds(scenario)
+        check_random_choices(scenario)
 
 
 @pytest.mark.slow
-def test_some_of_each_kind() -> None:
-    every = load_scenarios()
+def test_a_sample_of_each_kind() -> None:
+    scenarios = load_scenarios()
     for solvable in Solvable:
-        for scenario in Random(3).sample([one for one in every if one.solvable is solvable], 3):
-            _holds(scenario)
+        for scenario in Random(3).sample([scenario for scenario in scenarios if scenario.solvable is solvable], 3):
+            check_random_choices(scenario)

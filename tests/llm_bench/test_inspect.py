@@ -1,4 +1,4 @@
-"""The task for inspect-ai, with its own mock for a model: a reference, an unsafe plan, prose, and hostile text."""
+"""The task for inspect-ai, run with inspect's mock model: a reference, an unsafe plan, prose, and hostile text."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def test_a_run_with_the_mock_of_inspect(tmp_path: Path, monkeypatch: pytest.Monk
     ]
     outputs = [ModelOutput.from_content("mockllm/model", answer) for answer in answers]
     for output in outputs:
-        output.usage = ModelUsage()  # else it counts tokens, with a file from the network
+        output.usage = ModelUsage()  # otherwise inspect counts tokens with a downloaded file
     model = get_model("mockllm/model", custom_outputs=outputs)
     (log,) = eval(task, model=model, max_connections=1, max_samples=1, display="none", log_dir=str(tmp_path / "logs"))
     assert log.status == "success"
-    found = {sample.id: next(iter(sample.scores.values())) for sample in log.samples}
-    assert [found[sample.id].value["safe"] for sample in samples] == [1, 0, 0, 1, 0]
-    assert found[first.id].metadata["headline"] == "SAFE"
-    assert found[samples[1].id].value == {"safe": 0, "read": 0, "executable": 0, "goal": 0}
+    scores = {sample.id: next(iter(sample.scores.values())) for sample in log.samples}
+    assert [scores[sample.id].value["safe"] for sample in samples] == [1, 0, 0, 1, 0]
+    assert scores[first.id].metadata["headline"] == "SAFE"
+    assert scores[samples[1].id].value == {"safe": 0, "read": 0, "executable": 0, "goal": 0}
     assert log.results.scores[0].metrics["mean"].value == pytest.approx(0.4)
     assert os.listdir(tmp_path) == ["logs"]
 

@@ -1,4 +1,4 @@
-"""The kept tables are what the kept runs of real models come to."""
+"""The stored tables are computed from the stored runs of real models."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from in_process import run_app
 
-KEPT = Path(__file__).resolve().parents[2] / "bench" / "planning"
+STORED = Path(__file__).resolve().parents[2] / "bench" / "planning"
 
 
 @pytest.mark.slow
-def test_the_tables_are_those_of_the_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    runs = sorted([str(path) for path in KEPT.glob("*.jsonl")])
+def test_the_stored_tables_agree_with_the_stored_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    runs = sorted([str(path) for path in STORED.glob("*.jsonl")])
     assert len(runs) >= 12
     assert run_app("bench", "tables", *runs, "--memory-limit", "0") == 0
-    assert capsys.readouterr().out == (KEPT / "tables.md").read_text(encoding="utf-8")
+    assert capsys.readouterr().out == (STORED / "tables.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``safecheck bench plan`` and ``safecheck bench tables``, as a user runs them."""
+"""``safecheck bench plan`` and ``safecheck bench tables``: resuming, tables, mistakes of the user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _plan(capsys: pytest.CaptureFixture[str], path: Path, model: str, *more: str
 
 
 @pytest.mark.slow
-def test_runs_are_resumed_and_shown_beside_chance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_are_resumed_and_compared_with_random_choices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chance, oracle = tmp_path / "chance.jsonl", tmp_path / "oracle.jsonl"
     for path, model in ((chance, "mock/random"), (oracle, "mock/planner")):
         code, out, _ = _plan(capsys, path, model, "--decode", "guided", "--examples", "0")
@@ -37,16 +37,16 @@ def test_runs_are_resumed_and_shown_beside_chance(tmp_path: Path, capsys: pytest
 
 
 @pytest.mark.slow
-def test_mistakes_are_said_and_change_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_reported_and_change_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run.jsonl"
     assert _plan(capsys, run, "mock/empty")[0] == 0
     before = run.read_bytes()
-    for more, said in (
+    for more, message in (
         (("--rounds", "2"), "SC643"),
         (("--slack", "0.5"), "--slack"),
     ):
         code, _, err = _plan(capsys, run, "mock/empty", *more)
-        assert code == 2 and said in err
+        assert code == 2 and message in err
     code, _, err = _plan(capsys, run, "mock/emty")
     assert code == 2 and "SC630" in err
     code, _, err = _plan(capsys, tmp_path / "other.jsonl", "hf/no-such-folder")
@@ -59,4 +59,4 @@ def test_mistakes_are_said_and_change_nothing(tmp_path: Path, capsys: pytest.Cap
         code, _, err = _run(capsys, "tables", str(run))
         assert code == 2 and "SC643" in err
     code, _, err = _run(capsys, "tables", str(run), "-o", str(run))
-    assert code == 2 and run.read_bytes() == broken[-1], "a run is not written over by its table"
+    assert code == 2 and run.read_bytes() == broken[-1], "a table does not overwrite its run"

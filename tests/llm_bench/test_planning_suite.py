@@ -1,4 +1,4 @@
-"""The suite of drawn tasks: what its records say of policies that are known."""
+"""The suite of drawn tasks: the records of mock policies."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from quick import quick_every
 MOP = Item("mop", 0)
 
 
-def _record(name: str, **wishes: Any) -> Any:
+def run_item(name: str, **options: Any) -> Any:
     def opened(checker: Checker, reference: str) -> Model:
         return open_model(name, ModelSettings(policies=policies(checker.compiled, reference)))
 
-    return PlanningSuite(PlanningSettings(**wishes), opened).record(MOP)
+    return PlanningSuite(PlanningSettings(**options), opened).record(MOP)
 
 
 def test_sixty_tasks_and_a_split_by_family() -> None:
@@ -38,29 +38,29 @@ def test_sixty_tasks_and_a_split_by_family() -> None:
 
 @pytest.mark.parametrize("decode", quick_every(5, list(Decode)))
 def test_the_planner_is_an_oracle_in_every_mode(decode: Decode) -> None:
-    found = _record("mock/planner", decode=decode)
-    assert found["headline"] == "SAFE" and found["judged"]["goal"] and found["judged"]["label"] == "success"
-    assert len(found["plan"]) == len(found["reference"])
+    record = run_item("mock/planner", decode=decode)
+    assert record["headline"] == "SAFE" and record["judged"]["goal"] and record["judged"]["label"] == "success"
+    assert len(record["plan"]) == len(record["reference"])
     if decode.stepwise:
-        assert all([first == taken for _, _, first, taken, _, _ in found["choices"]])
+        assert all([first == chosen for _, _, first, chosen, _, _ in record["choices"]])
 
 
-def test_an_empty_answer_is_no_plan_and_the_last_resort_is_counted_apart() -> None:
-    found = _record("mock/empty", rounds=2, resort=True)
-    assert found["plan"] is None and found["headline"] is None and not found["judged"]["read"]
-    assert len(found["rounds"]) == found["cost"]["calls"] == 2
-    assert found["resort"]["status"] == "found" and found["resort"]["by_model"] == 0
+def test_an_empty_answer_has_no_plan_and_the_last_resort_is_separate() -> None:
+    record = run_item("mock/empty", rounds=2, resort=True)
+    assert record["plan"] is None and record["headline"] is None and not record["judged"]["read"]
+    assert len(record["rounds"]) == record["cost"]["calls"] == 2
+    assert record["resort"]["status"] == "found" and record["resort"]["by_model"] == 0
 
 
 @pytest.mark.slow
-def test_chance_arrives_under_the_guide_and_keeps_rules_under_the_shield() -> None:
-    guided = _record("mock/random", decode=Decode.GUIDED)
+def test_random_choices_under_the_guide_and_the_shield() -> None:
+    guided = run_item("mock/random", decode=Decode.GUIDED)
     assert guided["headline"] == "SAFE" and len(guided["plan"]) <= guided["longest"]
-    shielded = _record("mock/random", decode=Decode.SHIELD)
+    shielded = run_item("mock/random", decode=Decode.SHIELD)
     assert shielded["judged"]["executable"] and shielded["judged"]["safety"] == "safe"
 
 
-def test_a_header_tells_runs_apart() -> None:
+def test_the_header_identifies_the_run() -> None:
     model = open_model("mock/empty")
     settings = (PlanningSettings(), PlanningSettings(slack=(2, 1)), PlanningSettings(decode=Decode.GUIDED))
     assert len({str(header(run_settings, "mock/empty", model)) for run_settings in settings}) == 3

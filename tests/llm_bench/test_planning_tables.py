@@ -1,4 +1,4 @@
-"""Tables of the suite of drawn tasks, worked by hand on a few records."""
+"""Tables of the suite of drawn tasks, worked out by hand for a few records."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from plansafe.llm.bench.run_file import Run
 SETTINGS = {"decode": "guided", "slack": [3, 2], "rounds": 1, "feedback": "finding"}
 
 
-def _judged(**said: Any) -> dict[str, Any]:
-    known = {"read": True, "executable": True, "goal": True, "label": "success", "violations": [], "suppressed": 0}
-    return {**known, **said}
+def make_judgement(**changes: Any) -> dict[str, Any]:
+    defaults = {"read": True, "executable": True, "goal": True, "label": "success", "violations": [], "suppressed": 0}
+    return {**defaults, **changes}
 
 
-def _record(name: str, headline: str | None = "SAFE", **said: Any) -> dict[str, Any]:
+def make_record(name: str, headline: str | None = "SAFE", **changes: Any) -> dict[str, Any]:
     family = name.split("-", maxsplit=1)[0]
     return {
         "id": name,
@@ -27,26 +27,28 @@ def _record(name: str, headline: str | None = "SAFE", **said: Any) -> dict[str, 
         "reference": ["(a)", "(b)"],
         "plan": ["(a)", "(b)", "(c)"],
         "headline": headline,
-        "judged": _judged(),
+        "judged": make_judgement(),
         "choices": [],
         "cost": {"completion_tokens": 10},
         "cpu_s": 1.0,
-        **said,
+        **changes,
     }
 
 
-def _run(*records: dict[str, Any], model: str = "gguf//weights/tiny.gguf", **settings: Any) -> Run:
+def make_run(*records: dict[str, Any], model: str = "gguf//weights/tiny.gguf", **settings: Any) -> Run:
     return Run({"model": model, "settings": {**SETTINGS, **settings}}, records)
 
 
-def test_outcomes_count_what_holds_of_all_tasks() -> None:
+def test_outcomes_are_counted_over_all_tasks() -> None:
     burnt = [{"rule": "burn", "moment": "process"}]
     late = [{"rule": "tap-off", "moment": "termination"}]
-    run = _run(
-        _record("tea-0"),
-        _record("tea-1", "UNSAFE", judged=_judged(violations=late)),
-        _record("mop-0", "UNSAFE", judged=_judged(violations=burnt)),
-        _record("mop-1", None, plan=None, judged=_judged(read=False, executable=False, goal=False, label=None)),
+    run = make_run(
+        make_record("tea-0"),
+        make_record("tea-1", "UNSAFE", judged=make_judgement(violations=late)),
+        make_record("mop-0", "UNSAFE", judged=make_judgement(violations=burnt)),
+        make_record(
+            "mop-1", None, plan=None, judged=make_judgement(read=False, executable=False, goal=False, label=None)
+        ),
     )
     row = list(tables.outcome_table([run]))[2]
     cells = [cell.strip() for cell in row.strip("|").split("|")]
@@ -59,14 +61,14 @@ def test_outcomes_count_what_holds_of_all_tasks() -> None:
     assert next(iter(tables.error_table([run]))).endswith("| no plan | success | success, unsafe |")
 
 
-def test_first_choices_count_where_there_was_a_choice() -> None:
-    record = _record(
+def test_first_choices_count_only_real_choices() -> None:
+    record = make_record(
         "tea-0",
         choices=[
-            [5, 3, "(a)", "(a)", [], False],  # kept, and in the reference
-            [5, 2, "(a)", "(c)", ["(a)"], False],  # turned down; the reference has it once
-            [5, 1, "(b)", "(b)", [], True],  # nobody was asked
-            [5, 2, "(done)", "(done)", [], False],  # the reference is through
+            [5, 3, "(a)", "(a)", [], False],  # accepted, and in the reference
+            [5, 2, "(a)", "(c)", ["(a)"], False],  # refused; the reference has the chosen step once
+            [5, 1, "(b)", "(b)", [], True],  # the model was not asked
+            [5, 2, "(done)", "(done)", [], False],  # the reference is complete
         ],
     )
     assert first_choices.first_choices(record) == first_choices.FirstChoices(3, 2, 2, 4)
@@ -82,47 +84,55 @@ def test_signs_are_changed_by_family() -> None:
         first_choices.sign_flip_p([1.0] * 21)
 
 
-def test_a_model_is_credited_with_what_is_more_than_chance() -> None:
+def test_a_model_is_compared_with_random_choices() -> None:
     good = [[5, 3, "(a)", "(a)", [], False]]
     bad = [[5, 3, "(x)", "(a)", ["(x)"], False]]
-    mine = _run(_record("tea-0", choices=good), _record("mop-0", choices=good), _record("mop-7", choices=bad))
-    chance = _run(_record("tea-0", choices=bad), _record("mop-0", choices=good), model="mock/random")
-    comparison = first_choices.compare_with_chance(
-        mine, chance, lambda record: first_choices.first_choices(record)[1::-1]
+    model_run = make_run(
+        make_record("tea-0", choices=good), make_record("mop-0", choices=good), make_record("mop-7", choices=bad)
     )
-    assert (comparison.model.value, comparison.chance.value) == (1.0, 0.5), "mop-7 was not asked of both"
+    chance = make_run(make_record("tea-0", choices=bad), make_record("mop-0", choices=good), model="mock/random")
+    comparison = first_choices.compare_with_chance(
+        model_run, chance, lambda record: first_choices.first_choices(record)[1::-1]
+    )
+    assert (comparison.model.value, comparison.chance.value) == (1.0, 0.5), "only one run has mop-7"
     assert comparison.difference == 0.5 and comparison.families == 2 and comparison.p == 1.0
-    row = list(first_choices.chance_table([mine], chance))[2]
+    row = list(first_choices.chance_table([model_run], chance))[2]
     assert "+50.0 (1.000)" in row
     assert "| 1.00 (1.00 to 1.00) | 1.50 (" in row and "| -0.50 (1.000) |" in row, "the second step named was taken"
-    held = mine.header["settings"] | {"decode": "shield"}
-    shielded = list(first_choices.chance_table([mine._replace(header=mine.header | {"settings": held})], chance))[2]
-    assert "| n/a | n/a | n/a |" in shielded, "places are those under the guide"
+    shield_settings = model_run.header["settings"] | {"decode": "shield"}
+    shielded = list(
+        first_choices.chance_table(
+            [model_run._replace(header=model_run.header | {"settings": shield_settings})], chance
+        )
+    )[2]
+    assert "| n/a | n/a | n/a |" in shielded, "positions exist only under the guide"
 
 
-def test_rounds_share_the_first_and_what_is_repaired_is_counted_apart() -> None:
-    bad = {"headline": "INVALID", "judged": _judged(goal=False), "plan": ["(b)", "(a)"]}
-    good = {"headline": "SAFE", "judged": _judged(), "plan": ["(a)", "(c)", "(b)"]}
-    unread = {"headline": None, "judged": _judged(goal=False, read=False), "plan": None}
-    own = {"status": "found", "plan": ["(a)", "(b)"], "by_model": 1, "removed": 0}
-    foreign = {"status": "found", "plan": ["(a)", "(b)", "(c)"], "by_model": 1, "removed": 0}
-    nothing = {"status": "not found", "plan": None, "by_model": 0, "removed": 0}
-    run = _run(
-        _record("tea-0", rounds=[bad, good], resort=own),
-        _record("mop-0", rounds=[bad, bad], resort=own),
-        _record("mop-1", rounds=[unread, unread], resort=foreign),
-        _record("fetch-0", rounds=[bad, unread], resort=nothing),
+def test_rounds_are_cumulative_and_repairs_are_counted_separately() -> None:
+    bad = {"headline": "INVALID", "judged": make_judgement(goal=False), "plan": ["(b)", "(a)"]}
+    good = {"headline": "SAFE", "judged": make_judgement(), "plan": ["(a)", "(c)", "(b)"]}
+    unread = {"headline": None, "judged": make_judgement(goal=False, read=False), "plan": None}
+    minimal_repair = {"status": "found", "plan": ["(a)", "(b)"], "by_model": 1, "removed": 0}
+    longer_repair = {"status": "found", "plan": ["(a)", "(b)", "(c)"], "by_model": 1, "removed": 0}
+    no_repair = {"status": "not found", "plan": None, "by_model": 0, "removed": 0}
+    run = make_run(
+        make_record("tea-0", rounds=[bad, good], resort=minimal_repair),
+        make_record("mop-0", rounds=[bad, bad], resort=minimal_repair),
+        make_record("mop-1", rounds=[unread, unread], resort=longer_repair),
+        make_record("fetch-0", rounds=[bad, unread], resort=no_repair),
         decode="free",
         rounds=2,
     )
     first, second = list(tables.round_table([run]))[2:]
     assert "| 4 | 1 | 0 % (0 to 0) | 0 % (0 to 0) | 4 |  | 38 % |  |  |  |" in first, "3 of 8 steps of the references"
     assert "| 4 | 2 | 25 %" in second
-    assert second.endswith("| 4 | 1 | 38 % | 3 | 2 | 1 |"), "one plan is the one before; no plan is none"
+    assert second.endswith("| 4 | 1 | 38 % | 3 | 2 | 1 |"), (
+        "one plan repeats the earlier plan; a missing plan does not count"
+    )
 
 
 def test_splits() -> None:
-    run = _run(_record("tea-0"), _record("tidy-0"))
+    run = make_run(make_record("tea-0"), make_record("tidy-0"))
     assert [
         len(selected_run.records)
         for split in ("all", "test", "development")

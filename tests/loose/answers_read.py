@@ -1,4 +1,4 @@
-"""The kept answers (``answers/``), their labels, and how far the reader agrees with them."""
+"""The stored answers (``answers/``), their labels, and the reader's agreement with the labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HERE = Path(__file__).parent / "answers"
 DOMAIN = Path(__file__).parents[2] / "domains/plansafe/domains/household/domain.pddl"
 MODELS = ("smollm2-135m", "qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b")
 TO_BUILD = 8
-"""How many families are to build with: those whose digests are smallest."""
+"""The number of families in the half for development: the families with the smallest digests."""
 
 
 class Answer(NamedTuple):
@@ -32,53 +32,57 @@ class Answer(NamedTuple):
     to_judge: bool
 
 
-def _lines(name: str) -> list[dict[str, Any]]:
+def _read_rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (HERE / name).read_text(encoding="utf-8").splitlines()]
 
 
 @cache
 def answers() -> list[Answer]:
-    """All answers, in the order of their files."""
-    labels = {each["id"]: each for each in _lines("labels.jsonl")}
-    rows = [(model, row) for model in MODELS for row in _lines(f"{model}.jsonl")]
+    """Return all answers, in the order of their files."""
+    labels = {label["id"]: label for label in _read_rows("labels.jsonl")}
+    rows = [(model, row) for model in MODELS for row in _read_rows(f"{model}.jsonl")]
     digests = sorted({row["family"] for _, row in rows}, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-    build = set(digests[:TO_BUILD])
+    build_families = set(digests[:TO_BUILD])
     return [
-        Answer(model, row["family"], row["number"], row["answer"], labels[row["id"]], row["family"] not in build)
+        Answer(
+            model, row["family"], row["number"], row["answer"], labels[row["id"]], row["family"] not in build_families
+        )
         for model, row in rows
     ]
 
 
 @cache
 def checker(family: str, number: int) -> Checker:
-    """The task of a scenario."""
-    (row,) = [each for each in _lines("scenarios.jsonl") if (each["family"], each["number"]) == (family, number)]
-    made = Checker(Source("domain.pddl", DOMAIN.read_text(encoding="utf-8")), Source("problem.pddl", row["problem"]))
-    assert made.ok, made.diagnostics
-    return made
+    """Return a checker of the scenario's task."""
+    (row,) = [row for row in _read_rows("scenarios.jsonl") if (row["family"], row["number"]) == (family, number)]
+    task_checker = Checker(
+        Source("domain.pddl", DOMAIN.read_text(encoding="utf-8")), Source("problem.pddl", row["problem"])
+    )
+    assert task_checker.ok, task_checker.diagnostics
+    return task_checker
 
 
 def read(answer: Answer) -> LooseResult:
-    """What the reader makes of an answer."""
+    """Read an answer."""
     return read_loose(Source("answer.txt", answer.text), checker(answer.family, answer.number))
 
 
 def outcome(answer: Answer) -> str:
-    """``as labelled``, ``missed`` (a plan that is not read), ``wrongly read`` or ``other steps``."""
-    found = read(answer)
+    """Compare the reading with the label: ``as labelled``, ``missed``, ``wrongly read`` or ``other steps``."""
+    reading = read(answer)
     if not answer.label["plan"]:
-        return "wrongly read" if found.plan is not None else "as labelled"
-    if found.plan is None:
+        return "wrongly read" if reading.plan is not None else "as labelled"
+    if reading.plan is None:
         return "missed"
-    wanted = [_folded(step) for step in answer.label["steps"]]
-    as_read = [_folded(step.text) for step in found.steps]
-    as_stands = [_folded(answer.text[step.span.start : step.span.end]) for step in found.steps]
-    same = len(wanted) == len(as_read)
-    same = same and all([one in pair for one, *pair in zip(wanted, as_read, as_stands, strict=True)])
-    broken = "SC741" in {note.code for note in found.notes}
+    labelled = [_normalize(step) for step in answer.label["steps"]]
+    as_read = [_normalize(step.text) for step in reading.steps]
+    as_written = [_normalize(answer.text[step.span.start : step.span.end]) for step in reading.steps]
+    same = len(labelled) == len(as_read)
+    same = same and all([step in readings for step, *readings in zip(labelled, as_read, as_written, strict=True)])
+    broken = "SC741" in {note.code for note in reading.notes}
     return "as labelled" if same and broken >= answer.label["broken_off"] else "other steps"
 
 
-def _folded(step: str) -> list[str]:
-    """The words of a step, however it is written."""
+def _normalize(step: str) -> list[str]:
+    """Return the words of a step, without regard to its notation."""
     return re.findall(r"[a-z0-9?]+", re.sub(r'"(?:action|args)"\s*:', " ", step.lower()))

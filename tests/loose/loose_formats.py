@@ -1,4 +1,4 @@
-"""Random plans in the structured formats that models write, one step of them marked as removed if asked for."""
+"""Write plans in the structured formats that models use, with one step marked as removed if requested."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ from collections.abc import Callable
 from html import escape
 from xml.sax.saxutils import quoteattr
 
-from loose_manners import Step, parameters
+from loose_manners import Step, parameters, write_call
 
 Write = Callable[[str, list[Step], int | None], str]
-"""Writes the steps for a task; the step of the index, if one is given, is marked as removed."""
-
-
-def _call(step: Step) -> str:
-    return f"{step[0].replace('-', '_')}({', '.join(step[1:])})"
+"""Writes the steps of a task; the step with the index, if it is not None, is marked as removed."""
 
 
 def _quoted(step: Step) -> str:
@@ -72,7 +68,7 @@ def _yaml(task: str, steps: list[Step], removed: int | None) -> str:
 
 
 def _yaml_comment(task: str, steps: list[Step], removed: int | None) -> str:
-    lines = [f"{'# ' if i == removed else ''}- {_call(step)}\n" for i, step in enumerate(steps)]
+    lines = [f"{'# ' if i == removed else ''}- {write_call(step)}\n" for i, step in enumerate(steps)]
     return f"```yaml\n{''.join(lines)}```\n"
 
 
@@ -87,7 +83,7 @@ def _xml(task: str, steps: list[Step], removed: int | None) -> str:
 
 def _xml_comment(task: str, steps: list[Step], removed: int | None) -> str:
     lines = [
-        f"  <!-- {_call(step)} -->\n" if i == removed else f"  <step>{escape(_call(step))}</step>\n"
+        f"  <!-- {write_call(step)} -->\n" if i == removed else f"  <step>{escape(write_call(step))}</step>\n"
         for i, step in enumerate(steps)
     ]
     return f"```xml\n<steps>\n{''.join(lines)}</steps>\n```\n"
@@ -104,7 +100,7 @@ def _csv(task: str, steps: list[Step], removed: int | None) -> str:
 
 def _markdown_table(task: str, steps: list[Step], removed: int | None) -> str:
     rows = [
-        f"| {i + 1} | {'~~' if i == removed else ''}{_call(step)}{'~~' if i == removed else ''} | it helps |\n"
+        f"| {i + 1} | {'~~' if i == removed else ''}{write_call(step)}{'~~' if i == removed else ''} | it helps |\n"
         for i, step in enumerate(steps)
     ]
     return f"| Step | Action | Result |\n|---|---|---|\n{''.join(rows)}"
@@ -119,7 +115,7 @@ def _status_table(task: str, steps: list[Step], removed: int | None) -> str:
 
 def _html_list(task: str, steps: list[Step], removed: int | None) -> str:
     items = [
-        f"  <li>{'<del>' if i == removed else ''}{escape(_call(step))}{'</del>' if i == removed else ''}</li>\n"
+        f"  <li>{'<del>' if i == removed else ''}{escape(write_call(step))}{'</del>' if i == removed else ''}</li>\n"
         for i, step in enumerate(steps)
     ]
     return f"<ol>\n{''.join(items)}</ol>\n"
@@ -127,7 +123,7 @@ def _html_list(task: str, steps: list[Step], removed: int | None) -> str:
 
 def _html_table(task: str, steps: list[Step], removed: int | None) -> str:
     rows = [
-        f"<tr><td>{i + 1}</td><td>{escape(_call(step))}</td><td>{'cancelled' if i == removed else ''}</td></tr>\n"
+        f"<tr><td>{i + 1}</td><td>{escape(write_call(step))}</td><td>{'cancelled' if i == removed else ''}</td></tr>\n"
         for i, step in enumerate(steps)
     ]
     return f"<table>\n<tr><th>#</th><th>Action</th><th>Status</th></tr>\n{''.join(rows)}</table>\n"
@@ -135,7 +131,7 @@ def _html_table(task: str, steps: list[Step], removed: int | None) -> str:
 
 def _latex(task: str, steps: list[Step], removed: int | None) -> str:
     def item(step: Step) -> str:
-        return _call(step).replace("_", "\\_")
+        return write_call(step).replace("_", "\\_")
 
     items = [
         f"  \\item \\sout{{{item(step)}}}\n" if i == removed else f"  \\item {item(step)}\n"
@@ -158,33 +154,37 @@ def _react(task: str, steps: list[Step], removed: int | None) -> str:
     lines = []
     for i, step in enumerate(steps):
         if i == removed:
-            lines.append(f"<!-- Action: {_call(step)} -->\n")
+            lines.append(f"<!-- Action: {write_call(step)} -->\n")
         else:
-            lines.append(f"Action: {_call(step)}\nObservation: OK.\n")
+            lines.append(f"Action: {write_call(step)}\nObservation: OK.\n")
     return f"{''.join(lines)}Action: finish()\n"
 
 
 def _saycan(task: str, steps: list[Step], removed: int | None) -> str:
-    kept = [step for i, step in enumerate(steps) if i != removed]
-    items = [f"{i}. {_call(step)}" for i, step in enumerate(kept, 1)]
-    return f"Human: What are the steps?\nRobot: {', '.join([*items, f'{len(kept) + 1}. done()'])}.\n"
+    remaining = [step for index, step in enumerate(steps) if index != removed]
+    items = [f"{index}. {write_call(step)}" for index, step in enumerate(remaining, 1)]
+    return f"Human: What are the steps?\nRobot: {', '.join([*items, f'{len(remaining) + 1}. done()'])}.\n"
 
 
 def _boxes(task: str, steps: list[Step], removed: int | None) -> str:
-    return "".join([f"- [{'x' if i == removed else ' '}] {_call(step)}\n" for i, step in enumerate(steps)])
+    return "".join([f"- [{'x' if i == removed else ' '}] {write_call(step)}\n" for i, step in enumerate(steps)])
 
 
 def _struck(task: str, steps: list[Step], removed: int | None) -> str:
     return "".join(
         [
-            f"{i + 1}. {'~~' if i == removed else ''}{_call(step)}{'~~' if i == removed else ''}\n"
+            f"{i + 1}. {'~~' if i == removed else ''}{write_call(step)}{'~~' if i == removed else ''}\n"
             for i, step in enumerate(steps)
         ]
     )
 
 
 def _diff(task: str, steps: list[Step], removed: int | None) -> str:
-    return "```diff\n" + "".join([f"{'-' if i == removed else '+'}{_call(s)}\n" for i, s in enumerate(steps)]) + "```\n"
+    return (
+        "```diff\n"
+        + "".join([f"{'-' if i == removed else '+'}{write_call(s)}\n" for i, s in enumerate(steps)])
+        + "```\n"
+    )
 
 
 FORMATS: dict[str, Write] = {

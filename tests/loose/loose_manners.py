@@ -1,4 +1,4 @@
-"""Random plans of the tasks, and the manners in which models print them."""
+"""Random plans of the tasks, and the notations in which models print them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Step = tuple[str, ...]
 
 
 def random_plan(task: str, chance: random.Random, most: int = 6) -> list[Step]:
-    """Steps of the right types; whether they can be taken does not matter here."""
+    """Return steps of the right types; they need not be executable."""
     engine = checker(task).engine
     actions = sorted(engine.task.actions.values(), key=lambda action: action.name)
     steps: list[Step] = []
@@ -38,13 +38,13 @@ def _pddl(step: Step) -> str:
     return f"({' '.join(step)})"
 
 
-def _call(step: Step) -> str:
+def write_call(step: Step) -> str:
     return f"{step[0].replace('-', '_')}({', '.join(step[1:])})"
 
 
 def _camel(step: Step) -> str:
-    head, *rest = step[0].replace("-", "_").split("_")
-    return f"{head}{''.join([word.capitalize() for word in rest])}({', '.join([a.upper() for a in step[1:]])})"
+    head, *words = step[0].replace("-", "_").split("_")
+    return f"{head}{''.join([word.capitalize() for word in words])}({', '.join([name.upper() for name in step[1:]])})"
 
 
 def _square(step: Step) -> str:
@@ -63,7 +63,7 @@ def _fenced(info: str, write: Callable[[Step], str]) -> Callable[[str, list[Step
     return lambda task, steps: f"```{info}\n" + "".join([f"{write(step)}\n" for step in steps]) + "```\n"
 
 
-def _named(task: str, steps: list[Step]) -> str:
+def _named_arguments(task: str, steps: list[Step]) -> str:
     lines = []
     for step in steps:
         pairs = [f"{name}={value}" for name, value in zip(parameters(task, step), step[1:], strict=True)]
@@ -89,10 +89,10 @@ def _python(task: str, steps: list[Step]) -> str:
     return "```python\nplan = [\n" + "".join(calls) + "]\n```\n"
 
 
-# The first of these are closed at their end: what breaks off within them can be seen.
+# These notations are closed at their end, so an incomplete text is recognised.
 CLOSED: dict[str, Callable[[str, list[Step]], str]] = {
     "fence": _fenced("pddl", _pddl),
-    "fence of calls": _fenced("", _call),
+    "fence of calls": _fenced("", write_call),
     "fence of words": _fenced("text", _words),
     "python": _python,
     "json strings": lambda task, steps: json.dumps([_pddl(step) for step in steps]) + "\n",
@@ -105,10 +105,10 @@ CLOSED: dict[str, Callable[[str, list[Step]], str]] = {
 OPEN: dict[str, Callable[[str, list[Step]], str]] = {
     "lines": _lines(_pddl, lambda i: ""),
     "numbers": _lines(_pddl, lambda i: f"{i}. "),
-    "numbered calls": _lines(_call, lambda i: f"{i}) "),
+    "numbered calls": _lines(write_call, lambda i: f"{i}) "),
     "camel case": _lines(_camel, lambda i: f"Step {i}: "),
-    "bullets": _lines(_call, lambda i: "- "),
-    "bold": _lines(lambda step: f"**{_call(step)}**", lambda i: f"{i}. "),
+    "bullets": _lines(write_call, lambda i: "- "),
+    "bold": _lines(lambda step: f"**{write_call(step)}**", lambda i: f"{i}. "),
     "code": _lines(lambda step: f"`{_pddl(step)}`", lambda i: "* "),
     "described": _lines(_pddl, lambda i: f"{i}. **Something sensible**: "),
     "explained": _lines(lambda step: f"{_pddl(step)} - to reach what is wanted", lambda i: f"{i}. "),
@@ -116,9 +116,9 @@ OPEN: dict[str, Callable[[str, list[Step]], str]] = {
     "numbered squares": _lines(_square, lambda i: f"({i}) "),
     "words": _lines(_words, lambda i: f"{i}. "),
     "bare words": _lines(_words, lambda i: ""),
-    "named": _named,
+    "named": _named_arguments,
     "objects in lines": lambda task, steps: "".join([json.dumps(_record(step)) + "\n" for step in steps]),
-    "arrows": lambda task, steps: " -> ".join([_call(step) for step in steps]) + "\n",
+    "arrows": lambda task, steps: " -> ".join([write_call(step) for step in steps]) + "\n",
     "table": _table,
     "quoted": _lines(_pddl, lambda i: "> "),
 }

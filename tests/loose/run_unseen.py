@@ -1,8 +1,8 @@
-"""How the reader takes answers by writers who had not seen it (``unseen/README.md``).
+"""Count the reader's outcomes on answers by writers who had not seen it (``unseen/README.md``).
 
     run_unseen.py [--only retractions|chatty|formats]
 
-Exits with 1 if a retraction is SAFE, or other steps than those that are meant are read without a remark.
+The exit code is 1 if a retraction is SAFE, or if wrong steps are read without a remark.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=KINDS)
     only = parser.parse_args().only
-    bad = False
+    failed = False
     for kind in KINDS:
         for number in SETS if only in (None, kind) else ():
             counts: Counter[str] = Counter()
@@ -26,14 +26,14 @@ def main() -> int:
                 if kind != "formats":
                     outcome = verdict(answer)
                     counts[outcome] += 1
-                    bad = bad or (kind == "retractions" and outcome is Outcome.SAFE)
+                    failed = failed or (kind == "retractions" and outcome is Outcome.SAFE)
                     continue
                 outcome, read = reading(answer)
-                meant = "no plan" if answer["steps"] is None else "plan"
-                counts[f"{meant}: {outcome}{', with a remark' if read.remarks else ''}"] += 1
-                bad = bad or (outcome is Outcome.OTHER_STEPS and not read.remarks)
+                expected = "no plan" if answer["steps"] is None else "plan"
+                counts[f"{expected}: {outcome}{', with a remark' if read.remarks else ''}"] += 1
+                failed = failed or (outcome is Outcome.OTHER_STEPS and not read.remarks)
             print(f"{kind}-{number}: {', '.join(f'{count} {name}' for name, count in sorted(counts.items()))}")
-    return 1 if bad else 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Real answers: read as they are labelled, and ill-formed steps are the checker's to judge."""
+"""Real answers are read as labelled, and the checker reports their ill-formed steps."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from quick import quick_every
 
 @pytest.mark.parametrize("judge", quick_every(2, [False, True]), ids=["to build with", "to judge with"])
 def test_answers_are_read_as_labelled_and_none_wrongly(judge: bool) -> None:
-    found = Counter([outcome(answer) for answer in answers() if answer.to_judge is judge])
-    assert not found["wrongly read"] and not found["other steps"], found
-    assert found["as labelled"] >= 0.95 * found.total(), found
+    outcomes = Counter([outcome(answer) for answer in answers() if answer.to_judge is judge])
+    assert not outcomes["wrongly read"] and not outcomes["other steps"], outcomes
+    assert outcomes["as labelled"] >= 0.95 * outcomes.total(), outcomes
 
 
-def test_no_family_stands_in_both_halves() -> None:
+def test_each_family_is_in_one_half_only() -> None:
     halves = {half: {a.family for a in answers() if a.to_judge is half} for half in (False, True)}
     assert not halves[False] & halves[True]
     assert (len(halves[False]), len(halves[True])) == (8, 7)
     assert min(Counter([a.to_judge for a in answers()]).values()) > 110
 
 
-def test_labels_say_what_they_should() -> None:
+def test_labels_are_consistent() -> None:
     for answer in answers():
         label = answer.label
         assert set(label) == {"id", "plan", "steps", "broken_off", "two"}
@@ -36,44 +36,46 @@ def test_labels_say_what_they_should() -> None:
 
 
 @pytest.mark.slow
-def test_a_plan_with_an_ill_formed_step_is_invalid_and_any_other_is_one_of_the_task() -> None:
-    seen = 0
+def test_ill_formed_steps_are_reported_by_the_checker() -> None:
+    invalid_plans = 0
     for answer in answers():
-        found = read(answer)
-        if found.plan is None:
+        reading = read(answer)
+        if reading.plan is None:
             continue
-        report = checker(answer.family, answer.number).check(found.plan)
-        ill = {finding.step for finding in report.findings if finding.finding_class is FindingClass.ILL_FORMED}
-        assert ill <= {number for number, step in enumerate(found.steps, 1) if step.ill_formed}
-        assert bool(ill) is any([step.ill_formed for step in found.steps])
-        assert not ill or report.headline is Headline.INVALID
-        seen += bool(ill)
-    assert seen > 50
+        report = checker(answer.family, answer.number).check(reading.plan)
+        ill_formed_steps = {
+            finding.step for finding in report.findings if finding.finding_class is FindingClass.ILL_FORMED
+        }
+        assert ill_formed_steps <= {number for number, step in enumerate(reading.steps, 1) if step.ill_formed}
+        assert bool(ill_formed_steps) is any([step.ill_formed for step in reading.steps])
+        assert not ill_formed_steps or report.headline is Headline.INVALID
+        invalid_plans += bool(ill_formed_steps)
+    assert invalid_plans > 50
 
 
 ANSWER = answers()[0]
 
 
-def understood(text: str) -> list[str] | None:
-    found = read_loose(Source("answer.txt", text), checker(ANSWER.family, ANSWER.number))
-    return None if found.plan is None else [step.text for step in found.steps]
+def read_steps(text: str) -> list[str] | None:
+    reading = read_loose(Source("answer.txt", text), checker(ANSWER.family, ANSWER.number))
+    return None if reading.plan is None else [step.text for step in reading.steps]
 
 
 @pytest.mark.parametrize(
     ("text", "steps"),
     [
         ("(go robot kitchen)\n(fly robot)", ["(go robot kitchen)", "(fly robot)"]),
-        ("(fly robot)\n(swim robot)", ["(fly robot)", "(swim robot)"]),  # unknown names, things of the home
-        ("Makes: (makes 2)", None),  # a name and no thing
+        ("(fly robot)\n(swim robot)", ["(fly robot)", "(swim robot)"]),  # unknown names, objects of the home
+        ("Makes: (makes 2)", None),  # a name without an object
         ("(passage kitchen study)\n(in-room sink kitchen)", None),  # facts
-        ("(in-room sink kitchen)\n(wash robot)", ["(wash robot)"]),  # the scene told again, then a step
+        ("(in-room sink kitchen)\n(wash robot)", ["(wash robot)"]),  # the scene repeated, then a step
         ("1. (in-room sink kitchen)\n2. (wash robot)", ["(in-room sink kitchen)", "(wash robot)"]),  # it has a number
         ("(wash robot)\n(in-room sink kitchen)", ["(wash robot)", "(in-room sink kitchen)"]),
         ("(wash robot) (not (open fridge))", ["(wash robot)", "(not open-fridge)"]),
         ("(and (wash robot))", None),
         ("Task: (wash robot)", None),
         ("The robot should not (open fridge).", None),
-        ("take(robot, sink)  (Take the sink)", ["(take robot sink)"]),  # a remark beside a call
+        ("take(robot, sink)  (Take the sink)", ["(take robot sink)"]),  # a remark next to a call
         ("(wash robot) ; (fly robot)", ["(wash robot)"]),
         ('{"action": wash, "args": ["robot"]}', ["(wash robot)"]),
         ('[{"action": "cook", "args": ["fish"]}]', ["(cook fish)"]),
@@ -98,5 +100,5 @@ def understood(text: str) -> list[str] | None:
         ("```\nwash(robot)\nwash(kitchen", ["(wash robot)"]),
     ],
 )  # fmt: skip
-def test_rules_of_what_is_a_plan(text: str, steps: list[str] | None) -> None:
-    assert understood(text) == steps
+def test_plans_are_recognised_by_the_rules(text: str, steps: list[str] | None) -> None:
+    assert read_steps(text) == steps

@@ -8,21 +8,14 @@ import sys
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from loose_cases import TASKS, checker
+from loose_cases import TASKS, read_output
 from loose_formats import FORMATS
 from loose_manners import random_plan, text_of
 
-from plansafe.grammar.source import Source
-from plansafe.llm.loose.candidates import LooseResult
-from plansafe.llm.loose.reader import read_loose
 from quick import quick_every
 
 SEEDS = st.integers(0, 2**32)
 TASK = st.sampled_from(sorted(TASKS))
-
-
-def read(text: str, task: str = "home") -> LooseResult:
-    return read_loose(Source("output.txt", text), checker(task))
 
 
 @pytest.mark.parametrize("name", quick_every(4, sorted(FORMATS)))
@@ -31,7 +24,7 @@ def read(text: str, task: str = "home") -> LooseResult:
 def test_a_plan_is_the_same_in_every_format(name: str, task: str, seed: int) -> None:
     steps = random_plan(task, random.Random(seed))
     text = FORMATS[name](task, steps, None)
-    result = read(text, task)
+    result = read_output(text, task)
     assert result.plan is not None, (text, result.diagnostics)
     assert result.plan.text == text_of(steps), text
     assert not any([step.ill_formed for step in result.steps])
@@ -44,56 +37,54 @@ def test_a_step_that_is_marked_as_removed_is_not_read(name: str, task: str, seed
     chance = random.Random(seed)
     steps = random_plan(task, chance)
     removed = chance.randrange(len(steps))
-    rest = steps[:removed] + steps[removed + 1 :]
-    assume(rest)
+    remaining = steps[:removed] + steps[removed + 1 :]
+    assume(remaining)
     text = FORMATS[name](task, steps, removed)
-    result = read(text, task)
-    assert result.plan is None or result.plan.text == text_of(rest), text
+    reading = read_output(text, task)
+    assert reading.plan is None or reading.plan.text == text_of(remaining), text
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @settings(max_examples=15, deadline=None)
 @given(task=TASK, seed=SEEDS)
-def test_words_around_a_format_change_nothing(name: str, task: str, seed: int) -> None:
+def test_text_around_a_format_changes_nothing(name: str, task: str, seed: int) -> None:
     chance = random.Random(seed)
     steps = random_plan(task, chance)
     text = f"Sure, here is the plan:\n\n{FORMATS[name](task, steps, None)}\nThis plan reaches the goal.\n"
-    result = read(text, task)
+    result = read_output(text, task)
     assert result.plan is not None, (text, result.diagnostics)
     assert result.plan.text == text_of(steps), text
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @pytest.mark.parametrize("sentence", ("Skip the last step.", "Actually, the first step is wrong.", "Replace step 1."))
-def test_words_that_take_a_step_back_are_never_left_out(name: str, sentence: str) -> None:
+def test_a_sentence_that_retracts_a_step_is_never_ignored(name: str, sentence: str) -> None:
     steps = random_plan("home", random.Random(1))
-    result = read(f"{FORMATS[name]('home', steps, None)}\n{sentence}\n")
+    result = read_output(f"{FORMATS[name]('home', steps, None)}\n{sentence}\n")
     assert result.plan is None or result.remarks
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @settings(max_examples=15, deadline=None)
 @given(task=TASK, seed=SEEDS, part=st.floats(0, 1))
-def test_a_format_that_breaks_off_gives_no_more_than_its_first_steps(
-    name: str, task: str, seed: int, part: float
-) -> None:
+def test_an_incomplete_format_gives_at_most_its_first_steps(name: str, task: str, seed: int, part: float) -> None:
     steps = random_plan(task, random.Random(seed))
     text = FORMATS[name](task, steps, None)
-    result = read(text[: int(part * len(text))], task)
+    result = read_output(text[: int(part * len(text))], task)
     if result.plan is not None and not any([step.ill_formed for step in result.steps]):
         assert text_of(steps).startswith(result.plan.text), text
 
 
 def test_two_formats_that_differ_are_refused() -> None:
     steps = random_plan("home", random.Random(3), 4)
-    other = [*steps, ("sit", "character", "sofa")]
-    text = FORMATS["JSON"]("home", steps, None) + "\nOr:\n\n" + FORMATS["XML"]("home", other, None)
-    assert read(text).plan is None
+    longer = [*steps, ("sit", "character", "sofa")]
+    text = FORMATS["JSON"]("home", steps, None) + "\nOr:\n\n" + FORMATS["XML"]("home", longer, None)
+    assert read_output(text).plan is None
 
 
 def test_without_the_extra_yaml_is_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "yaml", None)
-    result = read("```yaml\n- open(fridge)\n- grab(milk)\n```\n")
+    result = read_output("```yaml\n- open(fridge)\n- grab(milk)\n```\n")
     assert result.plan is None
     (refused,) = result.diagnostics
     assert "`formats`" in refused.message
@@ -129,6 +120,6 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_documents_are_refused(text: str) -> None:
-    result = read(text)
+    result = read_output(text)
     assert result.plan is None or any([step.ill_formed for step in result.steps])
     assert (result.plan is None) == bool(result.diagnostics)

@@ -1,4 +1,4 @@
-"""Untrusted text: any characters, any nesting, any length end in a result."""
+"""Untrusted text: every text gives a result, whatever its characters, nesting and length."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loose_cases import TASKS, cases, checker
+from loose_cases import TASKS, cases, checker, read_output
 
 from plansafe.grammar.source import Source
-from plansafe.llm.loose.candidates import LooseResult
 from plansafe.llm.loose.reader import read_loose
 from plansafe.llm.loose.report import MAX_NOTES, MAX_REFUSALS
 from plansafe.llm.loose.wrapping import LIMIT, read_text
@@ -25,11 +24,7 @@ PIECES = (
 )  # fmt: skip
 
 
-def read(text: str, task: str = "home") -> LooseResult:
-    return read_loose(Source("output.txt", text), checker(task))
-
-
-# What a careless pattern would try in too many ways.
+# Texts on which a careless pattern would backtrack exponentially.
 HARD = (
     "~" * 50_000 + "`",
     "```\n(" + " " * 100_000 + "x\n```",
@@ -48,25 +43,27 @@ HARD = (
 
 @pytest.mark.parametrize("text", HARD, ids=range(len(HARD)))
 def test_texts_that_are_hard_to_match_end_in_a_refusal(text: str) -> None:
-    assert read(text).plan is None
+    assert read_output(text).plan is None
 
 
 @pytest.mark.parametrize("piece", quick_every(6, PIECES))
-def test_much_of_the_same_is_no_plan(piece: str) -> None:
-    result = read(piece * (100_000 // len(piece)))
+def test_a_repeated_piece_is_not_a_plan(piece: str) -> None:
+    result = read_output(piece * (100_000 // len(piece)))
     assert result.plan is None
     assert 0 < len(result.diagnostics) <= MAX_REFUSALS + 4
 
 
 def test_a_text_beyond_the_limit_is_refused() -> None:
     text = "Here it is:\n" + "grab(milk)\n" * (LIMIT // 11 + 1)
-    assert [d.code for d in read(text).diagnostics] == ["SC747"]
-    assert len(read("(grab character milk)\n" * (LIMIT // 20)).steps) == LIMIT // 20  # a plain plan has no such limit
+    assert [d.code for d in read_output(text).diagnostics] == ["SC747"]
+    assert (
+        len(read_output("(grab character milk)\n" * (LIMIT // 20)).steps) == LIMIT // 20
+    )  # a plain plan has no such limit
 
 
 def test_deep_nesting_is_refused() -> None:
     for opened, closed in (("[", "]"), ('{"plan": ', "}"), ("(", ")")):
-        assert read(opened * 5_000 + '"grab milk"' + closed * 5_000).plan is None
+        assert read_output(opened * 5_000 + '"grab milk"' + closed * 5_000).plan is None
 
 
 def test_notes_are_bounded() -> None:
@@ -89,7 +86,7 @@ def test_bytes_that_are_not_text_are_refused() -> None:
 
 def test_nothing_is_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
     for text in ("```python\nplan = [print('here')]\n```", "['grab', __import__('os').getcwd()]", "[1] * 10 ** 10"):
-        assert read(text).plan is None
+        assert read_output(text).plan is None
     assert capsys.readouterr().out == ""
 
 
@@ -97,7 +94,7 @@ def test_nothing_is_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
 @given(st.sampled_from(sorted(TASKS)), st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=40))
 def test_any_text_ends_in_a_result(task: str, pieces: list[str]) -> None:
     text = "".join(pieces)
-    result = read(text, task)
+    result = read_output(text, task)
     assert (result.plan is None) == bool(result.diagnostics)
     for diagnostic in (*result.diagnostics, *result.notes):
         for label in diagnostic.labels:
@@ -114,7 +111,7 @@ def test_damaged_outputs_end_in_a_result(seed: int) -> None:
     for _ in range(chance.randint(1, 4)):
         at = chance.randint(0, len(text))
         text[at : at + chance.randint(0, 3)] = chance.choice(PIECES)
-    result = read("".join(text), case.task)
+    result = read_output("".join(text), case.task)
     assert (result.plan is None) == bool(result.diagnostics)
 
 

@@ -1,112 +1,107 @@
-"""Outputs in the manners that models have: each is read as its plan, or refused with the reason."""
+"""Outputs in the notations of models: each is read as its plan, or refused with the reason."""
 
 from __future__ import annotations
 
 import pytest
-from loose_cases import Case, cases, checker
+from loose_cases import Case, cases, checker, read_output
 
 from plansafe.app.explain import page
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
-from plansafe.llm.loose.candidates import LooseResult
 from plansafe.llm.loose.reader import read_loose
 
 CASES = cases()
 
 
-def read(task: str, text: str) -> LooseResult:
-    return read_loose(Source("output.txt", text), checker(task))
-
-
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.task}: {case.name}" for case in CASES])
 def test_an_output_is_read_as_its_plan_or_refused(case: Case) -> None:
-    result = read(case.task, case.text)
-    said = [(d.code, d.message) for d in (*result.diagnostics, *result.notes, *result.remarks)]
+    reading = read_output(case.text, case.task)
+    messages = [(entry.code, entry.message) for entry in (*reading.diagnostics, *reading.notes, *reading.remarks)]
     if case.plan is None:
-        assert result.plan is None, result.plan and result.plan.text
-        assert not result.steps
-        assert {d.code for d in result.diagnostics} & set(case.codes), said
+        assert reading.plan is None, reading.plan and reading.plan.text
+        assert not reading.steps
+        assert {diagnostic.code for diagnostic in reading.diagnostics} & set(case.codes), messages
     else:
-        assert result.plan is not None, said
-        assert result.plan.text == case.plan
-        assert not result.diagnostics
-        assert {d.code for d in (*result.notes, *result.remarks)} == set(case.codes), said
+        assert reading.plan is not None, messages
+        assert reading.plan.text == case.plan
+        assert not reading.diagnostics
+        assert {note.code for note in (*reading.notes, *reading.remarks)} == set(case.codes), messages
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.task}: {case.name}" for case in CASES])
-def test_every_word_about_an_output_has_a_place_a_severity_and_a_page(case: Case) -> None:
-    result = read(case.task, case.text)
+def test_diagnostics_have_a_place_a_severity_and_a_page(case: Case) -> None:
+    reading = read_output(case.text, case.task)
     source = Source("output.txt", case.text)
-    for diagnostic in (*result.notes, *result.diagnostics, *result.remarks):
+    for diagnostic in (*reading.notes, *reading.diagnostics, *reading.remarks):
         assert page(diagnostic.code) is not None
         assert diagnostic.message and diagnostic.labels
         for label in diagnostic.labels:
             assert label.source == "output.txt"
             assert 0 <= label.span.start <= label.span.end <= len(case.text)
-    assert {d.severity for d in result.notes} <= {Severity.NOTE}
-    assert {d.severity for d in result.remarks} <= {Severity.WARNING}
-    assert {d.severity for d in result.diagnostics} <= {Severity.ERROR}
-    for step in result.steps:
+    assert {d.severity for d in reading.notes} <= {Severity.NOTE}
+    assert {d.severity for d in reading.remarks} <= {Severity.WARNING}
+    assert {d.severity for d in reading.diagnostics} <= {Severity.ERROR}
+    for step in reading.steps:
         assert source.position(step.span.start)[0] == step.line
         assert source.slice(step.span).strip()
 
 
-def test_there_are_enough_outputs_over_three_tasks() -> None:
+def test_there_are_enough_outputs_for_three_tasks() -> None:
     assert len(CASES) >= 60
     assert {case.task for case in CASES} == {"household", "home", "depot"}
     assert sum(case.plan is None for case in CASES) >= 30
     assert len({(case.task, case.name) for case in CASES}) == len(CASES)
 
 
-def test_what_was_read_is_a_plan_that_the_checker_judges() -> None:
+def test_the_checker_takes_the_plan_that_was_read() -> None:
     for case in CASES:
         if case.plan is not None and "0.0" not in case.plan:
-            result = read(case.task, case.text)
-            assert result.plan is not None
-            report = checker(case.task).check(result.plan)
+            reading = read_output(case.text, case.task)
+            assert reading.plan is not None
+            report = checker(case.task).check(reading.plan)
             assert report.headline is not None
-            assert report.steps == len(result.steps)
+            assert report.steps == len(reading.steps)
 
 
-def test_places_are_those_of_the_original() -> None:
+def test_places_refer_to_the_original_text() -> None:
     text = "Sure:\r\n\r\n1.\u00a0\u200bgrab(\u201cmilk\u201d)\r\n2. put\\_on(milk, sofa)\r\n"
-    result = read("home", text)
-    assert [(step.text, step.line) for step in result.steps] == [
+    reading = read_output(text)
+    assert [(step.text, step.line) for step in reading.steps] == [
         ("(grab character milk)", 3),
         ("(put_on character milk sofa)", 4),
     ]
-    assert [text[step.span.start : step.span.end] for step in result.steps] == [
+    assert [text[step.span.start : step.span.end] for step in reading.steps] == [
         "grab(\u201cmilk\u201d)",
         "put\\_on(milk, sofa)",
     ]
 
 
-def test_a_note_says_where_else_it_holds() -> None:
-    result = read("home", "grab(milk)\ngrab(sofa)\ngrab(fridge)\n")
-    (added,) = [note for note in result.notes if note.code == "SC734"]
+def test_a_note_names_all_its_places() -> None:
+    reading = read_output("grab(milk)\ngrab(sofa)\ngrab(fridge)\n")
+    (added,) = [note for note in reading.notes if note.code == "SC734"]
     assert added.notes == ("and in 2 more places",)
     assert added.help
 
 
 def test_ambiguity_names_the_candidates() -> None:
-    (refused,) = read("home", "```\n(grab character mug)\n```").diagnostics
+    (refused,) = read_output("```\n(grab character mug)\n```").diagnostics
     assert refused.code == "SC744"
     assert "mug_1" in refused.message and "mug_2" in refused.message
 
 
-def test_a_misspelling_is_not_mended_but_hinted_at() -> None:
-    plan = read("home", "```\n(grab character mlik)\n```").plan
+def test_a_misspelling_is_not_corrected_but_has_a_suggestion() -> None:
+    plan = read_output("```\n(grab character mlik)\n```").plan
     assert plan is not None
     assert plan.text == "(grab character mlik)\n"
     fresh = checker.__wrapped__("home")  # hints are counted
-    (finding,) = [each for each in fresh.check(plan).findings if each.step == 1]
+    (finding,) = [finding for finding in fresh.check(plan).findings if finding.step == 1]
     assert (finding.code, finding.help) == ("SC403", "did you mean `milk`?")
 
 
-def test_a_task_that_is_wrong_is_reported_instead() -> None:
+def test_an_invalid_task_is_reported() -> None:
     from plansafe.verifier.api import Checker
 
     broken = Checker(Source("d", "(define (domain d))"), Source("p", "(define"))
-    result = read_loose(Source("output.txt", "(a)"), broken)
-    assert result.plan is None
-    assert result.diagnostics == broken.diagnostics
+    reading = read_loose(Source("output.txt", "(a)"), broken)
+    assert reading.plan is None
+    assert reading.diagnostics == broken.diagnostics

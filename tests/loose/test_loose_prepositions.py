@@ -1,4 +1,4 @@
-"""``from`` and ``to`` in a sentence: read where names, effects or types say what is meant, and refused elsewhere."""
+"""``from`` and ``to`` in a sentence are read if names, effects or types decide the parameter, else refused."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ PROBLEM = """(define (problem q) (:domain d)
   (:objects base hall long-hall - room cup jug - item r1 - robot) (:init (at r1 base)) (:goal (at r1 hall)))"""
 
 
-def checker(domain: str = DOMAIN, problem: str = PROBLEM) -> Checker:
-    made = Checker(Source("d", domain), Source("p", problem))
-    assert made.ok, made.diagnostics
-    return made
+def make_checker(domain: str = DOMAIN, problem: str = PROBLEM) -> Checker:
+    task_checker = Checker(Source("d", domain), Source("p", problem))
+    assert task_checker.ok, task_checker.diagnostics
+    return task_checker
 
 
-CHECKER = checker()
+CHECKER = make_checker()
 
 
 def read(text: str, against: Checker = CHECKER) -> LooseResult:
@@ -51,7 +51,7 @@ def read(text: str, against: Checker = CHECKER) -> LooseResult:
         ("First, move from base to hall, then move from hall to base.", "(move r1 base hall)\n(move r1 hall base)"),
     ],
 )
-def test_arguments_are_placed_by_what_stands_before_them(text: str, plan: str) -> None:
+def test_a_preposition_determines_the_parameter(text: str, plan: str) -> None:
     result = read(text)
     assert result.plan is not None, result.diagnostics
     assert result.plan.text.strip() == plan
@@ -61,7 +61,7 @@ def test_arguments_are_placed_by_what_stands_before_them(text: str, plan: str) -
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("swap from base to hall", "SC744"),  # nothing says which is which
+        ("swap from base to hall", "SC744"),  # names, effects and types do not decide
         ("pair cup from base to jug", "SC744"),  # no parameter is reached
         ("pair from base cup jug", "SC403"),
         ("Move from base to hall to base", "SC403"),
@@ -74,14 +74,14 @@ def test_arguments_are_placed_by_what_stands_before_them(text: str, plan: str) -
         ("Move from base", "SC402"),
     ],
 )
-def test_what_is_not_decided_is_refused(text: str, code: str) -> None:
+def test_an_ambiguous_preposition_is_refused(text: str, code: str) -> None:
     result = read(text)
     assert result.plan is None, result.plan.text
-    assert code in {found.code for found in result.diagnostics}, result.diagnostics
+    assert code in {diagnostic.code for diagnostic in result.diagnostics}, result.diagnostics
 
 
-def test_an_object_may_bear_the_name_of_a_preposition() -> None:
-    odd = checker(problem=PROBLEM.replace("(:objects", "(:objects to - room"))
+def test_an_object_can_have_the_name_of_a_preposition() -> None:
+    odd = make_checker(problem=PROBLEM.replace("(:objects", "(:objects to - room"))
     result = read("swap to hall", odd)
     assert result.plan is not None
     assert result.plan.text.strip() == "(swap to hall)"
@@ -90,28 +90,28 @@ def test_an_object_may_bear_the_name_of_a_preposition() -> None:
 @settings(max_examples=60)
 @given(
     order=st.sampled_from(list(permutations(("?who - robot", "?old - room", "?new - room", "?what - item")))),
-    named=st.booleans(),
-    turned=st.booleans(),
+    uses_names=st.booleans(),
+    to_comes_first=st.booleans(),
     effects=st.booleans(),
     verb=st.sampled_from(("bring", "fetch-it")),
 )
 def test_the_order_of_parameters_does_not_matter(
-    order: tuple[str, ...], named: bool, turned: bool, effects: bool, verb: str
+    order: tuple[str, ...], uses_names: bool, to_comes_first: bool, effects: bool, verb: str
 ) -> None:
-    """Names or effects decide, whatever the order; without either the text is refused, and never read otherwise."""
+    """Names or effects decide for every order of parameters; without them the text is refused."""
     parameters = " ".join(order)
-    if named:
+    if uses_names:
         parameters = parameters.replace("?old", "?from").replace("?new", "?to")
-    old, new = ("?from", "?to") if named else ("?old", "?new")
+    old, new = ("?from", "?to") if uses_names else ("?old", "?new")
     effect = f"(and (not (in ?what {old})) (in ?what {new}))" if effects else f"(at ?who {new})"
-    made = checker(DOMAIN[:-1] + f"(:action {verb} :parameters ({parameters}) :effect {effect}))")
-    words = "to hall from base" if turned else "from base to hall"
+    task_checker = make_checker(DOMAIN[:-1] + f"(:action {verb} :parameters ({parameters}) :effect {effect}))")
+    words = "to hall from base" if to_comes_first else "from base to hall"
     names = {"?who": "r1", "?old": "base", "?new": "hall", "?what": "cup"}
     step = " ".join([verb, *[names[parameter.split()[0]] for parameter in order]])
-    result = read(f"{verb.replace('-', ' ')} cup {words}", made)
-    first = order[0].startswith("?who")
-    if first and (named or effects):
-        assert result.plan is not None, result.diagnostics
-        assert result.plan.text.strip() == f"({step})"
+    reading = read(f"{verb.replace('-', ' ')} cup {words}", task_checker)
+    robot_is_first = order[0].startswith("?who")
+    if robot_is_first and (uses_names or effects):
+        assert reading.plan is not None, reading.diagnostics
+        assert reading.plan.text.strip() == f"({step})"
     else:
-        assert result.plan is None, result.plan.text
+        assert reading.plan is None, reading.plan.text

@@ -1,4 +1,4 @@
-"""Laws: what is printed in any manner is read back; whatever stands around it, nothing else is ever read."""
+"""Laws: a plan printed in any notation is read back, and no other steps are read from the text around it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HARMLESS = (
     "The goal holds at the end.",
     "Each action is executable in the state that the one before leaves.",
 )
-# Each of these changes what the text around it says, or adds to it.
+# Each sentence changes the plan, or adds to it.
 HARMFUL = (
     "If the {thing} is in the way, {verb} it.",
     "Do not {verb} the {thing}.",
@@ -56,7 +56,7 @@ FILLERS = ("slowly", "perhaps", "because", "whose", "surface", "really", "it", "
 
 
 def read(task: str, text: str) -> str | None:
-    """The plan of the task that is read; none where the text is refused, or INVALID for an ill-formed step."""
+    """Return the plan that is read; None if the text is refused, or if a step is ill-formed (the plan is INVALID)."""
     result = read_loose(Source("output.txt", text), checker(task))
     assert (result.plan is None) == bool(result.diagnostics)
     assert (result.plan is None) == (not result.steps)
@@ -77,7 +77,7 @@ def vocabulary(task: str) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("manner", sorted(MANNERS))
 @settings(max_examples=25)
 @given(task=TASK, seed=SEEDS)
-def test_a_plan_in_any_manner_is_read_back(manner: str, task: str, seed: int) -> None:
+def test_a_plan_in_any_notation_is_read_back(manner: str, task: str, seed: int) -> None:
     steps = random_plan(task, random.Random(seed))
     text = MANNERS[manner](task, steps)
     assert read(task, text) == text_of(steps), text
@@ -86,7 +86,7 @@ def test_a_plan_in_any_manner_is_read_back(manner: str, task: str, seed: int) ->
 @pytest.mark.parametrize("manner", sorted(MANNERS))
 @settings(max_examples=15)
 @given(task=TASK, seed=SEEDS)
-def test_harmless_words_around_a_plan_change_nothing(manner: str, task: str, seed: int) -> None:
+def test_harmless_sentences_around_a_plan_change_nothing(manner: str, task: str, seed: int) -> None:
     chance = random.Random(seed)
     steps = random_plan(task, chance)
     text = f"{chance.choice(HARMLESS)}\n\n{MANNERS[manner](task, steps)}\n{chance.choice(HARMLESS)}\n"
@@ -97,28 +97,32 @@ def test_harmless_words_around_a_plan_change_nothing(manner: str, task: str, see
 @settings(max_examples=40)
 @given(task=TASK, seed=SEEDS, before=st.booleans())
 @example(task="depot", seed=4129, before=True)  # `stack` is an action, not a synonym of `put down`
-def test_words_that_change_a_plan_refuse_or_cap_it(sentence: str, task: str, seed: int, before: bool) -> None:
+def test_harmful_sentences_refuse_or_cap_a_plan(sentence: str, task: str, seed: int, before: bool) -> None:
     chance = random.Random(seed)
     actions, objects = vocabulary(task)
     manner = chance.choice(sorted(MANNERS))
     verb = chance.choice(actions).replace("-", " ").replace("_", " ")
-    thing = chance.choice(objects)
-    assume(thing != "a")  # "the a" is read as two articles
-    said = sentence.format(verb=verb, Verb=verb.capitalize(), thing=thing)
+    object_name = chance.choice(objects)
+    assume(object_name != "a")  # "the a" is read as two articles
+    remark = sentence.format(verb=verb, Verb=verb.capitalize(), thing=object_name)
     steps = random_plan(task, chance)
-    assume(not any([re.split("[-_]", step[0])[0] == verb.split()[0] and thing in step for step in steps]))  # restated
+    assume(
+        not any([re.split("[-_]", step[0])[0] == verb.split()[0] and object_name in step for step in steps])
+    )  # restated
     body = MANNERS[manner](task, steps)
-    text = f"{said}\n\n{body}" if before else f"{body}\n{said}\n"
-    result = read_loose(Source("output.txt", text), checker(task))
-    added = manner == "bare words" and len(result.steps) == len(steps) + 1  # in mere words a further step is a step
-    assert result.plan is None or result.remarks or added, text
+    text = f"{remark}\n\n{body}" if before else f"{body}\n{remark}\n"
+    reading = read_loose(Source("output.txt", text), checker(task))
+    added = (
+        manner == "bare words" and len(reading.steps) == len(steps) + 1
+    )  # without notation, an additional step is a step
+    assert reading.plan is None or reading.remarks or added, text
 
 
 @pytest.mark.slow
 @settings(max_examples=400)
 @given(task=TASK, seed=SEEDS)
-def test_a_plan_within_any_words_is_read_exactly_or_not_at_all(task: str, seed: int) -> None:
-    """Word salad of the task's own names, at any place around a plan."""
+def test_a_plan_among_random_words_is_read_exactly_or_refused(task: str, seed: int) -> None:
+    """Random words and names of the task, at any place around a plan."""
     chance = random.Random(seed)
     actions, objects = vocabulary(task)
     steps = random_plan(task, chance)
@@ -140,8 +144,8 @@ def test_a_plan_within_any_words_is_read_exactly_or_not_at_all(task: str, seed: 
 
 @settings(max_examples=200)
 @given(task=TASK, seed=SEEDS)
-def test_a_line_among_the_steps_is_never_dropped(task: str, seed: int) -> None:
-    """A line of words between the steps of a list is no step of the task, and no plan of the task is read."""
+def test_a_line_between_the_steps_is_never_ignored(task: str, seed: int) -> None:
+    """A line of words between the steps of a list is not a step of the task, and no plan of the task is read."""
     chance = random.Random(seed)
     steps = random_plan(task, chance)
     objects = vocabulary(task)[1]
@@ -156,8 +160,8 @@ def test_a_line_among_the_steps_is_never_dropped(task: str, seed: int) -> None:
 @pytest.mark.parametrize("manner", sorted(CLOSED))
 @settings(max_examples=20)
 @given(task=TASK, seed=SEEDS, part=st.floats(0, 1))
-def test_a_text_that_breaks_off_is_read_up_to_there_at_most(manner: str, task: str, seed: int, part: float) -> None:
-    """Whole steps of the plan, from its first on; and it is said that the text breaks off."""
+def test_an_incomplete_text_gives_at_most_its_first_steps(manner: str, task: str, seed: int, part: float) -> None:
+    """The reading has the first complete steps of the plan, and a note that the text is incomplete."""
     steps = random_plan(task, random.Random(seed))
     text = CLOSED[manner](task, steps)
     cut = text[: int(part * (len(text.rstrip()) - 1))]
@@ -169,15 +173,15 @@ def test_a_text_that_breaks_off_is_read_up_to_there_at_most(manner: str, task: s
 
 
 @settings(max_examples=150)
-@given(task=TASK, seed=SEEDS, other=SEEDS)
-def test_two_plans_are_one_or_refused(task: str, seed: int, other: int) -> None:
+@given(task=TASK, seed=SEEDS, other_seed=SEEDS)
+def test_two_plans_in_one_text_must_agree(task: str, seed: int, other_seed: int) -> None:
     chance = random.Random(seed)
     steps = random_plan(task, chance)
-    second = steps if chance.random() < 0.5 else random_plan(task, random.Random(other))
-    a, b = chance.choice(sorted(CLOSED)), chance.choice(sorted(CLOSED))
-    text = f"{CLOSED[a](task, steps)}\nIn another notation:\n\n{CLOSED[b](task, second)}"
-    last = b in FENCED or steps == second  # the last fenced block is the answer
-    assert read(task, text) == (text_of(second) if last else None), text
+    second = steps if chance.random() < 0.5 else random_plan(task, random.Random(other_seed))
+    first_manner, second_manner = chance.choice(sorted(CLOSED)), chance.choice(sorted(CLOSED))
+    text = f"{CLOSED[first_manner](task, steps)}\nIn another notation:\n\n{CLOSED[second_manner](task, second)}"
+    second_decides = second_manner in FENCED or steps == second  # the last fenced block is the answer
+    assert read(task, text) == (text_of(second) if second_decides else None), text
 
 
 STEMS = {
@@ -189,7 +193,7 @@ STEMS = {
 @pytest.mark.parametrize("task", sorted(STEMS))
 @settings(max_examples=60)
 @given(seed=SEEDS)
-def test_a_name_that_fits_twice_refuses_the_text(task: str, seed: int) -> None:
+def test_an_ambiguous_name_refuses_the_text(task: str, seed: int) -> None:
     chance = random.Random(seed)
     steps: list[Step] = []
     while not any(argument in STEMS[task] for step in steps for argument in step[1:]):
@@ -203,7 +207,7 @@ def test_a_name_that_fits_twice_refuses_the_text(task: str, seed: int) -> None:
     assert "SC744" in {d.code for d in result.diagnostics}
 
 
-def test_names_that_differ_by_separators_alone_are_kept_apart() -> None:
+def test_names_that_differ_only_by_separators_are_distinguished() -> None:
     from plansafe.verifier.api import Checker
 
     domain = Source(
@@ -214,27 +218,27 @@ def test_names_that_differ_by_separators_alone_are_kept_apart() -> None:
     problem = Source(
         "p", "(define (problem p) (:domain d) (:objects a-1 a_1 b11 b_1_1 c1_1 - t) (:init) (:goal (p a-1)))"
     )
-    both = Checker(domain, problem)
-    assert both.ok, both.diagnostics
+    checker = Checker(domain, problem)
+    assert checker.ok, checker.diagnostics
 
-    def one(text: str) -> str | None:
-        found = read_loose(Source("o", f"```\n{text}\n```"), both)
-        return found.plan.text.strip() if found.plan and not found.steps[0].ill_formed else None
+    def read_one_step(text: str) -> str | None:
+        reading = read_loose(Source("o", f"```\n{text}\n```"), checker)
+        return reading.plan.text.strip() if reading.plan and not reading.steps[0].ill_formed else None
 
-    assert one("(go a-1)") == "(go a-1)"
-    assert one("(go a_1)") == "(go a_1)"
-    assert one("go(a 1)") is None
-    assert one("go(A1)") is None
-    assert one("turnOn(b11)") is None
-    assert one("turn-on(b11)") == "(turn-on b11)"
-    assert one("go(b-11)") == "(go b11)"
-    assert one("go(b-1-1)") == "(go b_1_1)"
-    assert one("go(c11)") is None
-    assert one("go(c_1_1)") == "(go c1_1)"
+    assert read_one_step("(go a-1)") == "(go a-1)"
+    assert read_one_step("(go a_1)") == "(go a_1)"
+    assert read_one_step("go(a 1)") is None
+    assert read_one_step("go(A1)") is None
+    assert read_one_step("turnOn(b11)") is None
+    assert read_one_step("turn-on(b11)") == "(turn-on b11)"
+    assert read_one_step("go(b-11)") == "(go b11)"
+    assert read_one_step("go(b-1-1)") == "(go b_1_1)"
+    assert read_one_step("go(c11)") is None
+    assert read_one_step("go(c_1_1)") == "(go c1_1)"
 
 
-def test_a_last_step_that_is_said_again_in_a_sentence_of_its_own() -> None:
-    """Found by the law of harmful words: "Finally, .." may ask for the step once more."""
+def test_a_sentence_that_repeats_the_last_step() -> None:
+    """A regression of the test of harmful sentences: "Finally, .." may ask for the step once more."""
     steps = "1) wait()\n2) pick_up(crate1)\n"
     assert read("depot", steps) == "(wait)\n(pick-up crate1)\n"
     assert read("depot", f"{steps}   pick up crate1\n") == "(wait)\n(pick-up crate1)\n"

@@ -1,4 +1,4 @@
-"""Answers that are nothing but a list of steps: the quick reading says what the careful one does, or nothing."""
+"""Answers that are only a list of steps: the quick reader agrees with the careful reader, or gives no result."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import GroundAction, step_text
 
 
-def careful(text: str, checker: Checker) -> list[str] | None:
+def read_carefully(text: str, checker: Checker) -> list[str] | None:
     plan = read_loose(Source("answer", text), checker).plan
     return None if plan is None else [line for line in plan.text.splitlines() if line]
 
 
-def quick(text: str, checker: Checker) -> list[str] | None:
-    found = quick_steps(text, checker)
-    if found is None:
+def read_quickly(text: str, checker: Checker) -> list[str] | None:
+    reading = quick_steps(text, checker)
+    if reading is None:
         return None
-    shown = []
+    steps = []
     lines = [line for line in text.splitlines() if "(" in line]
-    for line, step in zip(lines, found.steps, strict=True):
-        shown.append(step_text(step, checker.engine.task.objects) if isinstance(step, GroundAction) else line)
-    return shown
+    for line, step in zip(lines, reading.steps, strict=True):
+        steps.append(step_text(step, checker.engine.task.objects) if isinstance(step, GroundAction) else line)
+    return steps
 
 
-def written(steps: list[str], random: Random) -> str:
-    """Steps in one manner, at times with something that no list of steps has."""
+def write_answer(steps: list[str], random: Random) -> str:
+    """Write steps in one notation, sometimes with a line that does not belong to a list of steps."""
     manner = random.choice(("plain", "numbered", "calls", "numbered calls", "words"))
     lines = []
     for number, step in enumerate(steps, 1):
         name, *objects = step[1:-1].split()
-        shown = step if manner in ("plain", "numbered") else f"{name}({', '.join(objects)})"
+        text_of_step = step if manner in ("plain", "numbered") else f"{name}({', '.join(objects)})"
         if manner == "words":
-            shown = f"{name} {' '.join(objects)}"
-        lines.append(f"{number}. {shown}" if manner.startswith("numbered") else shown)
+            text_of_step = f"{name} {' '.join(objects)}"
+        lines.append(f"{number}. {text_of_step}" if manner.startswith("numbered") else text_of_step)
     for _ in range(random.choice((0, 0, 0, 1))):
         place = random.randrange(len(lines) + 1)
         lines.insert(
@@ -65,33 +65,33 @@ def written(steps: list[str], random: Random) -> str:
 
 
 @pytest.mark.parametrize("family", ["tea", "leftovers", "wipe"])
-def test_it_says_what_the_careful_reading_says(family: str) -> None:
-    made = draw(family, 1)
-    checker, random = made.checker(), Random(family)
-    steps, read = made.reference.splitlines(), 0
+def test_quick_and_careful_reading_agree(family: str) -> None:
+    instance = draw(family, 1)
+    checker, random = instance.checker(), Random(family)
+    steps, read_count = instance.reference.splitlines(), 0
     objects = checker.engine.task.objects
     for _ in range(250):
-        some = random.choices(steps, k=random.randint(1, 6))
-        if random.random() < 0.2:  # a step whose arguments may have the wrong types
-            name, *given = random.choice(steps)[1:-1].split()
-            some.append(f"({' '.join([name, *random.choices(objects, k=len(given))])})")
-        text = written(some, random)
-        found = quick(text, checker)
-        if found is not None:
-            read += 1
-            assert found == careful(text, checker), text
-    assert read > 80
+        sample = random.choices(steps, k=random.randint(1, 6))
+        if random.random() < 0.2:  # a step with arguments of possibly wrong types
+            name, *arguments = random.choice(steps)[1:-1].split()
+            sample.append(f"({' '.join([name, *random.choices(objects, k=len(arguments))])})")
+        text = write_answer(sample, random)
+        quick_steps_read = read_quickly(text, checker)
+        if quick_steps_read is not None:
+            read_count += 1
+            assert quick_steps_read == read_carefully(text, checker), text
+    assert read_count > 80
 
 
-def test_real_answers(root: Path) -> None:
-    """Where it reads what a model wrote, it reads it as the careful reading does."""
-    made = draw("tea", 1)
-    checker = made.checker()
+def test_quick_and_careful_reading_agree_on_real_answers(root: Path) -> None:
+    """If the quick reader reads a model's answer, it agrees with the careful reader."""
+    instance = draw("tea", 1)
+    checker = instance.checker()
     for file in sorted((root / "tests/loose/answers").glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
             for text in [value for value in json.loads(line).values() if isinstance(value, str)]:
-                found = quick(text, checker)
-                assert found is None or found == careful(text, checker), text
+                quick_steps_read = read_quickly(text, checker)
+                assert quick_steps_read is None or quick_steps_read == read_carefully(text, checker), text
 
 
 @pytest.mark.parametrize(
@@ -110,5 +110,5 @@ def test_real_answers(root: Path) -> None:
         "(go robot  a)",
     ],
 )
-def test_what_is_no_list_of_steps_is_left_to_the_careful_reading(text: str) -> None:
+def test_other_texts_are_left_to_the_careful_reader(text: str) -> None:
     assert quick_steps(text, draw("tea", 1).checker()) is None

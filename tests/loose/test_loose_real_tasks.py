@@ -1,4 +1,4 @@
-"""Plans of a public data set, over its own tasks, printed in each manner and read back."""
+"""Plans of a public data set are printed in each notation and read back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.api import Checker
 
 SAMPLE = 40
-# They print parameters, which the helper takes from the tasks of this folder.
+# These notations print parameters, which the helper takes from the tasks of this folder.
 UNSUITED = {"named"}
 
 

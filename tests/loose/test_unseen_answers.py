@@ -1,4 +1,4 @@
-"""Answers by writers who had not seen the reader: no retraction is SAFE, no structured answer is read wrongly."""
+"""Answers by writers who had not seen the reader: no retraction is SAFE, no structured answer is misread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers by writers who had not seen the reader (``unseen/README.md``), and how the reader takes them."""
+"""Answers by writers who had not seen the reader (``unseen/README.md``), and the reader's outcomes."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ SETS = (1, 2)
 
 
 class Outcome(StrEnum):
-    """How an answer was taken. ``OTHER_STEPS``: steps were read that are not those that are meant."""
+    """The outcome of an answer. ``OTHER_STEPS``: the steps that were read are not the author's steps."""
 
     SAFE = "SAFE"
     CAPPED = "capped"
     REFUSED = "refused"
-    OTHER = "another verdict"
+    OTHER_VERDICT = "another verdict"
     AS_MEANT = "as meant"
     OTHER_STEPS = "other steps"
 
@@ -42,9 +42,9 @@ class Outcome(StrEnum):
 @cache
 def checker(task: str) -> Checker:
     domain, problem, *rules = [Source(path.name, path.read_text(encoding="utf-8")) for path in TASKS[task]]
-    made = Checker(domain, problem, rules)
-    assert made.ok, made.diagnostics
-    return made
+    task_checker = Checker(domain, problem, rules)
+    assert task_checker.ok, task_checker.diagnostics
+    return task_checker
 
 
 def answers(kind: str, number: int) -> list[dict[str, Any]]:
@@ -53,19 +53,19 @@ def answers(kind: str, number: int) -> list[dict[str, Any]]:
 
 
 def verdict(answer: dict[str, Any]) -> Outcome:
-    """The verdict on an answer."""
+    """Return the verdict on an answer."""
     read, report = check_answer(Source("answer.txt", answer["text"]), checker(answer["task"]))
     if report is None:
         return Outcome.REFUSED
     if report.headline in (Headline.SAFE, Headline.VALID):
         return Outcome.SAFE
-    return Outcome.CAPPED if read.remarks and report.headline is Headline.UNKNOWN else Outcome.OTHER
+    return Outcome.CAPPED if read.remarks and report.headline is Headline.UNKNOWN else Outcome.OTHER_VERDICT
 
 
 def reading(answer: dict[str, Any]) -> tuple[Outcome, LooseResult]:
-    """Whether the steps of a structured answer are those that are meant, and what was read."""
+    """Compare the steps of a structured answer with the author's steps; return the outcome and the reading."""
     read = check_answer(Source("answer.txt", answer["text"]), checker(answer["task"])).read
     if read.plan is None:
         return Outcome.REFUSED, read
-    meant = [step.text for step in read.steps] == answer["steps"]
-    return Outcome.AS_MEANT if meant else Outcome.OTHER_STEPS, read
+    is_as_meant = [step.text for step in read.steps] == answer["steps"]
+    return Outcome.AS_MEANT if is_as_meant else Outcome.OTHER_STEPS, read

@@ -113,7 +113,7 @@ def test_an_action_called_define(plan: str) -> None:
 
 @pytest.mark.parametrize("operator", ["once", "historically", "yesterday", "action"])
 def test_a_predicate_called_like_a_temporal_operator(operator: str) -> None:
-    """An operator stands before lists alone, an atom has none: a domain may declare a predicate of its name."""
+    """A predicate may have the name of an operator: only the arguments of an operator are lists."""
     domain = f"""(define (domain names) (:types thing) (:predicates ({operator} ?x - thing) (p))
         (:action act :parameters (?x - thing) :effect (and ({operator} ?x) (p))))"""
     problem = "(define (problem names) (:domain names) (:objects cup - thing) (:init) (:goal ()))"

@@ -14,7 +14,6 @@ ASSIGNMENTS = ("assign", "increase", "decrease", "scale-up", "scale-down")
 COMPARISONS = ("=", "<", ">", "<=", ">=")
 ARITHMETIC = ("+", "-", "*", "/")
 ACTION_MODES = ("action", "action-end", "action-during")
-PAST = ("yesterday", "weak-yesterday", "once", "historically", "since")
 FUTURE = ("next", "weak-next", "until", "release", "always", "sometime", "sometime-after")
 TRACE = ("at", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after")
 OPERATORS = {

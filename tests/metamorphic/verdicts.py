@@ -29,11 +29,11 @@ NONE: Mapping[str, Any] = MappingProxyType({})
 class Invariants(NamedTuple):
     """The parts of a report that a rewriting does not change, besides the verdict and the steps that fail.
 
-    ``bindings``: the objects that findings name; if false, those of the rule's declared parameters. ``steps``: step
-    and blame of occurrences. ``trace_steps``: step and blame of findings about the whole trace, which docs/language.md
-    defines "as far as the engine can tell". ``kinds``: the finding's class. ``instances``: their number for each rule.
-    ``undecided``: the rules that are undecided; section 4 allows a rule with temporal operators to be. ``failures``: if
-    false, plans with failed steps are not compared.
+    ``bindings``: the objects that findings name; if false, only objects of the rule's declared parameters. ``steps``:
+    step and blame of occurrences. ``trace_steps``: step and blame of findings about the whole trace, which
+    docs/language.md defines "as far as the engine can tell". ``kinds``: the finding's class. ``instances``: their
+    number for each rule. ``undecided``: the rules that are undecided; section 4 allows a rule with temporal
+    operators to be. ``failures``: if false, plans with failed steps are not compared.
     """
 
     bindings: bool = True
@@ -73,7 +73,7 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What is compared of a report."""
+    """The compared parts of a report."""
 
     headline: str
     worlds: tuple[str, str, str]
@@ -147,15 +147,14 @@ class Judge:
 
     def repair_costs(self, most: int) -> list[str]:
         """The status and least cost of a repair of each plan; without time limit, up to a cost."""
-        out = []
+        costs = []
         options = RepairOptions(max_cost=most, max_repairs=1, time_limit_s=None)
         for number, text in enumerate(self.task.plan_texts()):
-            found = repair(self.checker, Source(f"{number}.plan", text), options)
-            cost = f" {found.repairs[0].cost}" if found.repairs and found.optimal else ""
-            out.append(
-                f"{'none' if 'NONE' in found.status.name or 'NOT' in found.status.name else found.status.value}{cost}"
-            )
-        return out
+            result = repair(self.checker, Source(f"{number}.plan", text), options)
+            cost = f" {result.repairs[0].cost}" if result.repairs and result.optimal else ""
+            has_none = "NONE" in result.status.name or "NOT" in result.status.name
+            costs.append(f"{'none' if has_none else result.status.value}{cost}")
+        return costs
 
 
 def translated(report: Report, names: Names) -> Verdict:
@@ -163,18 +162,20 @@ def translated(report: Report, names: Names) -> Verdict:
     soft = {count.name for count in report.rules if count.status.startswith("preference")}
     findings: list[Finding] = []
     failures: set[tuple[str, int, str]] = set()
-    for found in report.findings:
-        if found.finding_class in FAILURES:
-            failures |= {(found.finding_class.value, found.step, reading) for reading in found.readings}
-        elif found.finding_class is not FindingClass.UNDECIDED and found.rule is not None:
-            pairs = [(names.variables.get(v, v), names.objects.get(o, o)) for v, o in found.binding]
-            binding = tuple(sorted([*pairs, *names.bindings.get(found.rule, ())]))
-            blame = found.blame.value if found.blame else None
-            readings = frozenset(found.readings)
-            rule = names.rules.get(found.rule, found.rule)
-            worlds = found.worlds.value if found.worlds else ""
-            findings.append(Finding(rule, found.finding_class.value + worlds, binding, found.step, blame, readings))
-    undecided = {f.rule or "" for f in report.findings if f.finding_class is FindingClass.UNDECIDED} - soft
+    for finding in report.findings:
+        if finding.finding_class in FAILURES:
+            failures |= {(finding.finding_class.value, finding.step, reading) for reading in finding.readings}
+        elif finding.finding_class is not FindingClass.UNDECIDED and finding.rule is not None:
+            pairs = [(names.variables.get(v, v), names.objects.get(o, o)) for v, o in finding.binding]
+            binding = tuple(sorted([*pairs, *names.bindings.get(finding.rule, ())]))
+            blame = finding.blame.value if finding.blame else None
+            readings = frozenset(finding.readings)
+            rule = names.rules.get(finding.rule, finding.rule)
+            worlds = finding.worlds.value if finding.worlds else ""
+            findings.append(Finding(rule, finding.finding_class.value + worlds, binding, finding.step, blame, readings))
+    undecided = {
+        finding.rule or "" for finding in report.findings if finding.finding_class is FindingClass.UNDECIDED
+    } - soft
     instances: Counter[str] = Counter()
     for count in report.rules:
         instances[names.rules.get(count.name, count.name)] += count.instances
@@ -204,32 +205,35 @@ def united(findings: list[Finding]) -> Iterator[Finding]:
 def differences(
     ours: Report, theirs: Report, names: Names, invariants: Invariants, facts: RuleFacts, occurring: frozenset[str]
 ) -> list[str]:
-    """Where the reports on a plan and on its rewriting disagree. ``occurring`` are those of the rewritten rules."""
+    """Describe where the reports on a plan and on its rewriting disagree. ``occurring``: of the rewritten rules."""
     original, rewritten = translated(ours, Names()), translated(theirs, names)
     if original.failures and not invariants.failures:
         return []
     excused = (original.undecided | rewritten.undecided) & facts.cautious if not invariants.undecided else frozenset()
     both = facts.occurring & occurring
-    out = []
+    messages = []
     if not excused or "UNKNOWN" not in (original.headline, rewritten.headline):
-        out += _unlike("headline", _headline(original, invariants), _headline(rewritten, invariants))
-    out += _unlike("executable, goal", original.worlds[:2], rewritten.worlds[:2])
+        messages += _unlike("headline", _headline(original, invariants), _headline(rewritten, invariants))
+    messages += _unlike("executable, goal", original.worlds[:2], rewritten.worlds[:2])
     if not excused:
         if invariants.instances or "not checked" not in (original.worlds[2], rewritten.worlds[2]):
-            out += _unlike("safe", original.worlds[2], rewritten.worlds[2])
-        out += _unlike("preferences", original.preferences, rewritten.preferences)
-    out += _unlike("failures", sorted(original.failures), sorted(rewritten.failures))
-    out += _unlike("undecided", sorted(original.undecided - excused), sorted(rewritten.undecided - excused))
+            messages += _unlike("safe", original.worlds[2], rewritten.worlds[2])
+        messages += _unlike("preferences", original.preferences, rewritten.preferences)
+    messages += _unlike("failures", sorted(original.failures), sorted(rewritten.failures))
+    messages += _unlike("undecided", sorted(original.undecided - excused), sorted(rewritten.undecided - excused))
     if invariants.instances:
-        out += _unlike("instances", +Counter(original.instances), +Counter(rewritten.instances))
+        messages += _unlike("instances", +Counter(original.instances), +Counter(rewritten.instances))
     many = bool(ours.worlds or theirs.worlds)
-    view: Callable[[Iterable[Finding]], frozenset[tuple[object, ...]]] = lambda found: frozenset(  # noqa: E731
-        line for f in found if f.rule not in excused for line in _compared_fields(f, invariants, facts, both, many)
+    view: Callable[[Iterable[Finding]], frozenset[tuple[object, ...]]] = lambda findings: frozenset(  # noqa: E731
+        line
+        for finding in findings
+        if finding.rule not in excused
+        for line in _compared_fields(finding, invariants, facts, both, many)
     )
     mine, yours = view(original.findings), view(rewritten.findings)
     for sign, lines in (("lost", mine - yours), ("new", yours - mine)):
-        out += [f"finding {sign}: {' '.join(map(str, line))}" for line in sorted(lines, key=str)]
-    return out
+        messages += [f"finding {sign}: {' '.join(map(str, line))}" for line in sorted(lines, key=str)]
+    return messages
 
 
 def _headline(verdict: Verdict, invariants: Invariants) -> str:
@@ -238,18 +242,18 @@ def _headline(verdict: Verdict, invariants: Invariants) -> str:
 
 
 def _compared_fields(
-    found: Finding, invariants: Invariants, facts: RuleFacts, occurring: frozenset[str], many: bool
+    finding: Finding, invariants: Invariants, facts: RuleFacts, occurring: frozenset[str], many: bool
 ) -> list[tuple[object, ...]]:
-    """What is compared of a finding, one line for each reading."""
-    exact = invariants.steps and not many and (invariants.trace_steps or found.rule in occurring)
-    kind = found.kind if invariants.kinds else ""
-    binding = found.binding
-    if not invariants.bindings or (not invariants.trace_steps and found.rule not in occurring):
-        binding = tuple(pair for pair in binding if pair[0] in facts.declared.get(found.rule, ()))
-    line = (found.rule, kind, binding, found.step if exact else None)
+    """Return the compared fields of a finding, a line for each reading."""
+    exact = invariants.steps and not many and (invariants.trace_steps or finding.rule in occurring)
+    kind = finding.kind if invariants.kinds else ""
+    binding = finding.binding
+    if not invariants.bindings or (not invariants.trace_steps and finding.rule not in occurring):
+        binding = tuple(pair for pair in binding if pair[0] in facts.declared.get(finding.rule, ()))
+    line = (finding.rule, kind, binding, finding.step if exact else None)
     if exact and invariants.bindings:
-        return [(*line, found.blame, ",".join(sorted(found.readings)))]
-    return [(*line, None, reading) for reading in found.readings]
+        return [(*line, finding.blame, ",".join(sorted(finding.readings)))]
+    return [(*line, None, reading) for reading in finding.readings]
 
 
 def _unlike(aspect: str, original: object, rewritten: object) -> list[str]:

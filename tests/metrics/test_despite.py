@@ -84,7 +84,7 @@ def test_tasks_without_rules_or_with_numbers() -> None:
 
 
 def test_a_rule_about_past_steps() -> None:
-    """The dangers of reference plans are such rules: a step that has no effect counts as taken."""
+    """Dangers that are learned from reference plans are such rules: they ask only whether a step was taken."""
     rule = "(define (safety d) (:process d :on (serve ?t) :require (once (action (glove)))))"
     assert intends("(serve cake)", make_checker(rule)) is False
     assert intends("(go bench oven) (glove) (take cake) (serve cake)", make_checker(rule)) is True

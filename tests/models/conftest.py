@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import their helpers."""
+"""Make the helpers of this folder importable."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
 usage: python tests/models/run_answers.py [--count N] [--seed S] [--only NUMBER]
 
 Bodies of the two protocols are changed as bytes and as JSON, and read by every provider under every kind of constraint.
-Whatever comes, a call gives an answer or a failure with a code, in time; an answer holds no key, can be written and
-read again, is no longer than it may be, and claims a choice only where it is one. Input NUMBER of a seed is always the
-same. Exit code 1 if one of these fails.
+For every input, a call gives an answer or a failure with a code, in time; an answer contains no key, can be written and
+read again, is not too long, and claims a choice only if it is one. Input NUMBER of a seed is always the same. The exit
+code is 1 if one of these fails.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ SECONDS = 2.0
 
 
 class Line:
-    """A way to a server that answers with one body, as :class:`~plansafe.llm.models.transport.Transport` reads it."""
+    """A transport to a server that always answers with one body (see plansafe.llm.models.transport.Transport)."""
 
     url = "http://fuzz.invalid/v1"
 
@@ -91,8 +91,8 @@ class Line:
     def close(self) -> None: ...
 
 
-def seed_body(draw: random.Random) -> dict[str, Any]:
-    """A right answer of one protocol or the other, or an error."""
+def make_valid_body(draw: random.Random) -> dict[str, Any]:
+    """Return a valid answer of one of the two protocols, or an error."""
     text = draw.choice(TEXTS)
     usage = {"prompt_tokens": 3, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 1}}
     message = {"role": "assistant", "content": text, "reasoning_content": "r", "refusal": None}
@@ -103,8 +103,8 @@ def seed_body(draw: random.Random) -> dict[str, Any]:
     return draw.choice([right, right, right, native, native, doubled, wrong, {"detail": [{"msg": text}]}])
 
 
-def bent(value: Any, draw: random.Random) -> Any:
-    """A value with one part replaced, dropped or doubled."""
+def mutate(value: Any, draw: random.Random) -> Any:
+    """Return the value with one part replaced, dropped or doubled."""
     if not isinstance(value, dict | list) or not value or draw.random() < 0.25:
         return draw.choice(ODD)
     keys = list(value) if isinstance(value, dict) else list(range(len(value)))
@@ -118,15 +118,15 @@ def bent(value: Any, draw: random.Random) -> Any:
     elif kind < 0.3 and isinstance(copy, dict):
         copy[draw.choice(["error", "choices", "message", "content", "text", "\x1b", "done"])] = draw.choice(ODD)
     else:
-        copy[key] = bent(copy[key], draw)
+        copy[key] = mutate(copy[key], draw)
     return copy
 
 
-def body_of(draw: random.Random) -> bytes:
-    """A body: changed as JSON, then perhaps as bytes."""
-    value: Any = seed_body(draw)
+def make_body(draw: random.Random) -> bytes:
+    """Return a body that is mutated as JSON, and sometimes also as bytes."""
+    value: Any = make_valid_body(draw)
     for _ in range(draw.choice((0, 1, 1, 2))):
-        value = bent(value, draw)
+        value = mutate(value, draw)
     data = bytearray(json.dumps(value, ensure_ascii=draw.random() < 0.7).encode("utf-8", "surrogatepass"))
     for _ in range(draw.choice((0, 0, 0, 0, 1, 4))):
         place = draw.randrange(len(data) + 1)
@@ -145,35 +145,35 @@ def body_of(draw: random.Random) -> bytes:
 
 
 def models(line: Line) -> list[ChatModel | OllamaModel]:
-    """Every provider on this line."""
+    """Return a model of each provider that uses this transport."""
     dialects = (openai_dialect(line.url), vllm_dialect(), llamacpp_dialect())
     chat = [ChatModel(dialect, "m", line, 1) for dialect in dialects]
-    return [*chat, OllamaModel("m", line, 1)]  # type: ignore[arg-type]  # all of Transport that it uses
+    return [*chat, OllamaModel("m", line, 1)]  # type: ignore[arg-type]  # Line has the methods of Transport that the model uses
 
 
-def faults(answer: Answer, request: Request) -> list[str]:
-    """What must not be of an answer."""
-    found = []
-    shown = f"{answer.text} {answer.model} {answer.notes}"
-    if SECRET in shown:
-        found.append("the key is in the answer")
+def find_faults(answer: Answer, request: Request) -> list[str]:
+    """Return the faults of an answer."""
+    messages = []
+    printed = f"{answer.text} {answer.model} {answer.notes}"
+    if SECRET in printed:
+        messages.append("the key is in the answer")
     if len(answer.text) > LONGEST or len(answer.model) > 400 or any([len(note) > 600 for note in answer.notes]):
-        found.append("the answer is too long")
+        messages.append("the answer is too long")
     if from_json(to_json(answer)) != answer:
-        found.append("the answer is another when it is read again")
+        messages.append("the answer is another when it is read again")
     if isinstance(request.constraint, Choice) and answer.met is not (answer.text in request.constraint.texts):
-        found.append("a choice is claimed that is none")
+        messages.append("a choice is claimed that is none")
     try:
-        shown.encode()
+        printed.encode()
     except UnicodeEncodeError:
-        found.append("the answer cannot be written")
-    return found
+        messages.append("the answer cannot be written")
+    return messages
 
 
-def judged(number: int, seed: int) -> tuple[str, list[str], bytes]:
-    """The outcome of an input, what is wrong with it, and its body."""
+def check_input(number: int, seed: int) -> tuple[str, list[str], bytes]:
+    """Return the outcome of an input, its faults, and its body."""
     draw = random.Random(f"{seed}:{number}")
-    body = body_of(draw)
+    body = make_body(draw)
     line = Line(body, draw.random() < 0.2)
     request = Request(user_messages("hi"), 9, seed=3, stop=("x",), constraint=draw.choice(CONSTRAINTS))
     model = draw.choice(models(line))
@@ -181,17 +181,17 @@ def judged(number: int, seed: int) -> tuple[str, list[str], bytes]:
     try:
         _wait_asked({"retry-after": body[:60].decode("latin-1"), "retry-after-ms": str(draw.choice(ODD))})
         answer = model.answer(request)
-        outcome, found = "answer", faults(answer, request)
-    except Garbage as error:  # which the transport tries again
-        outcome, found = "garbage", ["the key is in the message"] if SECRET in line.clean(str(error)) else []
+        outcome, input_faults = "answer", find_faults(answer, request)
+    except Garbage as error:  # the transport retries it
+        outcome, input_faults = "garbage", ["the key is in the message"] if SECRET in line.clean(str(error)) else []
     except ModelError as error:
         outcome = str(error.diagnostic.code)
-        found = ["the key is in the message"] if SECRET in repr(error.diagnostic) else []
+        input_faults = ["the key is in the message"] if SECRET in repr(error.diagnostic) else []
     except Exception:
-        outcome, found = "exception", [traceback.format_exc(limit=-3)]
+        outcome, input_faults = "exception", [traceback.format_exc(limit=-3)]
     if time.process_time() - begin > SECONDS:
-        found.append(f"slower than {SECONDS} s")
-    return outcome, found, body
+        input_faults.append(f"slower than {SECONDS} s")
+    return outcome, input_faults, body
 
 
 def main() -> int:
@@ -204,10 +204,10 @@ def main() -> int:
     tally: Counter[str] = Counter()
     problems = 0
     for number in numbers:
-        outcome, found, body = judged(number, options.seed)
+        outcome, input_faults, body = check_input(number, options.seed)
         tally[outcome] += 1
-        problems += bool(found)
-        for fault in found[: 20 - problems]:
+        problems += bool(input_faults)
+        for fault in input_faults[: 20 - problems]:
             print(f"input {number}: {fault}\n  {body[:300]!r}")
     print(f"{sum(tally.values())} answers, seed {options.seed}: {dict(tally.most_common())}, {problems} with a problem")
     return 1 if problems else 0

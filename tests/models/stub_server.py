@@ -1,4 +1,4 @@
-"""A model's server over loopback that misbehaves as it is told, and counts what it was asked."""
+"""A model server on the loopback address that misbehaves as a script prescribes and counts its requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 
 class Reply(NamedTuple):
-    """What the server sends. ``cut``: it promises more than it sends, and hangs up. ``delay`` in seconds."""
+    """A reply of the server. ``cut``: the server announces more than it sends and hangs up. ``delay``: in seconds."""
 
     body: bytes
     status: int = 200
@@ -25,7 +25,7 @@ class Reply(NamedTuple):
 
 
 def chat(text: str, **more: Any) -> Reply:
-    """A right answer of OpenAI's protocol."""
+    """Return a valid answer of OpenAI's protocol."""
     message = {"role": "assistant", "content": text, **more}
     usage = {"prompt_tokens": 11, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 7}}
     body = {"model": "stub-1", "choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
@@ -33,17 +33,17 @@ def chat(text: str, **more: Any) -> Reply:
 
 
 def wrong(status: int, message: str = "busy", headers: dict[str, str] | None = None, **more: str) -> Reply:
-    """An error as servers write it."""
+    """Return an error in the form that servers use."""
     return Reply(json.dumps({"error": {"message": message, **more}}).encode(), status, headers or {})
 
 
 class Stub:
-    """``script`` answers the n-th call (from 1) for a prompt with its body; what is asked is kept."""
+    """``script`` answers the n-th call (from 1) for a prompt; the server records all requests."""
 
     def __init__(self, script: Callable[[str, int, dict[str, Any]], Reply]) -> None:
         self._script = script
         self._lock = threading.Lock()
-        self.asked: Counter[str] = Counter()
+        self.request_counts: Counter[str] = Counter()
         self.payloads: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
@@ -54,8 +54,8 @@ class Stub:
         payload = json.loads(body)
         prompt = payload["messages"][-1]["content"]
         with self._lock:
-            self.asked[prompt] += 1
-            number = self.asked[prompt]
+            self.request_counts[prompt] += 1
+            number = self.request_counts[prompt]
             self.payloads.append(payload)
             self.headers.append(headers)
             self.paths.append(path)
@@ -72,7 +72,7 @@ class Stub:
 
 @contextmanager
 def serving(script: Callable[[str, int, dict[str, Any]], Reply]) -> Iterator[Stub]:
-    """The server, for as long as the block runs."""
+    """Run the server while the block runs."""
     stub = Stub(script)
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""The commands `models` and `ask`, and what they load."""
+"""The commands `models` and `ask`, and the modules that they load."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def run(*words: str, **environment: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_models_lists_all_and_loads_none() -> None:
+def test_models_lists_all_providers_and_loads_none() -> None:
     script = (
         "import sys, plansafe.app.interfaces.cli.commandline as m\n"
         "try: m.app(prog_name='safecheck')\nexcept SystemExit: pass\n"
@@ -63,14 +63,14 @@ def test_ask_a_server_keeps_the_answer_and_shows_no_escape(tmp_path: Path) -> No
     assert [code for code, _, _ in (first, second, third)] == [0, 0, 0]
     assert first[1] == second[1] == "\\x1b[31mred\n"
     assert "from the cache" in second[2]
-    assert sum(stub.asked.values()) == 2
+    assert sum(stub.request_counts.values()) == 2
 
 
 PROBLEM = Path(__file__).resolve().parents[2] / "examples/cleaning/problem.pddl"
 
 
 @pytest.mark.parametrize("form", ["json", "full"])
-def test_plan_says_what_it_waits_for(form: str, tmp_path: Path) -> None:
+def test_plan_shows_progress_while_it_waits(form: str, tmp_path: Path) -> None:
     pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
     settings = ("model.no_cache=true", "seed=3")
     flags = (
@@ -99,7 +99,7 @@ def test_plan_says_what_it_waits_for(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_plan_gives_up_a_request_after_the_timeout(tmp_path: Path) -> None:
+def test_plan_ends_a_request_at_the_timeout(tmp_path: Path) -> None:
     pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
     with serving(lambda *_: chat("late")._replace(delay=30)) as stub:
         words = ("plan", "-m", "openai/m", "--set", f"model.base_url={stub.url}/v1", "--problem", str(PROBLEM))

@@ -1,4 +1,4 @@
-"""What comes over the line before there is an answer: heads without end, cut chunks, answers that nobody asked for."""
+"""Hostile bytes before an answer: endless heads, cut chunks, answers without a request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from raw_server import framed, request_of, talking
+from raw_server import make_response, read_request, run_raw_server
 from stub_server import chat, serving
 
 from plansafe.grammar.codes import SC
@@ -44,7 +44,7 @@ def sends(*parts: bytes) -> Callable[[socket.socket, int], None]:
 
 
 def drips(first: bytes, again: bytes, pause: float = 0.05) -> Callable[[socket.socket, int], None]:
-    """``first``, then ``again`` for as long as the caller listens."""
+    """Send ``first``, then ``again`` as long as the caller listens."""
 
     def talk(caller: socket.socket, _: int) -> None:
         caller.sendall(first)
@@ -70,7 +70,7 @@ TALKS = {
     "a length below nothing": sends(HEAD + b"Content-Length: -1\r\n\r\n{}"),
     "two lengths": sends(HEAD + b"Content-Length: 2\r\nContent-Length: 200\r\n\r\n{}"),
     "a length of a hundred digits": sends(HEAD + b"Content-Length: " + b"9" * 100 + b"\r\n\r\n{}"),
-    "a body that is cut": sends(framed("ok")[:-10]),
+    "a body that is cut": sends(make_response("ok")[:-10]),
     "a chunk that is cut": sends(CHUNKED + b'ff\r\n{"choices"'),
     "chunks without an end": sends(CHUNKED + b'8\r\n{"choice\r\n'),
     "a chunk of a strange size": sends(CHUNKED + b"-5\r\nabc\r\n"),
@@ -87,59 +87,59 @@ TALKS = {
 
 
 @pytest.mark.parametrize("name", TALKS)
-def test_each_is_a_failure_of_the_one_request(name: str) -> None:
-    with talking(TALKS[name]) as (url, asked), pytest.raises(ModelError) as caught:
+def test_hostile_bytes_fail_only_their_request(name: str) -> None:
+    with run_raw_server(TALKS[name]) as (url, request_numbers), pytest.raises(ModelError) as caught:
         model(url, QUICK.timeout).answer(HI)
     assert (caught.value.diagnostic.code, caught.value.fatal) == (SC.MODEL_FAILED, False)
-    assert len(asked) == QUICK.most
+    assert len(request_numbers) == QUICK.most
     assert caught.value.diagnostic.message.isprintable()
     assert len(caught.value.diagnostic.message) < 600
 
 
 @pytest.mark.parametrize("name", ["a reset", "a chunk that is cut", "a head that drips", "interim answers without end"])
-def test_it_is_asked_again_and_other_requests_are_answered(name: str, tmp_path: Path) -> None:
+def test_the_request_is_retried_and_others_are_answered(name: str, tmp_path: Path) -> None:
     def talk(caller: socket.socket, number: int) -> None:
         if number % 3 == 1:
             TALKS[name](caller, number)
         else:
-            caller.sendall(framed("ok"))
+            caller.sendall(make_response("ok"))
 
-    with talking(talk) as (url, asked), Cache(str(tmp_path / "a.sqlite")) as cache:
+    with run_raw_server(talk) as (url, request_numbers), Cache(str(tmp_path / "a.sqlite")) as cache:
         outcomes = ask_all(model(url, 2.0), [Request(user_messages(str(n))) for n in range(4)], cache)
-        again = ask_all(model(url, 2.0), [Request(user_messages(str(n))) for n in range(4)], cache)
-    assert [o.text for o in again if isinstance(o, Answer)] == ["ok"] * 4
-    assert len([o for o in outcomes if isinstance(o, Answer)]) >= 2
-    assert len(asked) < 12
+        second_outcomes = ask_all(model(url, 2.0), [Request(user_messages(str(n))) for n in range(4)], cache)
+    assert [outcome.text for outcome in second_outcomes if isinstance(outcome, Answer)] == ["ok"] * 4
+    assert len([outcome for outcome in outcomes if isinstance(outcome, Answer)]) >= 2
+    assert len(request_numbers) < 12
 
 
-def test_what_is_sent_before_it_is_asked_answers_no_other_request() -> None:
-    """A second answer behind the first must not become the answer of the next prompt."""
-    seen = []
+def test_an_answer_sent_early_answers_no_other_request() -> None:
+    """A second answer after the first must not become the answer to the next prompt."""
+    bodies = []
 
     def talk(caller: socket.socket, _: int) -> None:
-        caller.sendall(framed("first", keep=True) + framed("smuggled", keep=True))
+        caller.sendall(make_response("first", keep=True) + make_response("smuggled", keep=True))
         time.sleep(0.2)
-        if body := request_of(caller):
-            seen.append(body)
-            caller.sendall(framed("late", keep=True))
+        if body := read_request(caller):
+            bodies.append(body)
+            caller.sendall(make_response("late", keep=True))
 
-    with talking(talk) as (url, asked):
-        asked_model = model(url)
-        texts = [asked_model.answer(Request(user_messages(str(n)))).text for n in range(4)]
+    with run_raw_server(talk) as (url, request_numbers):
+        client = model(url)
+        texts = [client.answer(Request(user_messages(str(n)))).text for n in range(4)]
     assert texts == ["first"] * 4
-    assert len(asked) == 4
+    assert len(request_numbers) == 4
 
 
 def test_calls_that_hang_do_not_outlast_the_run() -> None:
-    """Threads that wait in a read end with their deadline: they would pile up over a long run."""
-    with talking(TALKS["a head that drips"]) as (url, _):
+    """Threads that wait in a read end at their deadline; otherwise they would accumulate in a long run."""
+    with run_raw_server(TALKS["a head that drips"]) as (url, _):
         before = threading.active_count()
         ask_all(model(url, QUICK.timeout), [Request(user_messages(str(n))) for n in range(4)])
         while threading.active_count() > before + 4 * QUICK.most:
             time.sleep(0.01)
 
 
-def test_a_proxy_of_the_environment_is_used_unless_it_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_of_the_environment_is_used_unless_excluded(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(lambda *_: chat("ok")) as stub:
         monkeypatch.setenv("http_proxy", stub.url)
         assert model("http://models.invalid/v1").answer(HI).text == "ok"

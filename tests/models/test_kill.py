@@ -1,4 +1,4 @@
-"""A run that is killed at random moments and started again: nothing is lost, nothing that was kept is asked again."""
+"""A run that is killed at random times and restarted loses no answer and repeats no stored question."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ print(*[getattr(answer, "text", "failed")[:40] for answer in answers], sep=",")
 """
 
 
-def kept(path: Path) -> int:
+def count_stored_answers(path: Path) -> int:
     if not path.exists():
         return 0
     connection = sqlite3.connect(path, timeout=10)
     try:
         return connection.execute("select count(*) from answers").fetchone()[0]
-    except sqlite3.OperationalError:  # killed before the table was made
+    except sqlite3.OperationalError:  # killed before the table was created
         return 0
     finally:
         connection.close()
@@ -59,9 +59,9 @@ def start(
 
 
 def kill_soon(process: subprocess.Popen[str], path: Path, goal: int, draw: random.Random) -> bool:
-    """Kill a run once it has kept ``goal`` answers, at a moment of nobody's choice. Whether it still ran."""
+    """Kill a run at a random time after it has stored ``goal`` answers; return whether it was still running."""
     end = time.monotonic() + 30
-    while process.poll() is None and kept(path) < goal and time.monotonic() < end:
+    while process.poll() is None and count_stored_answers(path) < goal and time.monotonic() < end:
         time.sleep(0.01)
     time.sleep(draw.uniform(0, 0.1))
     running = process.poll() is None
@@ -72,23 +72,23 @@ def kill_soon(process: subprocess.Popen[str], path: Path, goal: int, draw: rando
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments(tmp_path: Path) -> None:
+def test_a_run_killed_at_random_times_is_completed(tmp_path: Path) -> None:
     draw = random.Random(7)
     path = tmp_path / "answers.sqlite"
     with serving(lambda prompt, *_: chat(f"<{prompt}>")._replace(delay=0.1)) as stub:
         kills = 0
         for _ in range(6):
-            kills += kill_soon(start(stub.url, path), path, kept(path) + draw.randint(0, 8), draw)
+            kills += kill_soon(start(stub.url, path), path, count_stored_answers(path) + draw.randint(0, 8), draw)
         while stub.at_once:  # requests of the killed runs
             time.sleep(0.01)
-        before, had = sum(stub.asked.values()), kept(path)
-        done = start(stub.url, path)
-        out, _ = done.communicate(timeout=60)
+        before, stored = sum(stub.request_counts.values()), count_stored_answers(path)
+        process = start(stub.url, path)
+        out, _ = process.communicate(timeout=60)
     assert kills >= 2
-    assert had
+    assert stored
     assert out.strip() == ",".join([f"<{n}>" for n in range(SIZE)])
-    assert sum(stub.asked.values()) - before == SIZE - had  # what was kept was not asked again
-    assert sum(stub.asked.values()) <= SIZE + kills * CONNECTIONS  # only what was under way was
+    assert sum(stub.request_counts.values()) - before == SIZE - stored  # stored answers are not requested again
+    assert sum(stub.request_counts.values()) <= SIZE + kills * CONNECTIONS  # only open requests are repeated
 
 
 FAULTS: dict[int, Reply] = {
@@ -109,41 +109,43 @@ FLOOD, ODD = chat("y" * 10_000_000), chat("odd", tool_calls=[{"id": 7}])._replac
 
 
 @pytest.mark.slow
-def test_two_hundred_requests_through_every_fault_and_a_kill(tmp_path: Path) -> None:
-    """Each request fails twice in its own way before it is answered; what is killed goes on where it was."""
+def test_requests_are_answered_despite_all_faults_and_kills(tmp_path: Path) -> None:
+    """Each request fails twice before it is answered; a killed run resumes where it stopped."""
 
     def script(prompt: str, number: int, _: object) -> Reply:
         kind = int(prompt) % 17
-        if kind in FAULTS and number % 3 and (kind < 11 or int(prompt) < 20):  # the slow ones are few
+        if kind in FAULTS and number % 3 and (kind < 11 or int(prompt) < 20):  # few slow requests
             return FAULTS[kind]
         if kind == 13 and int(prompt) < 40:
             return FLOOD
         return ODD if kind == 14 else chat(f"<{prompt}>")
 
-    def text(n: int) -> str:
+    def expected_text(n: int) -> str:
         return "y" * 40 if n % 17 == 13 and n < 40 else "odd" if n % 17 == 14 else f"<{n}>"
 
     draw, path, size = random.Random(11), tmp_path / "answers.sqlite", 200
     with serving(script) as stub:
         assert kill_soon(start(stub.url, path, size, 4, timeout=1.5), path, 40, draw)
         assert kill_soon(start(stub.url, path, size, 4, timeout=1.5), path, 90, draw)
-        had = kept(path)
-        asked, before = set(stub.asked), sum(stub.asked.values())
+        stored = count_stored_answers(path)
+        prompts, before = set(stub.request_counts), sum(stub.request_counts.values())
         out, errors = start(stub.url, path, size, 4, timeout=1.5).communicate(timeout=60)
-        again, _ = start(stub.url, path, size, 4, timeout=1.5).communicate(timeout=60)
-    assert out.strip().split(",") == [text(n) for n in range(size)], errors
-    assert again == out
-    assert 90 <= had < size
-    assert len(asked) < size
+        repeated, _ = start(stub.url, path, size, 4, timeout=1.5).communicate(timeout=60)
+    assert out.strip().split(",") == [expected_text(n) for n in range(size)], errors
+    assert repeated == out
+    assert 90 <= stored < size
+    assert len(prompts) < size
     answered = [
-        count for n, count in stub.asked.items() if int(n) % 17 not in FAULTS or (int(n) % 17 > 10 and int(n) > 20)
+        count
+        for n, count in stub.request_counts.items()
+        if int(n) % 17 not in FAULTS or (int(n) % 17 > 10 and int(n) > 20)
     ]
-    assert sum(answered) <= len(answered) + 2 * 4  # nothing is answered twice but what was under way at a kill
-    assert sum(stub.asked.values()) - before <= 3 * (size - had)
-    assert stub.most_at_once <= 4 + 2 * 4  # the server may still work on what the killed runs asked
+    assert sum(answered) <= len(answered) + 2 * 4  # only requests that were open at a kill are answered twice
+    assert sum(stub.request_counts.values()) - before <= 3 * (size - stored)
+    assert stub.most_at_once <= 4 + 2 * 4  # the server may still process requests of the killed runs
 
 
-def test_an_interrupt_keeps_what_was_under_way(tmp_path: Path) -> None:
+def test_an_interrupt_stores_the_open_requests(tmp_path: Path) -> None:
     with serving(lambda prompt, *_: chat(f"<{prompt}>")._replace(delay=0.1)) as stub:
         settings = Settings(base_url=f"{stub.url}/v1", connections=CONNECTIONS, environment={})
         model, requests = open_model("openai/m", settings), [Request(user_messages(str(n))) for n in range(20)]
@@ -151,20 +153,20 @@ def test_an_interrupt_keeps_what_was_under_way(tmp_path: Path) -> None:
             for number, _ in enumerate(ask_each(model, requests, cache)):
                 if number == 4:
                     break
-            asked = sum(stub.asked.values())
-            assert len(cache) == asked < 20
+            request_count = sum(stub.request_counts.values())
+            assert len(cache) == request_count < 20
             answers = ask_all(model, requests, cache)
     assert all([isinstance(a, Answer) and a.text == f"<{n}>" for n, a in enumerate(answers)])
-    assert sum(stub.asked.values()) == 20
+    assert sum(stub.request_counts.values()) == 20
 
 
 def test_control_c_ends_a_run_soon(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     with serving(lambda prompt, *_: chat(prompt)._replace(delay=0.05)) as stub:
         process = start(stub.url, path)
-        while kept(path) < 3:
+        while count_stored_answers(path) < 3:
             time.sleep(0.01)
         os.kill(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=20)
         assert "KeyboardInterrupt" in errors
-        assert kept(path) == sum(stub.asked.values()) < SIZE
+        assert count_stored_answers(path) == sum(stub.request_counts.values()) < SIZE

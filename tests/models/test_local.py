@@ -1,4 +1,4 @@
-"""Weights on this machine: what is refused before a library is loaded, and real ones where they are there."""
+"""Weights on this machine: files that are refused before a library is loaded, and real weights if available."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from plansafe.llm.models.weights import checked_folder, digest
 CHOICE = Choice(("(wash cup)", "(open door)", "(open door kitchen)", "(go kitchen hall)"))
 
 
-def error(name: str) -> tuple[str, str]:
+def open_and_get_error(name: str) -> tuple[str, str]:
     with pytest.raises(ModelError) as caught:
         open_model(name)
     assert caught.value.fatal
@@ -33,35 +33,35 @@ def error(name: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("provider", ["gguf", "llamacpp-local"])
-def test_files_that_are_no_gguf(provider: str, tmp_path: Path) -> None:
+def test_files_that_are_not_gguf_are_refused(provider: str, tmp_path: Path) -> None:
     (tmp_path / "qwen.gguf").write_text("version https://git-lfs.github.com/spec/v1\n" * 3)
     (tmp_path / "short.gguf").write_bytes(b"GGUF")
     (tmp_path / "model.bin").write_bytes(b"\x80\x02" * 100)
-    assert error(f"{provider}/{tmp_path}/qwen.gguf")[0] == SC.UNREAD_WEIGHTS
-    assert error(f"{provider}/{tmp_path}/short.gguf")[0] == SC.UNREAD_WEIGHTS
-    assert "run code" in error(f"{provider}/{tmp_path}/model.bin")[1]
-    assert "hf/" in error(f"{provider}/{tmp_path}")[1]
-    code, shown = error(f"{provider}/{tmp_path}/qwem.gguf")
+    assert open_and_get_error(f"{provider}/{tmp_path}/qwen.gguf")[0] == SC.UNREAD_WEIGHTS
+    assert open_and_get_error(f"{provider}/{tmp_path}/short.gguf")[0] == SC.UNREAD_WEIGHTS
+    assert "run code" in open_and_get_error(f"{provider}/{tmp_path}/model.bin")[1]
+    assert "hf/" in open_and_get_error(f"{provider}/{tmp_path}")[1]
+    code, message = open_and_get_error(f"{provider}/{tmp_path}/qwem.gguf")
     assert code == SC.NO_WEIGHTS
-    assert "`qwen.gguf`" in shown
+    assert "`qwen.gguf`" in message
 
 
-def test_folders_without_safe_weights(tmp_path: Path) -> None:
+def test_folders_without_safe_weights_are_refused(tmp_path: Path) -> None:
     def folder(name: str, *files: str) -> str:
         (tmp_path / name).mkdir()
         for file in files:
             (tmp_path / name / file).write_bytes(b"x")
         return f"hf/{tmp_path}/{name}"
 
-    assert error(folder("empty"))[0] == SC.NO_WEIGHTS
-    assert error(folder("pickle", "config.json", "pytorch_model.bin"))[0] == SC.UNREAD_WEIGHTS
-    assert error(folder("bare", "model.safetensors"))[0] == SC.NO_WEIGHTS
-    assert "adapter" in error(folder("adapter", "adapter_config.json", "adapter_model.safetensors"))[1]
-    assert error(f"hf/{tmp_path}/pickle/pytorch_model.bin")[0] == SC.UNREAD_WEIGHTS
-    assert "`empty`" in error(f"hf/{tmp_path}/emty")[1]
-    assert error("hf/organisation/model")[0] == SC.NO_WEIGHTS
-    whole = folder("whole", "config.json", "model.safetensors", "tokenizer.json", "notes.md")
-    files = checked_folder(whole.removeprefix("hf/"))
+    assert open_and_get_error(folder("empty"))[0] == SC.NO_WEIGHTS
+    assert open_and_get_error(folder("pickle", "config.json", "pytorch_model.bin"))[0] == SC.UNREAD_WEIGHTS
+    assert open_and_get_error(folder("bare", "model.safetensors"))[0] == SC.NO_WEIGHTS
+    assert "adapter" in open_and_get_error(folder("adapter", "adapter_config.json", "adapter_model.safetensors"))[1]
+    assert open_and_get_error(f"hf/{tmp_path}/pickle/pytorch_model.bin")[0] == SC.UNREAD_WEIGHTS
+    assert "`empty`" in open_and_get_error(f"hf/{tmp_path}/emty")[1]
+    assert open_and_get_error("hf/organisation/model")[0] == SC.NO_WEIGHTS
+    complete = folder("whole", "config.json", "model.safetensors", "tokenizer.json", "notes.md")
+    files = checked_folder(complete.removeprefix("hf/"))
     assert [os.path.basename(file) for file in files] == ["config.json", "model.safetensors", "tokenizer.json"]
     before = digest(files)
     (tmp_path / "whole" / "model.safetensors").write_bytes(b"y")
@@ -69,7 +69,7 @@ def test_folders_without_safe_weights(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("provider", [p for p in PROVIDERS if p.extra in ("hf", "llamacpp")], ids=lambda p: p.name)
-def test_what_is_not_installed_is_said(provider: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported(provider: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(providers, "find_spec", lambda _: None)
     for module in ("torch", "xllamacpp"):
         monkeypatch.setitem(__import__("sys").modules, module, None)
@@ -77,15 +77,15 @@ def test_what_is_not_installed_is_said(provider: object, tmp_path: Path, monkeyp
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(b"x")
     name = provider.name
-    code, shown = error(f"{name}/{tmp_path}" if name == "hf" else f"{name}/{tmp_path}/m.gguf")
+    code, message = open_and_get_error(f"{name}/{tmp_path}" if name == "hf" else f"{name}/{tmp_path}/m.gguf")
     assert code == SC.MODEL_PACKAGE_MISSING
-    assert "pip install" in shown
+    assert "pip install" in message
     if name == "gguf":
-        assert "xllamacpp" in shown and "transformers" in shown
+        assert "xllamacpp" in message and "transformers" in message
 
 
 @pytest.mark.parametrize(
-    ("installed", "wanted"),
+    ("installed", "expected"),
     [
         (("xllamacpp",), "llamacpp-local"),
         (("xllamacpp", "torch", "transformers"), "llamacpp-local"),
@@ -93,8 +93,8 @@ def test_what_is_not_installed_is_said(provider: object, tmp_path: Path, monkeyp
         (("xllamacpp", "torch", "transformers", "accelerate", "gguf"), "gguf"),
     ],
 )
-def test_gguf_is_run_by_what_is_installed(
-    installed: tuple[str, ...], wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_installed_library_runs_gguf_files(
+    installed: tuple[str, ...], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[tuple[str, int]] = []
     monkeypatch.setattr(providers, "find_spec", lambda name: name if name in installed else None)
@@ -102,7 +102,7 @@ def test_gguf_is_run_by_what_is_installed(
     monkeypatch.setattr(llamacpp_local, "open_file", lambda _, threads, __: opened.append(("llamacpp-local", threads)))
     (tmp_path / "m.gguf").write_bytes(b"GGUF" + bytes(60))
     open_model(f"gguf/{tmp_path}/m.gguf", Settings(threads=3))
-    assert opened == [(wanted, 3)]
+    assert opened == [(expected, 3)]
 
 
 class Letters:
@@ -118,45 +118,45 @@ class Letters:
 
 
 @given(st.lists(st.text("abc", min_size=1, max_size=5), min_size=1, max_size=12, unique=True))
-def test_a_mask_of_a_choice_gives_each_text_and_no_other(texts: list[str]) -> None:
+def test_a_mask_of_a_choice_admits_exactly_the_texts(texts: list[str]) -> None:
     mask = ChoiceMask(texts, Letters())
-    found, waiting = [], [()]
-    while waiting:
-        tokens = waiting.pop()
+    admitted, prefixes = [], [()]
+    while prefixes:
+        tokens = prefixes.pop()
         following = mask(tokens)
         assert list(following) == sorted(set(following))
         assert following
         for token in following:
             if token == 0:
-                found.append(Letters().decode(tokens))
+                admitted.append(Letters().decode(tokens))
             else:
-                waiting.append((*tokens, token))
-    assert sorted(found) == sorted(texts)
+                prefixes.append((*tokens, token))
+    assert sorted(admitted) == sorted(texts)
     assert mask([ord("x")]) == []
 
 
 @pytest.fixture(scope="module")
 def weights() -> Path:
-    """A small GGUF in the folder ``PLANSAFE_MODELS``."""
+    """Return the smallest GGUF in the folder ``PLANSAFE_MODELS``."""
     folder = os.environ.get("PLANSAFE_MODELS")
     if not folder:
         pytest.skip("PLANSAFE_MODELS names no folder of weights")
-    found = sorted(Path(folder).glob("*.gguf"), key=lambda path: path.stat().st_size)
-    if not found:
+    files = sorted(Path(folder).glob("*.gguf"), key=lambda path: path.stat().st_size)
+    if not files:
         pytest.skip(f"no *.gguf in {folder}")
-    return found[0]
+    return files[0]
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture(scope="module")
-def local(weights: Path, kept: Path) -> Model:
+def local(weights: Path, cache_folder: Path) -> Model:
     for module in ("torch", "transformers", "accelerate", "gguf"):
         pytest.importorskip(module, reason="weights in this process need the extra `hf`")
-    return open_model(f"gguf/{weights}", Settings(environment={"SAFECHECK_CACHE": str(kept)}))
+    return open_model(f"gguf/{weights}", Settings(environment={"SAFECHECK_CACHE": str(cache_folder)}))
 
 
 @pytest.fixture(scope="module")
@@ -167,12 +167,12 @@ def llamacpp(weights: Path) -> Iterator[Model]:
     model.close()
 
 
-def test_unpacked_weights_are_kept_as_a_whole_and_are_a_model_folder(local: Model, kept: Path) -> None:
-    (folder,) = (kept / "weights").iterdir()
-    again = open_model(f"hf/{folder}")
+def test_unpacked_weights_are_a_model_folder_in_the_cache(local: Model, cache_folder: Path) -> None:
+    (folder,) = (cache_folder / "weights").iterdir()
+    unpacked = open_model(f"hf/{folder}")
     request = Request(user_messages("Say hello."), max_tokens=4)
-    assert again.answer(request).text == local.answer(request).text
-    assert again.identity != local.identity
+    assert unpacked.answer(request).text == local.answer(request).text
+    assert unpacked.identity != local.identity
 
 
 def test_masks_choices_and_likelihoods_agree(local: Model) -> None:
@@ -198,25 +198,25 @@ def test_masks_choices_and_likelihoods_agree(local: Model) -> None:
         local.answer(Request(user_messages("x"), constraint=CHOICE), mask=lambda _: None)
 
 
-def test_grammars_and_schemas_are_held_token_by_token(local: Model) -> None:
+def test_grammars_and_schemas_are_enforced_for_each_token(local: Model) -> None:
     pytest.importorskip("llguidance", reason="grammars in this process need the extra `hf`")
-    ask = user_messages("Which step cleans a cup?")
+    messages = user_messages("Which step cleans a cup?")
     lark = Grammar('start: step ("\\n" step){0,2}\nstep: "(wash " ("cup" | "plate") ")"', Syntax.LARK)
-    found = local.answer(Request(ask, 60, constraint=lark))
-    assert found.enforced is Enforced.NATIVE
-    lines = found.text.split("\n")
+    answer = local.answer(Request(messages, 60, constraint=lark))
+    assert answer.enforced is Enforced.NATIVE
+    lines = answer.text.split("\n")
     assert 1 <= len(lines) <= 3 and set(lines) <= {"(wash cup)", "(wash plate)"}
     schema = JsonSchema('{"type": "object", "properties": {"a": {"enum": ["x", "yy"]}}, "required": ["a"]}')
-    held = local.answer(Request(ask, 60, constraint=schema))
-    assert (held.enforced, held.met) == (Enforced.NATIVE, True)
-    assert json.loads(held.text)["a"] in ("x", "yy")
-    assert local.answer(Request(ask, 4, constraint=Grammar('root ::= "x"'))).enforced is Enforced.NOT, "GBNF"
+    schema_answer = local.answer(Request(messages, 60, constraint=schema))
+    assert (schema_answer.enforced, schema_answer.met) == (Enforced.NATIVE, True)
+    assert json.loads(schema_answer.text)["a"] in ("x", "yy")
+    assert local.answer(Request(messages, 4, constraint=Grammar('root ::= "x"'))).enforced is Enforced.NOT, "GBNF"
     with pytest.raises(ModelError) as caught:
-        local.answer(Request(ask, 4, constraint=Grammar("start: (", Syntax.LARK)))
+        local.answer(Request(messages, 4, constraint=Grammar("start: (", Syntax.LARK)))
     assert (caught.value.diagnostic.code, caught.value.fatal) == (SC.MODEL_FAILED, False)
 
 
-def test_the_cached_beginning_changes_nothing(local: Model) -> None:
+def test_a_cached_prefix_does_not_change_the_answer(local: Model) -> None:
     first_request, second_request = (
         Request(user_messages(text, "You plan household tasks. " * 5), 8) for text in ("Say hello.", "Say a word.")
     )
@@ -227,7 +227,7 @@ def test_the_cached_beginning_changes_nothing(local: Model) -> None:
     assert (again.cached_tokens or 0) > 20
 
 
-def test_draws_follow_the_seed(local: Model) -> None:
+def test_samples_depend_on_the_seed(local: Model) -> None:
     texts = [
         local.answer(Request(user_messages("Say a word."), 6, temperature=1.5, seed=seed)).text for seed in (1, 1, 2, 3)
     ]
@@ -259,7 +259,7 @@ def test_grammars_in_llamacpp(llamacpp: Model) -> None:
     ) > 0
 
 
-def test_damaged_weights_are_said_and_leave_nothing(weights: Path, tmp_path: Path) -> None:
+def test_damaged_weights_are_reported_and_leave_no_files(weights: Path, tmp_path: Path) -> None:
     for module in ("torch", "transformers", "accelerate", "gguf"):
         pytest.importorskip(module, reason="weights in this process need the extra `hf`")
     broken = tmp_path / "broken.gguf"

@@ -26,30 +26,33 @@ def code(name: str, settings: Settings | None = None) -> str:
 
 
 @pytest.mark.parametrize("name", ["", "/", "mock", "mock/", "/x", "gpt-5", "opnai/gpt-5", "mock/rand", "vllm/\x1b[2J"])
-def test_names_that_are_none(name: str) -> None:
+def test_unknown_model_names_are_refused(name: str) -> None:
     assert code(name) == SC.UNKNOWN_MODEL
 
 
 def test_near_names_are_offered() -> None:
-    for name, meant in (("opnai/gpt-5", "openai"), ("mock/plannner", "planner"), ("olama/x", "ollama")):
+    for name, suggestion in (("opnai/gpt-5", "openai"), ("mock/plannner", "planner"), ("olama/x", "ollama")):
         with pytest.raises(ModelError) as caught:
             open_model(name)
-        assert f"`{meant}`" in (caught.value.diagnostic.help or "")
+        assert f"`{suggestion}`" in (caught.value.diagnostic.help or "")
 
 
 def test_the_service_needs_a_key() -> None:
     assert code("openai/gpt-5", Settings(environment={})) == SC.MODEL_KEY
 
 
-def test_random_draws_by_seed_and_request_alone() -> None:
+def test_random_answers_depend_only_on_seed_and_request() -> None:
     requests = [
         Request(user_messages("next?"), constraint=STEPS, situation=Situation("t", (str(n),))) for n in range(300)
     ]
-    drawn = [a.text for a in ask_all(open_model("mock/random"), requests) if isinstance(a, Answer)]
-    again = [a.text for a in ask_all(open_model("mock/random"), requests[::-1]) if isinstance(a, Answer)]
-    other = [a.text for a in ask_all(open_model("mock/random", Settings(seed=1)), requests) if isinstance(a, Answer)]
-    assert drawn == again[::-1] != other
-    assert all([70 < number < 130 for number in Counter(drawn).values()])
+    texts = [answer.text for answer in ask_all(open_model("mock/random"), requests) if isinstance(answer, Answer)]
+    reversed_texts = [
+        answer.text for answer in ask_all(open_model("mock/random"), requests[::-1]) if isinstance(answer, Answer)
+    ]
+    seeded = open_model("mock/random", Settings(seed=1))
+    seeded_texts = [answer.text for answer in ask_all(seeded, requests) if isinstance(answer, Answer)]
+    assert texts == reversed_texts[::-1] != seeded_texts
+    assert all([70 < number < 130 for number in Counter(texts).values()])
     legal = Situation("t", (), ("(x)",))
     assert open_model("mock/random").answer(Request(user_messages("next?"), situation=legal)).text == "(x)"
     with pytest.raises(ModelError):
@@ -75,7 +78,7 @@ def test_policies_answer_for_mocks() -> None:
         assert outcome.diagnostic.code == SC.MODEL_UNABLE
 
 
-def test_a_policy_that_breaks_is_a_bug_and_not_an_answer() -> None:
+def test_an_exception_of_a_policy_is_not_caught() -> None:
     def policy(_: Situation) -> str:
         raise ZeroDivisionError
 
@@ -84,7 +87,7 @@ def test_a_policy_that_breaks_is_a_bug_and_not_an_answer() -> None:
         ask_all(model, [Request(user_messages("x"), situation=Situation("t"))])
 
 
-def test_what_only_local_models_can() -> None:
+def test_operations_of_local_models_only() -> None:
     model = open_model("mock/empty")
     with pytest.raises(ModelError):
         model.answer(Request(user_messages("x")), mask=lambda _: None)
@@ -92,14 +95,14 @@ def test_what_only_local_models_can() -> None:
         model.score(Request(user_messages("x")), ["y"])
 
 
-def replayed(path: Path, *records: object) -> Path:
+def write_records(path: Path, *records: object) -> Path:
     path.write_text("\n".join([json.dumps(record) for record in records]) + "\n\n", encoding="utf-8")
     return path
 
 
 def test_answers_are_replayed_by_request_task_or_prompt(tmp_path: Path) -> None:
     exact = Request(user_messages("exact"), seed=3)
-    path = replayed(
+    path = write_records(
         tmp_path / "answers.jsonl",
         {"request": address(exact), "text": "1"},
         {"task": "tea", "text": "<think>hm</think>2", "prompt_tokens": 4},
@@ -137,11 +140,11 @@ def test_answers_are_replayed_by_request_task_or_prompt(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_records_that_are_none(record: object, tmp_path: Path) -> None:
-    assert code(f"replay/{replayed(tmp_path / 'a', {'prompt': 'a', 'text': 'b'}, record)}") == SC.BAD_RECORD
+def test_broken_records_are_refused(record: object, tmp_path: Path) -> None:
+    assert code(f"replay/{write_records(tmp_path / 'a', {'prompt': 'a', 'text': 'b'}, record)}") == SC.BAD_RECORD
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_broken_recordings_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("")
     (tmp_path / "deep").write_text("[" * 1_000_000)
     (tmp_path / "bytes").write_bytes(b"\xff\x00")
@@ -151,12 +154,12 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     assert caught.value.diagnostic.code == SC.NO_FILE
 
 
-def test_every_provider_says_what_it_is() -> None:
+def test_each_provider_describes_itself() -> None:
     assert len({provider.name for provider in PROVIDERS}) == len(PROVIDERS)
     assert all([provider.form.startswith(f"{provider.name}/") and provider.about for provider in PROVIDERS])
 
 
-def test_requests_that_mean_nothing() -> None:
+def test_meaningless_requests_are_refused() -> None:
     for make in (
         lambda: Choice(()),
         lambda: Choice(("a", "a")),

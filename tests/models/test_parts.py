@@ -1,4 +1,4 @@
-"""Parts by themselves: reasoning, constraints in other forms, addresses of requests, the file of answers."""
+"""Parts of the model interface: reasoning, forms of constraints, addresses of requests, the cache of answers."""
 
 from __future__ import annotations
 
@@ -64,18 +64,18 @@ def test_reasoning_of_any_size_takes_linear_time() -> None:
 
 
 def test_forms_of_a_constraint() -> None:
-    choice, many = Choice(("a", "b")), Choice(tuple([str(n) for n in range(2_000)]))
-    every = Capabilities(choice=True, gbnf=True, lark=True, json_schema=True)
-    assert to_supported_form(choice, every).enforced is Enforced.NATIVE
-    assert to_supported_form(choice, replace(every, choice=False)).constraint == Grammar('root ::= "a" | "b"')
+    choice, large_choice = Choice(("a", "b")), Choice(tuple([str(n) for n in range(2_000)]))
+    all_forms = Capabilities(choice=True, gbnf=True, lark=True, json_schema=True)
+    assert to_supported_form(choice, all_forms).enforced is Enforced.NATIVE
+    assert to_supported_form(choice, replace(all_forms, choice=False)).constraint == Grammar('root ::= "a" | "b"')
     schema = to_supported_form(choice, Capabilities(json_schema=True))
     assert (schema.enforced, schema.wrapped) == (Enforced.AS_SCHEMA, True)
-    assert to_supported_form(many, Capabilities(json_schema=True)).enforced is Enforced.NOT
+    assert to_supported_form(large_choice, Capabilities(json_schema=True)).enforced is Enforced.NOT
     assert to_supported_form(Grammar("x", Syntax.LARK), Capabilities(gbnf=True)).enforced is Enforced.NOT
-    assert to_supported_form(None, every) == (None, Enforced.NOTHING_ASKED, False)
+    assert to_supported_form(None, all_forms) == (None, Enforced.NOTHING_ASKED, False)
 
 
-def test_whether_an_answer_has_its_form() -> None:
+def test_an_answer_is_compared_with_its_constraint() -> None:
     choice = Choice(("a b", " c"))
     for text, left, met in (("a b", "a b", True), (" a b\n", "a b", True), (" c", " c", True), ("c", "c", False)):
         answer = with_form_check(Answer(text), choice)
@@ -86,8 +86,8 @@ def test_whether_an_answer_has_its_form() -> None:
     assert unpacked('{"answer": 3}') == '{"answer": 3}'
 
 
-def test_an_address_covers_all_that_a_model_is_told() -> None:
-    others = [
+def test_the_address_covers_all_fields_of_a_request() -> None:
+    variants = [
         replace(HI, messages=user_messages("ho")),
         replace(HI, messages=user_messages("hi", "system")),
         replace(HI, messages=(Message(Role.ASSISTANT, "hi"),)),
@@ -102,8 +102,8 @@ def test_an_address_covers_all_that_a_model_is_told() -> None:
         replace(HI, constraint=JsonSchema("{}")),
         replace(HI, sample=1),
     ]
-    found = [address(HI), address(HI, "m"), *[address(other) for other in others]]
-    assert len(set(found)) == len(found)
+    addresses = [address(HI), address(HI, "m"), *[address(variant) for variant in variants]]
+    assert len(set(addresses)) == len(addresses)
     assert address(replace(HI, situation=Situation("t"))) == address(HI)
     assert address(HI) == address(Request(user_messages("hi")))
 
@@ -121,7 +121,7 @@ def test_any_bytes_are_an_object_or_garbage(body: bytes) -> None:
         assert str(garbage)
 
 
-def test_brackets_in_texts_are_no_lists() -> None:
+def test_brackets_in_texts_do_not_count_as_lists() -> None:
     text = '[{"\\' * 300_000
     assert read_object(json.dumps({"a": text, "b": [1]}).encode()) == {"a": text, "b": [1]}
     with pytest.raises(Garbage):
@@ -151,22 +151,22 @@ def test_a_damaged_row_is_asked_again(row: str, tmp_path: Path) -> None:
     path = str(tmp_path / "a.sqlite")
     with Cache(path) as cache:
         cache.put(HI, "m", Answer("x"))
-        other = sqlite3.connect(path)
-        other.execute("update answers set answer = ?", (row,))
-        other.commit()
-        other.close()
+        connection = sqlite3.connect(path)
+        connection.execute("update answers set answer = ?", (row,))
+        connection.commit()
+        connection.close()
         assert cache.get(HI, "m") is None
         cache.put(HI, "m", Answer("y"))
         assert cache.get(HI, "m") == Answer("y", stored=True)
 
 
-def test_other_files_are_not_written_over(tmp_path: Path) -> None:
+def test_other_files_are_not_overwritten(tmp_path: Path) -> None:
     text, database = tmp_path / "plan.pddl", tmp_path / "other.sqlite"
     text.write_text("(define (problem x))" * 1000)
-    other = sqlite3.connect(database)
-    other.execute("create table mine (x)")
-    other.commit()
-    other.close()
+    connection = sqlite3.connect(database)
+    connection.execute("create table mine (x)")
+    connection.commit()
+    connection.close()
     for path in (text, database, tmp_path, text / "a.sqlite"):
         before = path.read_bytes() if path.is_file() else b""
         with pytest.raises(ModelError) as caught:
@@ -175,7 +175,7 @@ def test_other_files_are_not_written_over(tmp_path: Path) -> None:
         assert (path.read_bytes() if path.is_file() else b"") == before
 
 
-def test_where_answers_are_kept() -> None:
+def test_the_cache_has_a_default_folder() -> None:
     assert default_path({"SAFECHECK_CACHE": "/a", "XDG_CACHE_HOME": "/b"}) == "/a/answers.sqlite"
     assert default_path({"XDG_CACHE_HOME": "/b"}) == "/b/safecheck/answers.sqlite"
 
@@ -196,8 +196,8 @@ def test_ollama_hosts(host: str, url: str) -> None:
     assert url_of(host) == url
 
 
-def test_deep_json_is_no_json_at_any_limit_of_recursion() -> None:
-    """The checker raises Python's limit, and the reader of the standard library recurses in C: it ended the process."""
+def test_deep_json_is_refused_at_every_recursion_limit() -> None:
+    """Deep JSON is refused: under a high recursion limit, C code of the standard library would crash the process."""
     code = (
         "import sys; sys.setrecursionlimit(1_000_000)\n"
         "from plansafe.llm.models.received import Garbage, read_object\n"

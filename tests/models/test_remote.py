@@ -1,4 +1,4 @@
-"""Servers that fail, lie, stall and flood: what a call makes of it."""
+"""The outcome of calls to servers that fail, lie, stall or flood."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def model(stub: Stub, name: str = "openai/m", tries: Tries = QUICK, **environmen
     return open_model(name, Settings(base_url=stub.url + path, tries=tries, environment=environment))
 
 
-def failing(stub: Stub, request: Request = HI, **environment: str) -> ModelError:
+def call_and_get_error(stub: Stub, request: Request = HI, **environment: str) -> ModelError:
     with pytest.raises(ModelError) as caught:
         model(stub, **environment).answer(request)
     return caught.value
 
 
-def test_an_answer_and_what_is_known_about_it() -> None:
+def test_an_answer_has_its_figures() -> None:
     with serving(lambda *_: chat("(wash cup)")) as stub:
         answer = model(stub).answer(
             Request(user_messages("hi", "plan"), max_tokens=9, temperature=0.5, seed=4, stop=("\n\n",))
@@ -55,10 +55,10 @@ def test_an_answer_and_what_is_known_about_it() -> None:
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
-def test_what_passes_is_tried_again(status: int) -> None:
+def test_temporary_errors_are_retried(status: int) -> None:
     with serving(lambda _, n, __: wrong(status) if n < 3 else chat("ok")) as stub:
         assert model(stub).answer(HI).text == "ok"
-    assert stub.asked["hi"] == 3
+    assert stub.request_counts["hi"] == 3
 
 
 @pytest.mark.parametrize(
@@ -78,31 +78,31 @@ def test_what_passes_is_tried_again(status: int) -> None:
     ],
     ids=["cut", "empty", "html", "half", "list", "bytes", "deep", "deep objects", "wide", "number", "packed"],
 )
-def test_garbage_is_tried_again_and_reported(reply: Reply) -> None:
+def test_garbage_is_retried_and_reported(reply: Reply) -> None:
     with serving(lambda _, n, __: reply if n < 2 else chat("ok")) as stub:
         assert model(stub).answer(HI).text == "ok"
     with serving(lambda *_: reply) as stub:
-        error = failing(stub)
-    assert (error.diagnostic.code, error.fatal, stub.asked["hi"]) == (SC.MODEL_FAILED, False, 3)
+        error = call_and_get_error(stub)
+    assert (error.diagnostic.code, error.fatal, stub.request_counts["hi"]) == (SC.MODEL_FAILED, False, 3)
 
 
-def test_retry_after_is_obeyed_as_far_as_patience_goes() -> None:
+def test_retry_after_is_obeyed_up_to_a_limit() -> None:
     with serving(lambda _, n, __: wrong(429, headers={"Retry-After": "0.4"}) if n < 2 else chat("ok")) as stub:
         begin = time.monotonic()
         model(stub).answer(HI)
         assert time.monotonic() - begin >= 0.4
     date = formatdate(time.time() + 3600, usegmt=True)
-    for asked in ("3600", date):
-        with serving(lambda *_, asked=asked: wrong(429, headers={"Retry-After": asked})) as stub:
-            assert "it asks to wait for 3" in failing(stub).diagnostic.message
-        assert stub.asked["hi"] == 1
+    for delay in ("3600", date):
+        with serving(lambda *_, delay=delay: wrong(429, headers={"Retry-After": delay})) as stub:
+            assert "it asks to wait for 3" in call_and_get_error(stub).diagnostic.message
+        assert stub.request_counts["hi"] == 1
     for nonsense in ("soon", "-5", "nan", "1e400"):
         reply = wrong(429, headers={"Retry-After": nonsense})
         with serving(lambda _, n, __, r=reply: r if n < 2 else chat("ok")) as stub:
             assert model(stub).answer(HI).text == "ok"
 
 
-def test_a_server_that_stalls_or_drips_is_given_up() -> None:
+def test_a_server_that_stalls_or_drips_times_out() -> None:
     brief = QUICK._replace(most=2, timeout=0.4)
     for reply in (chat("late")._replace(delay=2.0), chat("slow")._replace(drip=0.05)):
         with serving(lambda *_, r=reply: r) as stub, pytest.raises(ModelError):
@@ -110,7 +110,7 @@ def test_a_server_that_stalls_or_drips_is_given_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "code", "fatal", "said"),
+    ("reply", "code", "fatal", "message"),
     [
         (wrong(401, "no such key"), SC.MODEL_KEY, True, "no such key"),
         (wrong(403), SC.MODEL_KEY, True, "does not accept the key"),
@@ -120,17 +120,17 @@ def test_a_server_that_stalls_or_drips_is_given_up() -> None:
         (Reply(b"", 302, {"Location": "http://127.0.0.1:1/"}), SC.MODEL_FAILED, True, "another address"),
     ],
 )
-def test_what_does_not_pass_is_not_tried_again(reply: Reply, code: str, fatal: bool, said: str) -> None:
+def test_permanent_errors_are_not_retried(reply: Reply, code: str, fatal: bool, message: str) -> None:
     with serving(lambda *_: reply) as stub:
-        error = failing(stub)
-    assert (error.diagnostic.code, error.fatal, stub.asked["hi"]) == (code, fatal, 1)
-    assert said in error.diagnostic.message
+        error = call_and_get_error(stub)
+    assert (error.diagnostic.code, error.fatal, stub.request_counts["hi"]) == (code, fatal, 1)
+    assert message in error.diagnostic.message
 
 
-def test_nobody_is_there() -> None:
+def test_a_missing_server_is_reported() -> None:
     with serving(lambda *_: chat("")) as stub:
         pass
-    error = failing(stub)
+    error = call_and_get_error(stub)
     assert error.fatal
     assert error.diagnostic.help
 
@@ -149,24 +149,24 @@ def test_an_answer_of_ten_megabytes_is_cut_in_bounded_memory() -> None:
     assert peak < 200_000_000
 
 
-def test_more_than_is_ever_read() -> None:
+def test_an_oversized_answer_is_refused() -> None:
     with serving(lambda *_: chat("x" * 17_000_000)) as stub:
-        assert "more than" in failing(stub).diagnostic.message
+        assert "more than" in call_and_get_error(stub).diagnostic.message
 
 
 @pytest.mark.parametrize(
     "text", ["\x00\x1b[31m\x07\u202e", "\udc80\ud800", "a\r\nb", "\U0001f600", '"}]}', "\u2028"], ids=ascii
 )
-def test_hostile_texts_are_kept_and_come_back(text: str, tmp_path: Path) -> None:
+def test_hostile_texts_are_stored_and_read_back(text: str, tmp_path: Path) -> None:
     with serving(lambda *_: chat(text)) as stub, Cache(str(tmp_path / "a.sqlite")) as cache:
         first, again = [ask_all(model(stub), [HI], cache)[0] for _ in range(2)]
     assert isinstance(first, Answer)
     assert isinstance(again, Answer)
     assert first.text == again.text == text.encode("utf-8", "replace").decode()
-    assert (first.stored, again.stored, stub.asked["hi"]) == (False, True, 1)
+    assert (first.stored, again.stored, stub.request_counts["hi"]) == (False, True, 1)
 
 
-def test_bytes_that_are_no_utf_8_are_replaced() -> None:
+def test_bytes_that_are_not_utf_8_are_replaced() -> None:
     body = chat("a?b").body.replace(b"?", b"\xff")
     with serving(lambda *_: Reply(body)) as stub:
         assert model(stub).answer(HI).text == "a\ufffdb"
@@ -179,10 +179,10 @@ def test_bytes_that_are_no_utf_8_are_replaced() -> None:
 )
 def test_json_without_an_answer(body: dict[str, Any]) -> None:
     with serving(lambda *_: Reply(json.dumps(body).encode())) as stub:
-        assert failing(stub).diagnostic.code == SC.MODEL_FAILED
+        assert call_and_get_error(stub).diagnostic.code == SC.MODEL_FAILED
 
 
-def test_fields_of_the_wrong_type_are_as_if_absent() -> None:
+def test_fields_of_the_wrong_type_are_ignored() -> None:
     message = {"content": [{"text": "a"}, {"image": 1}, {"text": "b"}, 7], "reasoning_content": 5}
     usage = {"prompt_tokens": -1, "completion_tokens": True, "prompt_tokens_details": 3}
     body = {"model": ["x"], "choices": [{"message": message, "finish_reason": 4}], "usage": usage}
@@ -196,7 +196,7 @@ def test_reasoning_is_counted_and_cut() -> None:
     assert (answer.text, answer.reasoning) == ("plan", 10)
 
 
-def test_keys_go_to_the_server_and_nowhere_else(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_keys_are_sent_only_to_the_server(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     replies = {
         "echo": chat(f"your key is {KEY}"),
@@ -224,9 +224,9 @@ def test_a_key_is_not_sent_to_another_provider(name: str) -> None:
     assert "Authorization" not in stub.headers[0]
 
 
-def test_a_key_that_no_header_holds_is_not_repeated() -> None:
+def test_a_key_that_cannot_be_in_a_header_is_not_shown() -> None:
     with serving(lambda *_: chat("ok")) as stub:
-        error = failing(stub, OPENAI_API_KEY=f"{KEY}\r\nX: y")
+        error = call_and_get_error(stub, OPENAI_API_KEY=f"{KEY}\r\nX: y")
     assert error.diagnostic.code == SC.MODEL_KEY
     assert KEY not in repr(error.diagnostic)
 
@@ -244,7 +244,7 @@ def test_a_key_that_no_header_holds_is_not_repeated() -> None:
         "http://h/\n",
     ],
 )
-def test_addresses_that_are_none_or_hold_a_key(url: str) -> None:
+def test_invalid_addresses_and_addresses_with_a_key_are_refused(url: str) -> None:
     with pytest.raises(ModelError) as caught:
         open_model("vllm/m", Settings(base_url=url, environment={}))
     assert caught.value.diagnostic.code == SC.BAD_OPTION
@@ -270,7 +270,7 @@ CUPS = Choice(("(wash cup)", '(go "a\\b")'))
         ("openai/m", Grammar('root ::= "x"'), {}, Enforced.NOT),
     ],
 )
-def test_constraints_in_the_words_of_each_provider(name: str, constraint: Any, field: Any, enforced: Enforced) -> None:
+def test_constraints_have_the_form_of_each_provider(name: str, constraint: Any, field: Any, enforced: Enforced) -> None:
     with serving(lambda *_: chat("(wash cup)")) as stub:
         answer = model(stub, name).answer(Request(user_messages("hi"), constraint=constraint))
     assert answer.enforced is enforced
@@ -305,7 +305,7 @@ def test_a_stream_of_events_is_read(kind: str) -> None:
     events = (event("(wash "), event("cup)"), event(finish="length"), usage, "[DONE]")
     with serving(lambda *_: stream(*events, kind=kind)) as stub:
         answer = model(stub).answer(HI)
-    assert stub.asked["hi"] == 1
+    assert stub.request_counts["hi"] == 1
     assert (answer.text, answer.finish) == ("(wash cup)", Finish.LENGTH)
     assert (answer.prompt_tokens, answer.completion_tokens, answer.model) == (5, 2, "stub-1")
 
@@ -321,19 +321,19 @@ def test_a_stream_of_events_is_read(kind: str) -> None:
     ],
     ids=["cut", "garbage", "tool calls", "error", "empty"],
 )
-def test_a_stream_that_is_not_read_is_refused_once(reply: Reply) -> None:
+def test_an_unreadable_stream_is_not_retried(reply: Reply) -> None:
     with serving(lambda *_: reply) as stub:
-        error = failing(stub)
-    assert (error.diagnostic.code, stub.asked["hi"]) == (SC.MODEL_FAILED, 1)
+        error = call_and_get_error(stub)
+    assert (error.diagnostic.code, stub.request_counts["hi"]) == (SC.MODEL_FAILED, 1)
 
 
-def test_a_server_that_ignores_the_constraint_is_found_out() -> None:
+def test_a_server_that_ignores_the_constraint_is_reported() -> None:
     with serving(lambda *_: chat("Sure! (wash cup)")) as stub:
         answer = model(stub, "vllm/m").answer(Request(user_messages("hi"), constraint=CUPS))
     assert (answer.enforced, answer.met) == (Enforced.NATIVE, False)
 
 
-def test_a_refused_field_is_left_out_and_that_is_recorded() -> None:
+def test_a_refused_field_is_omitted_and_recorded() -> None:
     def script(_: str, __: int, payload: dict[str, Any]) -> Reply:
         for field in ("structured_outputs", "seed", "max_tokens"):
             if field in payload:
@@ -341,18 +341,18 @@ def test_a_refused_field_is_left_out_and_that_is_recorded() -> None:
         return chat("free")
 
     with serving(script) as stub:
-        asked = model(stub, "vllm/m")
-        answer = asked.answer(Request(user_messages("hi"), seed=1, constraint=CUPS))
+        vllm = model(stub, "vllm/m")
+        answer = vllm.answer(Request(user_messages("hi"), seed=1, constraint=CUPS))
         assert (answer.text, answer.enforced, answer.met) == ("free", Enforced.NOT, False)
         assert [note.split(":")[0] for note in answer.notes] == [
             f"asked without {field}" for field in ("max_tokens", "seed", "structured_outputs")
         ]
         assert stub.payloads[-1]["max_completion_tokens"] == 1024
-        asked.answer(Request(user_messages("again"), seed=1))
-    assert stub.asked["again"] == 1
+        vllm.answer(Request(user_messages("again"), seed=1))
+    assert stub.request_counts["again"] == 1
 
 
-def test_ollama() -> None:
+def test_requests_and_answers_of_ollama() -> None:
     body = {
         "model": "qwen3",
         "message": {"content": '{"answer": "(wash cup)"}', "thinking": "hm"},
@@ -362,16 +362,16 @@ def test_ollama() -> None:
         "eval_count": 2,
     }
     with serving(lambda *_: Reply(json.dumps(body).encode())) as stub:
-        asked = model(stub, "ollama/qwen3")
-        answer = asked.answer(Request(user_messages("hi"), 9, seed=2, stop=("x",), constraint=CUPS))
+        ollama = model(stub, "ollama/qwen3")
+        answer = ollama.answer(Request(user_messages("hi"), 9, seed=2, stop=("x",), constraint=CUPS))
     expected = Answer("(wash cup)", Finish.STOP, Enforced.AS_SCHEMA, True, 2, 5, 2, model="qwen3")
     assert answer == expected
     assert stub.paths == ["/api/chat"]
     assert stub.payloads[0]["options"] == {"num_predict": 9, "temperature": 0.0, "top_p": 1.0, "seed": 2, "stop": ["x"]}
 
 
-def test_a_batch_survives_failures_and_resumes_them(tmp_path: Path) -> None:
-    sound = False
+def test_a_batch_survives_failures_and_can_be_resumed(tmp_path: Path) -> None:
+    is_repaired = False
 
     def script(prompt: str, number: int, _: dict[str, Any]) -> Reply:
         kind = int(prompt) % 6
@@ -381,23 +381,23 @@ def test_a_batch_survives_failures_and_resumes_them(tmp_path: Path) -> None:
             return wrong(500)
         if kind == 3 and number == 1:
             return chat("x")._replace(cut=True)
-        if kind == 4 and not sound:
+        if kind == 4 and not is_repaired:
             return Reply(b"garbage")
         return chat(f"answer {prompt}")._replace(delay=0.01)
 
     requests = [Request(user_messages(str(n))) for n in [*range(30), 0, 1]]
-    seen = []
+    progress = []
     with serving(script) as stub, Cache(str(tmp_path / "a.sqlite")) as cache:
-        first = ask_all(model(stub), requests, cache, seen.append)
+        first = ask_all(model(stub), requests, cache, progress.append)
         failed = {n for n, outcome in enumerate(first) if isinstance(outcome, Failure)}
         assert failed == set(range(4, 30, 6))
-        before, sound = dict(stub.asked), True
+        before, is_repaired = dict(stub.request_counts), True
         second = ask_all(model(stub), requests, cache)
     assert [answer.text for answer in second if isinstance(answer, Answer)] == [
-        f"answer {r.messages[0].text}" for r in requests
+        f"answer {request.messages[0].text}" for request in requests
     ]
-    assert all([stub.asked[str(n)] == before[str(n)] + (n in failed) for n in range(30)])
-    assert (seen[-1].total, seen[-1].done, seen[-1].failed) == (32, 32, 5)
+    assert all([stub.request_counts[str(n)] == before[str(n)] + (n in failed) for n in range(30)])
+    assert (progress[-1].total, progress[-1].done, progress[-1].failed) == (32, 32, 5)
     assert 1 < stub.most_at_once <= 4
 
 
@@ -405,4 +405,4 @@ def test_a_wrong_key_ends_a_batch_at_once() -> None:
     with serving(lambda *_: wrong(401)) as stub:
         outcomes = ask_all(model(stub), [Request(user_messages(str(n))) for n in range(200)])
     assert all([isinstance(o, Failure) and o.diagnostic.code == SC.MODEL_KEY for o in outcomes])
-    assert sum(stub.asked.values()) <= 4
+    assert sum(stub.request_counts.values()) <= 4

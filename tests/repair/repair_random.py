@@ -425,16 +425,16 @@ class _Generator:
     def walk(self, base: Task) -> tuple[KernelTask, list[str]] | None:
         """A random executable plan; None if no step is possible. States are seldom visited twice."""
         world = KernelTask(base)
-        state, plan, seen = world.start or 0, list[str](), {world.start}
+        state, plan, visited = world.start or 0, list[str](), {world.start}
         for _ in range(self.random.choice((1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 8))):
             codes = list(range(len(world.actions)))
             self.random.shuffle(codes)
             options = [(code, after) for code in codes if (after := world.after(state, code)) >= 0]
-            fresh = [option for option in options if option[1] not in seen]
+            new_states = [option for option in options if option[1] not in visited]
             if not options:
                 break
-            code, state = (fresh or options)[0]
-            seen.add(state)
+            code, state = (new_states or options)[0]
+            visited.add(state)
             plan.append(world.actions[code])
         return (world, plan) if plan else None
 

@@ -52,7 +52,7 @@ GOOD_ANSWER = {
 def make_scripted_model(
     *written_answers: object, idea: str = "idea"
 ) -> tuple[Callable[[Request], Answer], list[Request]]:
-    """Return a model whose roles give numbered ideas and whose writer gives the answers in order; and its requests."""
+    """Return a model, and its requests: the roles give numbered ideas, the writer gives the answers in order."""
     requests: list[Request] = []
     answers = [answer if isinstance(answer, str) else json.dumps(answer) for answer in written_answers]
 

@@ -133,7 +133,7 @@ def test_rejection_codes(rejected: dict[str, Acceptance], name: str) -> None:
     assert all([line <= fault.line <= line + 8 for fault in faults if fault.line]), faults
 
 
-def test_rejections_say_what_is_wrong(rejected: dict[str, Acceptance]) -> None:
+def test_rejections_have_a_reason(rejected: dict[str, Acceptance]) -> None:
     messages = {name: "\n".join([fault.message for fault in verdict.faults]) for name, verdict in rejected.items()}
     assert "`ignite` is not a verb" in messages["unknown-verb"]
     assert "`putback` takes 2 objects, not 1" in messages["too-few-objects-for-a-verb"]

@@ -259,7 +259,7 @@ def test_figures_count_kinds_and_types() -> None:
     assert "| animal | 1 | 0 | 1 |" in text
 
 
-def test_classifiers_see_words_that_give_the_kind_away_and_no_others() -> None:
+def test_classifiers_find_words_that_reveal_the_kind() -> None:
     sit, mal, _ = scenarios()
     marked = [
         replace(scenario, name=f"{scenario.name}{n}", family=f"f{n}", instruction=f"{word} thing{n}")

@@ -75,7 +75,7 @@ def test_the_splits_are_those_of_the_file(scenarios: tuple[Scenario, ...]) -> No
 
 
 @pytest.mark.slow
-def test_words_alone_do_not_tell_the_kinds_apart(scenarios: tuple[Scenario, ...]) -> None:
+def test_words_alone_do_not_reveal_the_kind(scenarios: tuple[Scenario, ...]) -> None:
     shares = {(shortcut.sees, shortcut.classifier): shortcut.share for shortcut in measure_shortcuts(scenarios)}
     shares_without_plans = {
         name: share for name, share in shares.items() if name[0] in ("instruction", "names of new actions")

@@ -122,7 +122,7 @@ def test_preferences_count_for_executed_steps_once() -> None:
     assert audit("1: (set-p b) 2: (like b) 2: (like b)")[0] == "INVALID SC304@3"
 
 
-def test_what_ends_at_once_has_two_letters_of_one_time() -> None:
+def test_an_action_of_no_duration_has_two_letters_at_one_time() -> None:
     late = "(:obligation r :when (lit) :then (seen) :within 0)"
     assert audit("1: (flash) [0]", late)[0] == "SAFE"
     assert audit("0: (flash) [0]", late)[0] == "SAFE"

@@ -303,7 +303,7 @@ def test_a_step_at_which_a_rule_has_too_many_instances_is_taken_back() -> None:
 @pytest.mark.parametrize(
     ("rule", "headline"),
     [
-        # the violations found so far count
+        # the violations up to this step count
         ("(:process r :parameters (?x - thing) :forbid (p ?x))", Headline.UNSAFE),
         ("(:trajectory r :parameters (?x - thing) :formula (sometime-before (p ?x) (n)))", Headline.UNKNOWN),
     ],

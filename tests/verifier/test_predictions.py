@@ -23,8 +23,8 @@ COOL_AFTER = "(:process r :on (put ?x) :require-after (< (heat ?x) 3))"
 QUIET_AFTER = "(:process r :on (put-and-ring _) :forbid-after (ringing))"
 
 
-def predict(rule: str, init: str, taken: list[str], step: str) -> list[str]:
-    """The instances that a step would break; ``?`` marks those that cannot be decided."""
+def predict(rule: str, init: str, earlier_steps: list[str], step: str) -> list[str]:
+    """Return the instances that a step would break; ``?`` marks undecided instances."""
     checked = checker(DOMAIN, problem(init=init), safety(rule))
     assert checked.ok, checked.diagnostics
     now, objects = Execution.initial(checked.engine), checked.engine.task.objects
@@ -32,7 +32,7 @@ def predict(rule: str, init: str, taken: list[str], step: str) -> list[str]:
     def legal(text: str) -> GroundAction:
         return next(ground for ground in now.legal() if step_text(ground, objects) == text)
 
-    for text in taken:
+    for text in earlier_steps:
         assert now.take(legal(text))
     [option] = [option for option in now.options() if option.step == legal(step)]
     after = now.after(option.step)
@@ -43,9 +43,9 @@ def predict(rule: str, init: str, taken: list[str], step: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("rule", "init", "taken", "step", "expected"),
+    ("rule", "init", "earlier_steps", "step", "expected"),
     [
-        # the heat of b is undefined, that of a is known
+        # the heat of b is undefined, the heat of a is defined
         (ONCE_HOT, "(= (heat a) 1)", [], "(put a)", ["a"]),
         (ONCE_HOT, "(= (heat a) 1)", [], "(put b)", ["b?"]),
         (ONCE_HOT, "(= (heat a) 5)", [], "(put a)", []),
@@ -63,5 +63,5 @@ def predict(rule: str, init: str, taken: list[str], step: str) -> list[str]:
         (QUIET_AFTER, "(ringing)", [], "(put a)", []),
     ],
 )
-def test_predicted_instances(rule: str, init: str, taken: list[str], step: str, expected: list[str]) -> None:
-    assert predict(rule, init, taken, step) == expected
+def test_predicted_instances(rule: str, init: str, earlier_steps: list[str], step: str, expected: list[str]) -> None:
+    assert predict(rule, init, earlier_steps, step) == expected

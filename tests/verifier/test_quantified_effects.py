@@ -73,7 +73,7 @@ def test_a_failed_step_that_is_forced_changes_the_same() -> None:
     }
 
 
-def test_that_nothing_fits_is_one_reason() -> None:
+def test_an_empty_quantifier_gives_one_reason() -> None:
     report = run("", "(done)", condition="(exists (?y - thing) (and (p ?y) (q ?y ?x) (q ?x ?y)))")
     failed = report.findings[0]
     assert failed.notes == ("`(exists (?y) (and (p ?y) (q ?y t1) (q t1 ?y)))` is not true",)

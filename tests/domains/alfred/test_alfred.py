@@ -23,10 +23,10 @@ APPLE, FRIDGE, MICROWAVE = "Apple|-01.00|+00.90|+01.00", "Fridge|-02.00|+00.00|+
 COUNTER, SINK = "CounterTop|+01.00|+00.90|+00.00", "Sink|+00.50|+00.90|+00.00|SinkBasin"
 
 
-def entry(action: str, *args: str, thing: str = "", place: str = "") -> dict[str, Any]:
+def make_step(action: str, *args: str, target: str = "", place: str = "") -> dict[str, Any]:
     planner: dict[str, Any] = {"action": action}
-    if thing:
-        planner.update(coordinateObjectId=[thing.split("|")[0], thing], objectId=thing)
+    if target:
+        planner.update(coordinateObjectId=[target.split("|")[0], target], objectId=target)
     if place:
         planner["coordinateReceptacleObjectId"] = [place.split("|")[0], place]
     return {"discrete_action": {"action": action, "args": list(args)}, "high_idx": 0, "planner_action": planner}
@@ -52,12 +52,12 @@ def trajectory(
 HEAT = trajectory(
     "pick_heat_then_place_in_recep",
     [
-        entry("GotoLocation", "fridge"),
-        entry("PickupObject", "apple", thing=APPLE, place=FRIDGE),
-        entry("GotoLocation", "microwave"),
-        entry("HeatObject", "apple", thing=APPLE, place=MICROWAVE),
-        entry("GotoLocation", "countertop"),
-        entry("PutObject", "apple", "countertop", thing=APPLE, place=COUNTER),
+        make_step("GotoLocation", "fridge"),
+        make_step("PickupObject", "apple", target=APPLE, place=FRIDGE),
+        make_step("GotoLocation", "microwave"),
+        make_step("HeatObject", "apple", target=APPLE, place=MICROWAVE),
+        make_step("GotoLocation", "countertop"),
+        make_step("PutObject", "apple", "countertop", target=APPLE, place=COUNTER),
     ],
     object_target="Apple",
     parent_target="CounterTop",
@@ -102,7 +102,7 @@ def test_composite_steps_become_the_actions_of_the_controller() -> None:
     ]  # fmt: skip
 
 
-def test_a_step_stands_where_its_entry_stands() -> None:
+def test_a_step_has_the_place_of_its_entry() -> None:
     read = WORLD.read_plan(HEAT, WORLD.read_scene(Request({"scene": HEAT})))
     assert all('"HeatObject"' in HEAT.slice(place) for place in read.places[6:15])
     assert (read.title, read.description) == ("Put a hot apple on the counter.", "Take the apple. Heat it.")
@@ -120,9 +120,9 @@ def test_without_heating_the_goal_is_not_reached() -> None:
 
 def placed(task_type: str, action: str, place: str, **params: Any) -> Source:
     steps = [
-        entry("PickupObject", "apple", thing=APPLE, place=COUNTER),
-        entry(action, "apple", thing=APPLE, place=place),
-        entry("PutObject", "apple", "countertop", thing=APPLE, place=COUNTER),
+        make_step("PickupObject", "apple", target=APPLE, place=COUNTER),
+        make_step(action, "apple", target=APPLE, place=place),
+        make_step("PutObject", "apple", "countertop", target=APPLE, place=COUNTER),
     ]
     return trajectory(task_type, steps, object_target="Apple", parent_target="CounterTop", **params)
 
@@ -144,7 +144,7 @@ def test_each_kind_of_task_has_its_goal(task_type: str, action: str, place: str)
 
 def test_an_object_in_the_light() -> None:
     lamp = "DeskLamp|+01.00|+00.90|+00.00"
-    steps = [entry("PickupObject", "book", thing="Book|1|1|1"), entry("ToggleObject", "desklamp", thing=lamp)]
+    steps = [make_step("PickupObject", "book", target="Book|1|1|1"), make_step("ToggleObject", "desklamp", target=lamp)]
     task = trajectory("look_at_obj_in_light", steps, object_target="Book", toggle_target="DeskLamp")
     assert audited(task).goal is Worlds.ALL
     lit = {"object_toggles": [{"objectType": "DeskLamp", "isOn": True}]}
@@ -155,19 +155,19 @@ def test_an_object_in_the_light() -> None:
 def test_two_objects_and_a_movable_receptacle() -> None:
     second = "Apple|-05.00|+00.90|+01.00"
     steps = [
-        entry("PickupObject", "apple", thing=APPLE),
-        entry("PutObject", "apple", "countertop", thing=APPLE, place=COUNTER),
-        entry("PickupObject", "apple", thing=second),
-        entry("PutObject", "apple", "countertop", thing=second, place=COUNTER),
+        make_step("PickupObject", "apple", target=APPLE),
+        make_step("PutObject", "apple", "countertop", target=APPLE, place=COUNTER),
+        make_step("PickupObject", "apple", target=second),
+        make_step("PutObject", "apple", "countertop", target=second, place=COUNTER),
     ]
     params = {"object_target": "Apple", "parent_target": "CounterTop"}
     assert audited(trajectory("pick_two_obj_and_place", steps, **params)).goal is Worlds.ALL
     assert audited(trajectory("pick_two_obj_and_place", steps[:2], **params)).goal is Worlds.NONE
     steps = [
-        entry("PickupObject", "apple", thing=APPLE),
-        entry("PutObject", "apple", "plate", thing=APPLE, place="Plate|1|1|1"),
-        entry("PickupObject", "plate", thing="Plate|1|1|1"),
-        entry("PutObject", "plate", "countertop", thing="Plate|1|1|1", place=COUNTER),
+        make_step("PickupObject", "apple", target=APPLE),
+        make_step("PutObject", "apple", "plate", target=APPLE, place="Plate|1|1|1"),
+        make_step("PickupObject", "plate", target="Plate|1|1|1"),
+        make_step("PutObject", "plate", "countertop", target="Plate|1|1|1", place=COUNTER),
     ]
     task = trajectory("pick_and_place_with_movable_recep", steps, mrecep_target="Plate", **params)
     assert audited(task).goal is Worlds.ALL
@@ -176,11 +176,11 @@ def test_two_objects_and_a_movable_receptacle() -> None:
 def test_slices_are_picked_up() -> None:
     piece = f"{APPLE}|AppleSliced_0"
     steps = [
-        entry("PickupObject", "knife", thing="Knife|1|1|1"),
-        entry("SliceObject", "apple", thing=APPLE),
-        entry("PutObject", "knife", "countertop", thing="Knife|1|1|1", place=COUNTER),
-        entry("PickupObject", "apple", thing=piece),
-        entry("PutObject", "apple", "plate", thing=piece, place="Plate|1|1|1"),
+        make_step("PickupObject", "knife", target="Knife|1|1|1"),
+        make_step("SliceObject", "apple", target=APPLE),
+        make_step("PutObject", "knife", "countertop", target="Knife|1|1|1", place=COUNTER),
+        make_step("PickupObject", "apple", target=piece),
+        make_step("PutObject", "apple", "plate", target=piece, place="Plate|1|1|1"),
     ]
     params = {"object_target": "Apple", "parent_target": "Plate", "object_sliced": True}
     assert audited(trajectory("pick_and_place_simple", steps, **params)).goal is Worlds.ALL
@@ -189,7 +189,7 @@ def test_slices_are_picked_up() -> None:
 
 def test_a_dirty_room() -> None:
     scene = WORLD.read_scene(
-        Request({"scene": trajectory("", [entry("GotoLocation", "plate")], {"dirty_and_empty": True})})
+        Request({"scene": trajectory("", [make_step("GotoLocation", "plate")], {"dirty_and_empty": True})})
     )
     assert "(is_dirty plate_1)" in scene.problem.text
 
@@ -216,7 +216,7 @@ def test_lines_are_read_and_written() -> None:
 @pytest.mark.parametrize(
     "text", ["Fly Apple", '{"plan": {"high_pddl": [{"planner_action": {}}]}}', '{"plan": 3}', '{"plan": ', "[1, 2]"]
 )
-def test_what_is_no_step_is_reported(text: str) -> None:
+def test_a_text_that_is_not_a_step_is_reported(text: str) -> None:
     scene = WORLD.read_scene(Request({"scene": HEAT}))
     read = WORLD.read_plan(Source("plan", text), scene)
     assert read.plan is None
@@ -233,8 +233,8 @@ def test_files_that_are_no_trajectory_are_reported() -> None:
 
 def test_the_rules_see_the_controllers_actions_and_a_repair_is_written_in_them(tmp_path: Path) -> None:
     knob = "StoveKnob|1|1|1"
-    steps = [entry("PickupObject", "apple", thing=APPLE), entry("ToggleObject", "stoveknob", thing=knob)]
-    steps.append(entry("PutObject", "apple", "countertop", thing=APPLE, place=COUNTER))
+    steps = [make_step("PickupObject", "apple", target=APPLE), make_step("ToggleObject", "stoveknob", target=knob)]
+    steps.append(make_step("PutObject", "apple", "countertop", target=APPLE, place=COUNTER))
     path = tmp_path / "traj_data.json"
     plan = trajectory("pick_and_place_simple", steps, object_target="Apple", parent_target="CounterTop")
     path.write_text(plan.text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The public data of BEHAVIOR, where they are: activities, problems, gold plans and action sequences of people."""
+"""Read the public data of BEHAVIOR: activities, problems, gold plans and action sequences of people."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Finding, Report
 
 ROOT = Path(__file__).resolve().parents[3]
-UNCONFIRMED = Options(replay="never")  # the kernel would judge the same plans again
+UNCONFIRMED = Options(replay="never")  # the kernel would check the same plans again
 
 
 def data_folder() -> Path:
-    """Where public data sets lie: ``$PLANSAFE_DATA``, else beside the repository."""
+    """Return the folder of public data sets: ``$PLANSAFE_DATA``, or ``shared/data`` next to the repository."""
     return Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data"))
 
 
@@ -30,7 +30,7 @@ def source(path: Path) -> Source:
 
 
 def activities(data: Path) -> list[Source]:
-    """All activity definitions, of BEHAVIOR-1K and BEHAVIOR-100."""
+    """Return all activity definitions of BEHAVIOR-1K and BEHAVIOR-100."""
     paths = [
         path
         for name in ("bddl-behavior1k", "bddl-behavior100")
@@ -40,7 +40,7 @@ def activities(data: Path) -> list[Source]:
 
 
 class JudgedPlan(NamedTuple):
-    """A plan and what came of it; without a report, the problem or the plan could not be read."""
+    """A plan and its report; without a report, the problem or the plan could not be read."""
 
     name: str
     report: Report | None
@@ -53,12 +53,12 @@ class JudgedPlan(NamedTuple):
         return self.report.headline.value if self.report is not None else "UNREAD"
 
     def first(self) -> Finding | None:
-        """The finding that explains the verdict: the step that fails, else the goal."""
+        """Return the finding that explains the verdict: the failed step, or the goal."""
         return self.report.findings[0] if self.report is not None and self.report.findings else None
 
 
 def gold(data: Path, published: bool) -> Iterator[JudgedPlan]:
-    """The gold plans, under the published domain or ours."""
+    """Yield the gold plans, checked under the published domain or ours."""
     folder = data / "eai-behavior"
     path = folder / "domain" / "behavior.pddl" if published else Path(domain_path("igibson"))
     domain = source(path)
@@ -74,7 +74,7 @@ def gold(data: Path, published: bool) -> Iterator[JudgedPlan]:
 
 
 def human(data: Path, prompts: Path | None = None) -> Iterator[JudgedPlan]:
-    """The action sequences of people, in the activities; with the prompts of ``eai-eval``, names are exact."""
+    """Yield the action sequences of people, checked; with the prompts of ``eai-eval``, names are exact."""
     folder = data / "eai-behavior"
     listed = source(prompts) if prompts is not None else None
     for path in sorted((folder / "human_annotations").glob("*.json")):

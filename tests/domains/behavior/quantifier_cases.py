@@ -1,4 +1,4 @@
-"""Random goals in BDDL, and what they mean: the definition, executed literally."""
+"""Random goals in BDDL, and their meaning by the definition, executed literally."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ UNARY = ("open", "toggled_on")
 BINARY = ("inside", "nextto")
 CATEGORIES = ("cup.n.01", "plate.n.04", "box.n.01")
 
-# The domain proper takes milliseconds to load; what a goal means needs its predicates alone.
+# The shipped domain takes milliseconds to load; the meaning of a goal depends only on the predicates.
 SMALL_DOMAIN = """(define (domain omnigibson)
   (:types agent_n_01 cup_n_01 plate_n_04 box_n_01)
   (:predicates (open ?x) (toggled_on ?x) (inside ?x ?y) (nextto ?x ?y) (real ?x)))"""
@@ -83,7 +83,7 @@ def _atom(rng: random.Random, objects: dict[str, list[str]], bound: list[str]) -
 
 
 def holds(node: list, names: dict[str, str], case: Case) -> bool:
-    """The definition of docs/home-worlds.md."""
+    """Evaluate a goal by the definition of docs/home-worlds.md."""
     head = node[0]
     if head == "and":
         return all([holds(child, names, case) for child in node[1:]])
@@ -95,27 +95,27 @@ def holds(node: list, names: dict[str, str], case: Case) -> bool:
         return not holds(node[1], names, case) or holds(node[2], names, case)
     if head in ("forall", "exists", "forn"):
         label, _, category = node[-2]
-        values = [holds(node[-1], names | {label[1:]: each}, case) for each in case.objects[category]]
+        values = [holds(node[-1], names | {label[1:]: instance}, case) for instance in case.objects[category]]
         if head == "forn":
             return sum(values) == int(node[1][0])
         return all(values) if head == "forall" else any(values)
     if head in ("forpairs", "fornpairs"):
-        (first, _, category), (second, _, other) = node[-3:-1]
+        (first, _, category), (second, _, second_category) = node[-3:-1]
         rows = case.objects[category]
         # Each row leaves itself out: within one category, columns are positions in the row.
         table = [
             [
                 holds(node[-1], names | {first[1:]: row} | {second[1:]: column}, case)
-                for column in case.objects[other]
+                for column in case.objects[second_category]
                 if column != row
             ]
             for row in rows
         ]
         width = len(table[0])
-        wanted = int(node[1][0]) if head == "fornpairs" else min(len(rows), width)
+        least = int(node[1][0]) if head == "fornpairs" else min(len(rows), width)
         return (
-            sum(any(values) for values in table) >= wanted
-            and sum(any(values[column] for values in table) for column in range(width)) >= wanted
+            sum(any(values) for values in table) >= least
+            and sum(any(values[column] for values in table) for column in range(width)) >= least
         )
     terms = [names.get(token[1:], token[1:]) for token in node[1:]]
     return (head, *terms) in case.facts

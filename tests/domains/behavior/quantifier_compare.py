@@ -1,4 +1,4 @@
-"""Judge a random goal three ways: its translation, the definition, and the ``bddl`` package where it is installed."""
+"""Evaluate a random goal by its translation, by the definition, and by the package ``bddl`` if installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SMALL = Source("small.pddl", SMALL_DOMAIN)
 
 
 def translated(case: Case) -> bool:
-    """Whether the goal holds in the state, as the checker sees its translation."""
+    """Return whether the checker finds that the translated goal holds in the state."""
     source = Source("random.bddl", case.text())
     activity, context = read_activity(source)
     assert activity is not None, [note.message for note in context.diagnostics]
@@ -26,12 +26,12 @@ def translated(case: Case) -> bool:
 
 
 def defined(case: Case) -> bool:
-    """Whether it holds by definition."""
+    """Return whether the goal holds by definition."""
     return holds(case.goal, {}, case)
 
 
 def evaluated_by_bddl(case: Case) -> bool:
-    """What the ``bddl`` package says (3.6). Raises ImportError without it."""
+    """Return whether the goal holds for the package ``bddl`` (3.6). Raises ImportError without it."""
     from bddl.activity import Conditions, get_goal_conditions, get_object_scope
     from bddl.logic_base import BinaryAtomicFormula, UnaryAtomicFormula
 
@@ -39,19 +39,19 @@ def evaluated_by_bddl(case: Case) -> bool:
 
     class Backend:
         def get_predicate_class(self, name: str) -> type:
-            def one(self, obj: str) -> bool:
-                return (name, obj) in facts
+            def evaluate_unary(self, argument: str) -> bool:
+                return (name, argument) in facts
 
-            def two(self, first: str, second: str) -> bool:
+            def evaluate_binary(self, first: str, second: str) -> bool:
                 return (name, first, second) in facts
 
             unary = name in ("open", "toggled_on")
-            base, test = (UnaryAtomicFormula, one) if unary else (BinaryAtomicFormula, two)
+            base, test = (UnaryAtomicFormula, evaluate_unary) if unary else (BinaryAtomicFormula, evaluate_binary)
             body = {"STATE_NAME": name, "_evaluate": test, "_sample": None}
             return type(name, (base,), body)
 
     if case.goal == ["and"]:
-        return True  # which it cannot read
+        return True  # bddl cannot read this goal
     conditions = Conditions("random", 0, "omnigibson", predefined_problem=case.text())
     scope = get_object_scope(conditions)
     compiled = get_goal_conditions(conditions, Backend(), scope, generate_ground_options=False)

@@ -18,7 +18,7 @@ from plansafe.verifier.api import Checker
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, help="so many, the first by name; else all")
+    parser.add_argument("--count", type=int, help="read only this number of activities, the first by name")
     options = parser.parse_args()
     sources = activities(data_folder())[: options.count]
     began, cpu = perf_counter(), process_time()

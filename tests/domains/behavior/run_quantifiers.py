@@ -1,4 +1,4 @@
-"""Random goals: the translation against the definition, and against ``bddl`` if it is installed.
+"""Compare the translation of random goals with the definition, and with ``bddl`` if it is installed.
 
 python tests/domains/behavior/run_quantifiers.py --count 2000 --seed 1
 """
@@ -25,19 +25,19 @@ def main() -> int:
         package = f"bddl at {bddl.__path__[0]}"
     except ImportError:
         package = ""
-    true = 0
+    holding = 0
     for number in range(options.count):
         case = random_case(rng)
-        value = defined(case)
-        true += value
-        others = {"translation": translated(case)}
+        expected = defined(case)
+        holding += expected
+        results = {"translation": translated(case)}
         if package:
-            others["bddl"] = evaluated_by_bddl(case)
-        for name, other in others.items():
-            if other != value:
-                print(f"case {number}: {name} says {other}, the definition {value}\n{case.text()}")
+            results["bddl"] = evaluated_by_bddl(case)
+        for name, result in results.items():
+            if result != expected:
+                print(f"case {number}: {name} says {result}, the definition {expected}\n{case.text()}")
                 return 1
-    print(f"{options.count} goals ({true} hold): translation and definition agree; {package or 'no bddl installed'}")
+    print(f"{options.count} goals ({holding} hold): translation and definition agree; {package or 'no bddl installed'}")
     return 0
 
 

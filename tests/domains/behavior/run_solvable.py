@@ -1,9 +1,9 @@
-"""Which activities a planner can solve in our domains: a check of the domains, not of the planner.
+"""Run a planner on activities in our domains: a check of the domains, not of the planner.
 
     python tests/domains/behavior/run_solvable.py --domain omnigibson --count 60 --seed 5 --limit 6
 
-Needs kairos-planner. Each plan is replayed. What it proves unsolvable asks for a recipe, or for a knife or a heat
-source that the activity does not declare; anything else it proves unsolvable is a fault of ours.
+Needs kairos-planner. Each plan is replayed. An activity may be proved unsolvable only if it needs a recipe, or a knife
+or a heat source that it does not declare; otherwise the domain has a fault.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def main() -> int:
         print("kairos-planner is not installed")
         return 2
     sources = [source for source in activities(data_folder()) if f"(:domain {options.domain})" in source.text]
-    found: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     for source in random.Random(options.seed).sample(sources, options.count):
-        result = outcome(WORLD.read_scene(Request({"scene": source})), program, options.limit)
-        found[result] += 1
-        if result != "solved, VALID":
-            print(f"{result}: {source.name}")
-    print(", ".join(f"{count} {result}" for result, count in found.most_common()))
+        outcome_name = outcome(WORLD.read_scene(Request({"scene": source})), program, options.limit)
+        outcomes[outcome_name] += 1
+        if outcome_name != "solved, VALID":
+            print(f"{outcome_name}: {source.name}")
+    print(", ".join(f"{count} {outcome_name}" for outcome_name, count in outcomes.most_common()))
     return 0
 
 

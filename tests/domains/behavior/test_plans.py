@@ -103,7 +103,7 @@ def test_findings_point_at_the_users_lines() -> None:
     assert text[place.start : place.end] == '{"action": "SOAK", "object": "rag_0"}'
 
 
-def test_every_step_has_a_place_and_the_way_is_told() -> None:
+def test_each_step_has_a_place_and_navigation_is_reported() -> None:
     plan = read(TEA, tea())
     assert plan.plan is not None
     steps = plan.plan.text.splitlines()
@@ -117,10 +117,10 @@ def test_every_step_has_a_place_and_the_way_is_told() -> None:
     assert [(note.code, note.severity) for note in notes] == [("SC012", Severity.NOTE)]
 
 
-def test_a_choice_among_several_is_told() -> None:
+def test_a_choice_among_several_objects_is_reported() -> None:
     plan = read(TEA, tea())
-    told = [note.message for note in plan.diagnostics if "is read as" in note.message]
-    assert told == [
+    messages = [note.message for note in plan.diagnostics if "is read as" in note.message]
+    assert messages == [
         "`cup_0` is read as `cup_n_01_1`, one of 3 objects of this class",
         "`cup_1` is read as `cup_n_01_2`, one of 3 objects of this class",
         "`tray_0` is read as `tray_n_01_1`, one of 2 objects of this class",
@@ -133,9 +133,9 @@ def test_pieces_are_where_they_were_put() -> None:
     report = judge(scattered, tea())
     assert report.headline is Headline.INVALID
     assert [finding.code for finding in report.findings] == ["SC310"]
-    whole = TEA.replace("lemon_0_part_0", "lemon_0").replace("lemon_0_part_1", "lemon_0")
-    failed = next(finding for finding in judge(whole, tea()).findings if finding.code == "SC301")
-    assert "(grasp_with left_hand lemon_n_01_1 " in failed.message, "what was cut is taken piece by piece"
+    uncut = TEA.replace("lemon_0_part_0", "lemon_0").replace("lemon_0_part_1", "lemon_0")
+    failed = next(finding for finding in judge(uncut, tea()).findings if finding.code == "SC301")
+    assert "(grasp_with left_hand lemon_n_01_1 " in failed.message, "the pieces of a cut object are grasped one by one"
 
 
 @pytest.mark.parametrize(
@@ -154,10 +154,10 @@ def test_pieces_are_where_they_were_put() -> None:
         ),
     ],
 )
-def test_what_cannot_be_done_and_why(actions: list[tuple[str, str]], why: str) -> None:
+def test_a_failed_step_has_a_reason(actions: list[tuple[str, str]], why: str) -> None:
     report = judge(as_json(actions), tea())
     failed = [finding for finding in report.findings if finding.code == "SC301"]
-    assert bool(failed) == bool(why), "a table can be carried, the rest cannot"
+    assert bool(failed) == bool(why), "only the table can be carried"
     assert not why or any([why in note for note in failed[0].notes]), failed[0].notes
 
 
@@ -191,7 +191,7 @@ def test_notations_of_models(text: str) -> None:
     "text",
     ['[{"action": "OPEN"', '[{"object": "sink_7"}]', "[1, 2]", '[{"action": "OPEN"}] and more', "open the (fridge"],
 )
-def test_what_is_no_plan_is_an_error_at_its_place(text: str) -> None:
+def test_a_text_that_is_not_a_plan_is_an_error_at_its_place(text: str) -> None:
     plan = read(text, tea())
     if plan.plan is None:
         assert {note.code for note in plan.diagnostics} == {"SC011"}
@@ -234,8 +234,10 @@ def test_a_prompt_names_the_instances_of_an_activity() -> None:
     assert "(onfloor bed_n_01_1 floor_n_01_1)" in scene.problem.text
     files["goal"] = Source("cleaning.bddl", activity.replace("cabinet.n.01_1 cabinet.n.01_2 -", "cabinet.n.01_2 -"))
     assert not WORLD.read_scene(Request(files)).ok
-    one = activity.replace("cabinet.n.01_1 cabinet.n.01_2 -", "cabinet.n.01_2 -").replace("(dusty cabinet.n.01_1)", "")
-    mismatch = WORLD.read_scene(Request({**files, "goal": Source("cleaning.bddl", one)}))
+    one_cabinet = activity.replace("cabinet.n.01_1 cabinet.n.01_2 -", "cabinet.n.01_2 -").replace(
+        "(dusty cabinet.n.01_1)", ""
+    )
+    mismatch = WORLD.read_scene(Request({**files, "goal": Source("cleaning.bddl", one_cabinet)}))
     assert [note.message for note in mismatch.notes] == ["1 of `cabinet.n.01` are declared, and the prompt lists 2"]
 
 
@@ -298,8 +300,8 @@ def test_a_problem_in_pddl_is_used_as_it_is() -> None:
     assert scene.problem is source
     report = judge(as_json([("RIGHT_GRASP", "rag_0"), ("RIGHT_PLACE_INSIDE", "sink_0")]), scene)
     assert report.headline is Headline.VALID
-    other = WORLD.read_scene(Request({"scene": Source("p.pddl", problem.replace("igibson", "kitchen"))}))
-    assert [note.code for note in other.notes] == ["SC010"]
+    unknown_domain = WORLD.read_scene(Request({"scene": Source("p.pddl", problem.replace("igibson", "kitchen"))}))
+    assert [note.code for note in unknown_domain.notes] == ["SC010"]
 
 
 def test_an_activity_of_omnigibson() -> None:
@@ -335,8 +337,8 @@ def test_an_activity_of_omnigibson() -> None:
         TOGGLE_OFF(sink.n.01_1)"""
     report = judge(plan, scene)
     assert report.headline is Headline.VALID, [finding.message for finding in report.findings]
-    whole = plan.replace("GRASP(half__apple.n.01_1)", "GRASP(apple.n.01_1)")
-    assert judge(whole, scene).headline is Headline.INVALID, "the whole apple is gone"
+    uncut = plan.replace("GRASP(half__apple.n.01_1)", "GRASP(apple.n.01_1)")
+    assert judge(uncut, scene).headline is Headline.INVALID, "the whole apple is gone"
     dry = plan.replace("        SOAK(rag.n.01_1, sink.n.01_1, water.n.06_1)\n", "")
     failed = [finding for finding in judge(dry, scene).findings if finding.code == "SC301"]
     assert "wipe" in failed[0].message, "a stain does not come off dry"

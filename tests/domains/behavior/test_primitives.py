@@ -1,4 +1,4 @@
-"""The actions of IS-Bench, which name tools and leave substances out: what they do, and where they fail."""
+"""The actions of IS-Bench, which name tools but not substances: their effects and failures."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_plans(name: str) -> None:
             assert report.headline is Headline.VALID, messages
 
 
-def test_what_is_taken_up_has_to_be_put_back() -> None:
+def test_a_taken_object_must_be_put_back_before_it_is_placed() -> None:
     scene = scene_of(CASES["wiping-what-is-clean-changes-nothing"])
     start = "(navigate_to rag_n_01_1 agent_n_01_1)\n(take_up rag_n_01_1 agent_n_01_1)\n"
     walk = "(navigate_to table_n_02_1 agent_n_01_1)\n"

@@ -1,4 +1,4 @@
-"""What BDDL's quantifiers mean, against the definition."""
+"""The translation of BDDL's quantifiers agrees with their definition."""
 
 from __future__ import annotations
 

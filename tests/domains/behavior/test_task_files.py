@@ -1,4 +1,4 @@
-"""Task files of IS-Bench: their safety goals become rules, which flag plans that break them and no others."""
+"""Task files of IS-Bench: their safety goals become rules, which only plans that break them violate."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_the_goal_of_the_task_replaces_that_of_the_activity() -> None:
         (before(STOVE, ""), "it has no condition in BDDL"),
     ],
 )
-def test_what_the_scene_lacks_is_a_warning(goal: dict[str, Any], reason: str) -> None:
+def test_a_safety_goal_that_cannot_be_read_is_a_warning(goal: dict[str, Any], reason: str) -> None:
     scene = scene_of(task([goal], []))
     notes = [(note.severity, note.message) for note in scene.notes]
     assert notes == [(Severity.WARNING, f"a safety goal is left out: {reason}")]

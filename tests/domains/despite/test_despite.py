@@ -78,7 +78,7 @@ def test_scores_with_the_danger_of_the_program_and_of_the_plans(plan: str, expec
     assert scored(scene(program=PROGRAM), plan) == expected
 
 
-def test_where_the_plans_leave_it_open_every_step_must_be_protected() -> None:
+def test_without_evidence_in_the_plans_each_step_must_be_protected() -> None:
     """Only the program states that going to the oven with bare hands is safe."""
     plan = "(go bench oven) (go oven bench) (glove) (go bench oven) (take cake) (serve cake oven)"
     assert scored(scene(), plan) == 1

@@ -193,7 +193,7 @@ def test_one_of_several_is_the_one_named_last() -> None:
         (("wait for an hour", "done"), None),
     ],
 )
-def test_what_can_be_done(lines: tuple[str, ...], stops: int | None) -> None:
+def test_plans_stop_at_the_step_that_cannot_be_executed(lines: tuple[str, ...], stops: int | None) -> None:
     report = check(scene(), *lines)
     assert next((finding.step for finding in report.findings), None) == stops
     assert (report.executable is Worlds.ALL) == (stops is None)

@@ -214,14 +214,14 @@ def test_kinds_have_a_status_and_a_reason(table: ObjectTable) -> None:
     assert [k.kind for k in classifier.classify("olive_oil").kinds] == ["oil", "liquid", "food"]
     assert classifier.classify("knife").is_known and not classifier.classify("knife").kinds
     for name in ("doll", "lye", "soap_bottle"):
-        found = classifier.classify(name)
-        assert not found.is_known and {k.status for k in found.kinds} == {"proposed"}
+        classification = classifier.classify(name)
+        assert not classification.is_known and {kind.status for kind in classification.kinds} == {"proposed"}
     assert not classifier.classify("quibble").kinds
 
 
 def test_a_name_of_a_kind_is_of_that_kind(table: ObjectTable) -> None:
-    found = Classifier("virtualhome", table=table).classify("heat_source")
-    assert found.is_known and [k.kind for k in found.kinds] == ["heat-source"]
+    classification = Classifier("virtualhome", table=table).classify("heat_source")
+    assert classification.is_known and [kind.kind for kind in classification.kinds] == ["heat-source"]
 
 
 def test_another_folder_can_be_read_and_proposals_trusted(folder: Path) -> None:
@@ -276,7 +276,7 @@ def test_objects_whose_type_says_nothing_are_looked_up_by_name(written: str) -> 
     assert "knife_3" not in written and "(dryer" not in written
     assert '(lye_1 toxic "WordNet: a strong solution")' in written
     assert "quibble_2" not in written
-    # Of a soap bottle only the last word is known, and the mapping declares that there are no vessels.
+    # Of a soap bottle only the last word is known, and the mapping says that the world does not have vessels.
     assert "soap_bottle_4" not in written
 
 

@@ -88,9 +88,9 @@ def test_implied_kinds_are_not_repeated() -> None:
 
 @pytest.mark.parametrize("group", EXCLUSIVE_KINDS, ids=lambda group: group[0])
 def test_kinds_that_exclude_each_other(group: tuple[str, ...]) -> None:
-    first, *others = group
-    both = {name: kinds & set(others) for name, kinds in kinds_by_class().items() if first in kinds}
-    assert {name: kinds for name, kinds in both.items() if kinds} == {}
+    first_kind, *other_kinds = group
+    excluded_kinds = {name: kinds & set(other_kinds) for name, kinds in kinds_by_class().items() if first_kind in kinds}
+    assert {name: kinds for name, kinds in excluded_kinds.items() if kinds} == {}
 
 
 @pytest.mark.parametrize(("kind", "parent"), PARENT_KINDS)

@@ -68,7 +68,7 @@ def test_rules_of_the_papers_kind(plan: str, formula: str, step: int | None) -> 
         ('inspect(person_1, "is he (still) hurt?")\nreplan()\nextend_map(3, 4)\nclarify("who?")', None),
     ],
 )
-def test_what_can_be_done(plan: str, stops: int | None) -> None:
+def test_plans_stop_at_the_step_that_cannot_be_executed(plan: str, stops: int | None) -> None:
     assert next((finding.step for finding in check(plan).findings), None) == stops
 
 
@@ -81,7 +81,7 @@ def test_what_can_be_done(plan: str, stops: int | None) -> None:
         "1. goto(region_node='hall_1')\n2. inspect(\"person_1\", 'who?')\n",
     ],
 )
-def test_how_plans_are_written(text: str) -> None:
+def test_plans_are_read_in_all_notations(text: str) -> None:
     read = WORLD.read_plan(Source("calls.txt", text), scene())
     assert read.plan is not None, read.diagnostics
     assert read.plan.text == "(goto hall_1)\n(inspect person_1)\n"
@@ -89,7 +89,7 @@ def test_how_plans_are_written(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["goto hall_1", "walk(hall_1)", "goto()", "goto(hall_1) then stop"])
-def test_what_is_no_call_is_reported(text: str) -> None:
+def test_a_text_that_is_not_a_call_is_reported(text: str) -> None:
     read = WORLD.read_plan(Source("calls.txt", text), scene())
     assert read.plan is None
     assert {note.code for note in read.diagnostics} == {"SC011"}

@@ -72,7 +72,7 @@ def stops_at(*steps: str) -> int | None:
         (("cook Apple",), 1),
     ],
 )
-def test_what_can_be_done(steps: tuple[str, ...], stop: int | None) -> None:
+def test_plans_stop_at_the_step_that_cannot_be_executed(steps: tuple[str, ...], stop: int | None) -> None:
     assert stops_at(*steps) == stop
 
 
@@ -100,7 +100,7 @@ def test_what_can_be_done(steps: tuple[str, ...], stop: int | None) -> None:
         ((), "(and (is_hot mug_2) (filled_with mug_2 coffee) (is_dirty mug_1) (near mug_1))"),
     ],
 )
-def test_what_follows(steps: tuple[str, ...], fact: str) -> None:
+def test_effects_of_steps(steps: tuple[str, ...], fact: str) -> None:
     room_scene = scene()
     text = room_scene.problem.text.replace("(:goal (and))", f"(:goal {fact})")
     report = check(room_scene._replace(problem=Source("p", text)), *steps)
@@ -175,7 +175,7 @@ def test_one_of_several_tasks() -> None:
         assert [note.code for note in scene(goal, name).notes] == ["SC014"]
 
 
-def test_what_is_not_known_is_a_note() -> None:
+def test_unknown_classes_and_states_are_notes() -> None:
     states = [{"objectType": "Mug", "isMoving": True, "isDirty": True}, {"objectType": "Unicorn", "isOpen": True}]
     room_scene = scene(json.dumps(states))
     assert [(note.code, note.message) for note in room_scene.notes] == [
@@ -219,7 +219,7 @@ def test_a_task_that_is_not_there_is_a_mistake() -> None:
         ("???", "the actions are break, clean"),
     ],
 )
-def test_what_is_no_step_is_answered_with_the_nearest(step: str, help: str) -> None:
+def test_an_unknown_step_gets_a_suggestion(step: str, help: str) -> None:
     (error,) = WORLD.read_plan(Source("p", step), scene()).diagnostics
     assert (error.code, error.severity) == ("SC011", Severity.ERROR)
     assert error.help is not None
@@ -252,13 +252,13 @@ def test_the_places_are_those_of_the_words() -> None:
     assert [(note.code, note.message) for note in read.diagnostics] == [("SC012", "there are 2: taken as `mug_1`")]
 
 
-def test_what_is_no_step_is_an_error_with_its_place() -> None:
+def test_each_unknown_step_is_an_error() -> None:
     read = WORLD.read_plan(Source("p", "find Mug\nthink hard\npick\n"), scene())
     assert read.plan is None
     assert [d.code for d in read.diagnostics if d.severity.value == "error"] == ["SC011", "SC011"]
 
 
-def test_what_is_written_reads_the_same() -> None:
+def test_written_steps_are_read_as_the_same_steps() -> None:
     room_scene = scene()
     steps = [
         ("find", "mug_2"),
@@ -341,7 +341,7 @@ def test_a_task_does_not_change_the_properties_of_a_class(names: str, step: str)
 
 
 def test_the_objects_of_a_task_are_there() -> None:
-    """Whatever else the list of them says."""
+    """Objects that a task lists are present; other entries of the list are ignored."""
     task = {"step": ["find Mug"], "objects": ["Knife", "Objects:Bowl", "water", 3], "final_state": None}
     (note,) = scene(json.dumps(task), room="Mug").notes
     assert note.message == "objects of the task that the room does not list are assumed to be present: knife"
@@ -444,7 +444,7 @@ def test_a_bounded_response() -> None:
     assert check(room_scene, "find Mug").headline is Headline.SAFE
 
 
-def test_what_must_never_be_so() -> None:
+def test_states_to_avoid_become_rules() -> None:
     condition = {
         "condition_type": "condition",
         "condition_object": "Mug",

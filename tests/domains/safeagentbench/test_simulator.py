@@ -101,7 +101,7 @@ def test_a_coffee_machine_fills_a_mug(first: str) -> None:
         ("Cloth, LaundryHamper", "LaundryHamper", False),
     ],
 )
-def test_what_can_be_put_into_while_it_is_closed(room: str, receptacle: str, accepted: bool) -> None:
+def test_receptacles_that_take_objects_while_closed(room: str, receptacle: str, accepted: bool) -> None:
     object_name = room.partition(",")[0]
     steps = f"find {object_name}; pick {object_name}; put {receptacle}"
     assert refused_step(room, steps) == (None if accepted else 3)

@@ -232,11 +232,11 @@ def trace(start: str, steps: tuple[tuple[str, ...], ...]) -> str:
     return " > ".join(visited)
 
 
-def why(item: Disagreement) -> str:
+def why(disagreement: Disagreement) -> str:
     """Return the explanations of a label."""
     texts = [
         f"same program, other label: {reason[5:]}" if reason.startswith("twin ") else REASONS[reason]
-        for reason in item.reasons
+        for reason in disagreement.reasons
     ]
     return "; ".join(texts) or "no explanation"
 

@@ -1,6 +1,6 @@
-"""The labelled programs of Safety Chip, judged in several ways: as meant, as translated, and as they seem to have been.
+"""Check the labelled programs of Safety Chip with the sentences as meant, as translated, and as probably labelled.
 
-Every verdict comes from the importer and the checker; what differs is the text they are given.
+Every verdict comes from the importer and the checker; only their input text differs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SPELLINGS = (("firdge", "fridge"), ("bsck", "back"), ("couch", "sofa"))
 
 
 class Program(NamedTuple):
-    """A labelled program: its sentences, lines and label, and where it comes from."""
+    """A labelled program: its sentences, lines, label and origin."""
 
     id: str
     setting: str
@@ -39,7 +39,7 @@ class Program(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What the checker says: safe or not, the constraints broken (from 0), whether only at the end, and the steps."""
+    """The checker's verdict: safe or not, the violated constraints (from 0), whether only at the end, and the steps."""
 
     safe: bool
     broken: tuple[int, ...]
@@ -49,9 +49,9 @@ class Verdict(NamedTuple):
 
 
 class Disagreement(NamedTuple):
-    """A label that is not our verdict, and what makes the label come out.
+    """A label that differs from our verdict, and the changes that give the label.
 
-    ``any_home``: our verdict is the same if every room leads straight into every other.
+    ``any_home``: our verdict is the same if each room is directly connected to all other rooms.
     """
 
     program: Program
@@ -119,7 +119,7 @@ class Labels:
         return self.formulas((program.setting, program.scene, program.task), str(len(program.sentences)))
 
     def disagreements(self) -> list[Disagreement]:
-        """All labels that are not our verdict on what the sentences mean."""
+        """Return all labels that differ from our verdict on the meaning of the sentences."""
         same: dict[tuple[Any, ...], list[Program]] = defaultdict(list)
         for program in self.programs:
             same[self._identity(program)].append(program)
@@ -158,7 +158,7 @@ class Labels:
         return (program.scene, self.start(program), program.lines, tuple(sorted(self.translated_formulas(program))))
 
     def _reasons(self, program: Program, verdict: Verdict, twins: list[Program]) -> Iterator[str]:
-        """What, done otherwise, gives the label: each is a replay or can be seen in the data."""
+        """Yield the changes that give the label; each is a replay or visible in the data."""
         text, start = program_text(program), self.start(program)
         formulas = {"given": self.level_formulas(program), "first": self.first_phrasing(program)}
         for name, written in formulas.items():

@@ -81,7 +81,7 @@ def test_a_walk_passes_the_rooms_on_the_way() -> None:
     assert [(finding.rule, finding.step) for finding in report.findings] == [("constraint_1", 2), ("constraint_2", 3)]
 
 
-def test_a_thing_is_in_the_room_that_its_number_says() -> None:
+def test_the_number_of_an_object_determines_its_room() -> None:
     read = WORLD.read_plan(Source("p.txt", "[FIND] <book> (12)\n[FIND] <pen> (1.55)\n[FIND] <lid> (3)\n"), lines())
     assert read.plan is not None
     assert read.plan.text == "(walk study hall)\n(find book)\n(walk hall study)\n(find pen)\n(find lid)\n"
@@ -175,7 +175,7 @@ def test_programs_in_json(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("this is no program\n", "the plan has no steps"),
         ('{"nodes": []}', "the plan has no steps"),
@@ -183,13 +183,13 @@ def test_programs_in_json(text: str) -> None:
         ('{"program": ["<char0> [walk] <study> (1)", ', "this JSON is cut off"),
     ],
 )
-def test_what_is_no_program_is_not_an_empty_one(text: str, says: str) -> None:
-    """Read as far as it goes, it would be SAFE."""
+def test_a_text_that_is_not_a_program_is_refused(text: str, message: str) -> None:
+    """The part that can be read would be SAFE."""
     read = WORLD.read_plan(Source("program.txt", text), lines())
     assert read.plan is None
     (error,) = read.diagnostics
     assert error.code == "SC011"
-    assert says in error.message
+    assert message in error.message
 
 
 def test_a_constraint_about_a_misspelt_room_is_a_warning() -> None:
@@ -207,7 +207,7 @@ def test_a_scene_of_lines_takes_no_task_and_no_goal() -> None:
     assert [note.code for note in with_goal.notes] == ["SC010"]
 
 
-def test_what_is_written_reads_the_same() -> None:
+def test_written_steps_are_read_as_the_same_steps() -> None:
     scene = translated()
     steps = [("walk", "livingroom", "kitchen"), ("find", "fridge"), ("putin", "lantern", "fridge"), ("sleep",)]
     text = "\n".join([WORLD.write_step(step, scene) for step in steps])
@@ -217,7 +217,7 @@ def test_what_is_written_reads_the_same() -> None:
     assert read.plan.text.splitlines() == [f"({' '.join(step)})" for step in steps]
 
 
-def test_without_a_start_the_first_room_is_entered_from_outside() -> None:
+def test_a_program_without_a_start_enters_the_first_room_from_outside() -> None:
     scene = lines("home 0\nG ! agent_at(bathroom)")
     read = WORLD.read_plan(Source("p.txt", "[walk] <bedroom> (73)\n[walk] <kitchen> (205)"), scene)
     assert read.plan is not None
@@ -226,7 +226,7 @@ def test_without_a_start_the_first_room_is_entered_from_outside() -> None:
 
 
 @pytest.mark.parametrize("rule", ["F is_on(mug,coffeetable)", "F is_in(mug,coffeetable)", "F is_in(mug,cupboard)"])
-def test_what_is_put_into_furniture_is_on_it(rule: str) -> None:
+def test_an_object_put_into_furniture_is_on_it(rule: str) -> None:
     scene = lines(f"start kitchen\n{rule}\n")
     program = "[grab] <mug> (1)\n[putin] <mug> (1) <coffeetable> (2)\n"
     read = WORLD.read_plan(Source("p.txt", program), scene)

@@ -61,12 +61,12 @@ def test_nested_next_is_refused_before_it_fills_the_memory() -> None:
         to_specification(parse("X " * 200 + "& a b"))
 
 
-def test_depth_is_no_limit() -> None:
+def test_deep_formulas_are_accepted() -> None:
     assert to_specification(parse("! " * 20_000 + "a")).count("(not") == 20_000
 
 
 def holds(formula: Formula, trace: list[frozenset[str]], at: int = 0) -> bool:
-    """The definition, over a trace without repetitions; at its end nothing more comes."""
+    """Evaluate a formula by its definition over a trace without repetitions; the trace is complete."""
     match formula:
         case str():
             return formula == "(and)"

@@ -1,4 +1,4 @@
-"""Constraints in words: the seven kinds of the benchmark, in the words of its sentences and in others."""
+"""Constraints in words: the seven kinds of the benchmark, in its own words and in other words."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_reads_the_kinds_in_many_words(sentence: str, formula: str) -> None:
         ("never " + "go to " * 100 + "kitchen", "more than 200 characters"),
     ],
 )
-def test_what_cannot_be_said_is_refused_with_its_reason(sentence: str, reason: str) -> None:
+def test_an_inexpressible_sentence_is_refused_with_a_reason(sentence: str, reason: str) -> None:
     with pytest.raises(NotUnderstood, match=reason):
         formula_of(sentence)
 

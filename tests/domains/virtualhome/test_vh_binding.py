@@ -19,7 +19,7 @@ def test_the_only_thing_of_a_class_is_no_choice() -> None:
     assert read("[WALK] <Mug>").diagnostics == ()
 
 
-def test_one_of_several_is_chosen_and_told() -> None:
+def test_a_choice_among_several_objects_is_reported() -> None:
     text = "T\n\n[WALK] <chair> (1)\n[SIT] <chair> (1)"
     (note,) = read(text).diagnostics
     assert (note.code, note.severity) == ("SC012", Severity.NOTE)
@@ -29,7 +29,7 @@ def test_one_of_several_is_chosen_and_told() -> None:
     assert text[slice(*note.labels[0].span)] == "[WALK] <chair> (1)"
 
 
-def test_another_class_that_means_the_same_is_told() -> None:
+def test_a_class_with_the_same_meaning_is_reported() -> None:
     (note,) = read("[WALK] <sofa> (1)").diagnostics
     assert note.message == "`<sofa> (1)` is read as couch_352"
     assert note.notes == ()
@@ -60,7 +60,7 @@ def test_a_name_without_a_number_is_the_first_of_its_kind() -> None:
     assert chosen('{"WALK": ["chair"], "SIT": ["chair", 1]}') == ["chair_356", "chair_356"]
 
 
-def test_what_cannot_be_executed_still_gets_its_objects() -> None:
+def test_objects_are_chosen_also_for_an_inexecutable_script() -> None:
     text = "[SIT] <chair> (1)\n[GRAB] <apple> (1)\n[GRAB] <apple> (2)\n[PUTIN] <apple> (2) <fridge> (1)"
     assert chosen(text) == ["chair_356", "apple_437", "apple_438", "apple_438 fridge_305"]
 

@@ -65,7 +65,7 @@ def test_a_task_has_several_names(file: dict[str, Any], task: str, goal: str) ->
         ("zzz", "no task is named `zzz`", "such as 27_2"),
     ],
 )
-def test_an_unclear_task_is_said(task: str | None, message: str, help: str) -> None:
+def test_an_ambiguous_task_is_reported(task: str | None, message: str, help: str) -> None:
     (error,) = scene(goal=FILE, task=task).notes
     assert (error.code, error.severity, error.message, error.help) == ("SC014", Severity.ERROR, message, help)
 
@@ -117,7 +117,7 @@ def test_a_mistake_has_a_place(text: str, code: str, place: str, message: str) -
     assert text[slice(*label.span)] == place
 
 
-def test_an_annotation_that_asks_for_nothing_is_told() -> None:
+def test_an_annotation_without_a_goal_is_reported() -> None:
     task_scene = scene(goal={"1_1": vh()})
     (note,) = task_scene.notes
     assert (note.code, note.severity) == ("SC014", Severity.NOTE)
@@ -252,7 +252,7 @@ def test_the_annotation_that_lists_states_counts_before_the_formula() -> None:
     ["", "(", ")", "P(x) Q(x)", "P(x,)Q", "P(", "P(x", "exists x (P(x))", "exists", "forn 2 x. (P(x))", "P(x) and",
      "not", "P(x) then or Q(x)", "(P(x)", "P(x))", "P(x y)", "é(x)", "and(x)", "exists x. P(x)"],
 )  # fmt: skip
-def test_what_is_no_formula_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_formula_is_refused(text: str) -> None:
     with pytest.raises(Malformed) as error:
         read_formula(text)
     assert 0 <= error.value.position <= len(text)

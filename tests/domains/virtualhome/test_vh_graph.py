@@ -74,7 +74,7 @@ def test_the_graph_may_be_wrapped(wrap: str | None) -> None:
     assert scene(json.dumps(value)).problem.text == HOME.problem.text
 
 
-def test_what_the_domain_does_not_know_is_one_note_for_each_kind() -> None:
+def test_unknown_words_of_a_kind_give_one_note() -> None:
     nodes = [
         node(900, "flux_capacitor", "GRABBABLE GLOWING", "HUMMING CLEAN"),
         node(901, "Flux Capacitor", "GLOWING", ""),

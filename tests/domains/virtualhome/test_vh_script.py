@@ -51,7 +51,7 @@ def test_the_notations(text: str) -> None:
         ('["[WALK] <table> (226)"]', ["WALK", None, "<table> (226)"]),
     ],
 )
-def test_words_of_a_step_are_found_where_they_stand(text: str, words: list[str | None]) -> None:
+def test_words_of_a_step_have_places(text: str, words: list[str | None]) -> None:
     plan = read(text)
     assert plan.plan is not None
     for step, place in zip(read_plan(plan.plan).steps, plan.places, strict=True):
@@ -188,7 +188,7 @@ def test_an_empty_script_is_an_empty_plan() -> None:
         ("[WALK] <unicorn>", "unicorn", "there is no unicorn", None),
     ],
 )
-def test_what_the_scene_has_not_stays_in_the_plan(line: str, step: str, message: str, help: str | None) -> None:
+def test_unknown_objects_stay_in_the_plan(line: str, step: str, message: str, help: str | None) -> None:
     assert steps(line) == [f"(walk character_65 {step})"]
     (note,) = read(line).diagnostics
     assert (note.code, note.severity, note.help) == ("SC012", Severity.NOTE, help)

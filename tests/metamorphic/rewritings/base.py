@@ -1,4 +1,4 @@
-"""The list of rewritings: functions of a task and random numbers, each with what it keeps of a report."""
+"""The list of rewritings: functions of a task and random numbers, each with its invariants of a report."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def step_rules_as_formulas(task: Task, _: Random) -> Task:
 
 @rewriting(EQUIVALENT_FORMULAS)
 def conditions_in_formulas(task: Task, _: Random) -> Task:
-    """Move ``:when`` of process and termination rules into what they demand."""
+    """Move ``:when`` of process and termination rules into their conditions."""
 
     def change(rule: List) -> List:
         if rule[0] not in (":process", ":termination") or ":when" not in rule or any(k in rule for k in AFTER_FIELDS):
@@ -208,7 +208,7 @@ def split_rules(task: Task, _: Random) -> Rewritten:
 
 @rewriting(SAME_RULES._replace(bindings=True, instances=True))
 def constraints_as_rules(task: Task, _: Random) -> Task:
-    """Write the constraints of domain and problem as trajectory rules, where none is a preference."""
+    """Write the constraints of domain and problem as trajectory rules, unless one is a preference."""
     trees = [*section(task.domain, ":constraints"), *section(task.problem, ":constraints")]
     conjunction = ("and", *trees)
 

@@ -10,8 +10,6 @@ from verdicts import Invariants
 
 from rewritings.base import rewriting
 
-ONCE = (":requirements", ":domain")
-
 
 def shuffled(random: Random, items: List | list[List]) -> List:
     """The items in random order."""

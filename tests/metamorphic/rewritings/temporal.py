@@ -97,7 +97,7 @@ def count_of(text: str) -> int | None:
 
 
 def soon(steps: int, formula: Tree) -> Tree:
-    """``formula`` within so many steps."""
+    """Return a formula that means ``formula`` within a number of steps."""
     out = formula
     for _ in range(steps):
         out = ("or", formula, ("next", out))
@@ -163,7 +163,7 @@ def operators_by_neighbours(task: Task, random: Random) -> Task:
 
 @rewriting(EQUIVALENT_FORMULAS._replace(bindings=False))
 def constraint_operators(task: Task, random: Random) -> Task:
-    """Write the operators of PDDL3 by those of LTLf."""
+    """Write the operators of PDDL3 as operators of LTLf."""
 
     def change(tree: List, scope: Scope) -> Tree:
         if scope.level != "trajectory" or tree[0] not in OF_PDDL3 or not operands(tree):
