@@ -275,7 +275,7 @@ class OrderAudit:
                 break
             self._replay_failing(timeline, step, condition)
         if self._list_missing_values(PlanProperty.EXECUTABLE):
-            executable = timeline.is_executable()
+            executable = timeline.encode_executable()
             if False in self._list_missing_values(PlanProperty.EXECUTABLE):
                 self._look_for(PlanProperty.EXECUTABLE, False, executable ^ 1)
             if True in self._list_missing_values(PlanProperty.EXECUTABLE):
