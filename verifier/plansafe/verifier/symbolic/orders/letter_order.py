@@ -73,11 +73,11 @@ class LetterOrder:
 
     def encode_last(self, letter: TimePoint) -> Literal:
         """Return the worlds in which the trace ends with a letter."""
-        no_later = [
+        no_later_letters = [
             self.circuit.both(self.encode_earlier(letter, later), self.encode_existence(later)) ^ 1
             for later in self.letters
         ]
-        return self.circuit.conjunction([self.encode_existence(letter), *no_later])
+        return self.circuit.conjunction([self.encode_existence(letter), *no_later_letters])
 
     def encode_first(self, letter: TimePoint) -> Literal:
         """Return the orders in which a letter is letter 0; not for merged letters."""

@@ -266,11 +266,11 @@ class Letters(LetterOrder):
             case "always":
                 return self._encode_sometime(first, time_point, past=False, flip=1) ^ 1
             case "since":
-                return self._encode_some_with_path(first, second, time_point, past=True, flip=0)
+                return self._encode_until(first, second, time_point, past=True, flip=0)
             case "until":
-                return self._encode_some_with_path(first, second, time_point, past=False, flip=0)
+                return self._encode_until(first, second, time_point, past=False, flip=0)
             case "release":
-                return self._encode_some_with_path(first, second, time_point, past=False, flip=1) ^ 1
+                return self._encode_until(first, second, time_point, past=False, flip=1) ^ 1
             case "yesterday" | "next":
                 return self._encode_adjacent(first, time_point, past=formula.operator == "yesterday", flip=0)
             case "weak-yesterday" | "weak-next":
@@ -318,9 +318,7 @@ class Letters(LetterOrder):
                 cases.append(circuit.both(on_side, self.encode_at(body, letter) ^ flip))
         return circuit.disjunction(cases)
 
-    def _encode_some_with_path(
-        self, stay: Formula, goal: Formula, time_point: TimePoint, *, past: bool, flip: int
-    ) -> Literal:
+    def _encode_until(self, stay: Formula, goal: Formula, time_point: TimePoint, *, past: bool, flip: int) -> Literal:
         """Return the worlds in which ``stay`` holds until ``goal`` holds, as in ``until``.
 
         ``past``: in which ``stay`` has held since ``goal`` held, as in ``since``. ``flip`` 1: both formulas must be
