@@ -41,8 +41,9 @@ def compile_detector(table: Source) -> CompiledDetector:
 
 def specification_text(detector: Detector, origin: str) -> str:
     """The table as a readable specification."""
+    file_name = _make_printable_file_name(origin)
     lines = [
-        f"; Made from the safety detector {_make_printable_file_name(origin)}: edit that table and generate this file again.",
+        f"; Made from the safety detector {file_name}: edit that table and generate this file again.",
         "",
         f"(define (safety {detector.name})",
     ]
