@@ -404,6 +404,10 @@ def test_impossible_steps_are_removed_from_mapped_rules() -> None:
     }
     assert {rule.name: rule.exclusion_reason for rule in checker.rules if rule.exclusion_reason} == {"then": VACUOUS}
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
+    assert checker.diagnostics[0].message == (
+        "2 rules are not applicable: according to the mapping, this domain lacks the names for 1 of them; "
+        "the rest (1) does not fit this domain or is excluded by the mapping"
+    )
     report = checker.check(Source("p.plan", "(put-down a f) (put-up a b) (slice a)"))
     assert [(f.rule, dict(f.binding), f.replayed) for f in report.findings] == [
         ("into", {"?x": "a", "?b": "b"}, True),

@@ -199,9 +199,11 @@ class _Reader:
             extends_first = bool(flat_operator) and arguments[0].node[0] == flat_operator
             depth = max(arguments[0].depth + (not extends_first) * copies, arguments[-1].depth + copies)
             if size > MAX_SIZE or depth > MAX_DEPTH:
-                excess = f"nests deeper than {MAX_DEPTH}" if depth > MAX_DEPTH else f"has more than {MAX_SIZE:,} names"
+                excess_text = (
+                    f"nests deeper than {MAX_DEPTH}" if depth > MAX_DEPTH else f"has more than {MAX_SIZE:,} names"
+                )
                 help = "split it into several formulas: each becomes a rule"
-                raise _Malformed(f"the formula {excess}", operator.span, help, SC.UNSUPPORTED)
+                raise _Malformed(f"the formula {excess_text}", operator.span, help, SC.UNSUPPORTED)
             nodes = [argument.node for argument in arguments]
             if extends_first and isinstance(nodes[0], list):  # no other formula shares the list
                 nodes[0].append(nodes[1])

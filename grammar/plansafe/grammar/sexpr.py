@@ -260,5 +260,5 @@ def format_node(node: Node) -> str:
 
 def quote_text(text: str) -> str:
     """Return the string token of a specification that stands for a text."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    escaped_text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped_text}"'

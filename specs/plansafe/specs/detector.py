@@ -41,8 +41,9 @@ def compile_detector(table: Source) -> CompiledDetector:
 
 def specification_text(detector: Detector, origin: str) -> str:
     """The table as a readable specification."""
+    file_name = _make_printable_file_name(origin)
     lines = [
-        f"; Made from the safety detector {_format_comment(origin)}: edit that table and generate this file again.",
+        f"; Made from the safety detector {file_name}: edit that table and generate this file again.",
         "",
         f"(define (safety {detector.name})",
     ]
@@ -120,5 +121,5 @@ def _quote_text(text: str) -> str:
     return quote_text(flat)
 
 
-def _format_comment(text: str) -> str:
+def _make_printable_file_name(text: str) -> str:
     return "".join([char if char.isprintable() else "?" for char in text.rpartition("/")[2]])

@@ -82,8 +82,8 @@ class Taxonomy:
     @property
     def hazards(self) -> frozenset[str]:
         """The hazards that it mentions."""
-        of_categories = [category.hazards | {category.name} for category in self.categories]
-        return frozenset(self.left_out).union(*of_categories)
+        category_hazards = [category.hazards | {category.name} for category in self.categories]
+        return frozenset(self.left_out).union(*category_hazards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +170,8 @@ def check_taxonomies(taxonomies: Taxonomies, rules: Iterable[RuleLike]) -> tuple
         for hazard in sorted(taxonomy.left_out):
             reader.report_unknown_hazards([hazard], hazards, (taxonomy.name, "left-out", hazard))
         for hazard in sorted(hazards - taxonomy.hazards):
-            naming = ", ".join(sorted([f"`{rule.name}`" for rule in rules if rule.hazard == hazard])[:3])
-            message = f"`{taxonomy.name}` does not mention the hazard `{hazard}`, which {naming} name"
+            naming_rules = ", ".join(sorted([f"`{rule.name}`" for rule in rules if rule.hazard == hazard])[:3])
+            message = f"`{taxonomy.name}` does not mention the hazard `{hazard}`, which {naming_rules} name"
             help = "add it to a category, or to `left-out` with the reason"
             reader.report_gap(message, (taxonomy.name,), help)
     return tuple(reader.diagnostics)

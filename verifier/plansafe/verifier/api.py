@@ -59,7 +59,7 @@ class Checker:
         return checker
 
     def _set_compilation(self, compilation: CompiledTask | Rejected) -> None:
-        self._original: Checker | None = None
+        self._checker_without_proposals: Checker | None = None
         """The checker without proposed kinds, if this one is :attr:`assuming_proposals`."""
         self._last_check: tuple[Source, bool, Report] | None = None
         self._compilation = compilation
@@ -126,7 +126,7 @@ class Checker:
         if not self.ok or not self.compiled.proposed_kinds:
             return self
         checker = Checker.from_compiled(compile_with_proposed_kinds(self.compiled))
-        checker._original = self  # noqa: SLF001 - of its own class
+        checker._checker_without_proposals = self  # noqa: SLF001 - of its own class
         return checker
 
     def read(self, plan: Source) -> ResolvedPlan:
@@ -139,8 +139,8 @@ class Checker:
         The last report is remembered, because searches ask again for the verdict on the plan that was audited.
         """
         expect_sources(plan=plan)
-        if self._original is not None:
-            return self._original.check(plan, confirm=confirm)
+        if self._checker_without_proposals is not None:
+            return self._checker_without_proposals.check(plan, confirm=confirm)
         last = self._last_check
         if last is None or last[0] is not plan or last[1] is not confirm:
             last = self._last_check = (plan, confirm, self._check(plan, confirm))

@@ -174,24 +174,24 @@ class FormulaProver:
                 return []
         return related_rules
 
-    def _is_part_implied(self, part: RulePart, implying: tuple[RulePart, ...]) -> bool:
+    def _is_part_implied(self, part: RulePart, implying_parts: tuple[RulePart, ...]) -> bool:
         if part.mode != "whole":
-            return self._excludes_violation(part, [(None, implying_part) for implying_part in implying])
-        invariants = [invariant for invariant in implying if invariant.mode == "always"]
+            return self._excludes_violation(part, [(None, implying_part) for implying_part in implying_parts])
+        invariants = [invariant for invariant in implying_parts if invariant.mode == "always"]
         if self._excludes_sequence([RequiredValue(part, False)], invariants):
             return True
-        for second in implying:
+        for second in implying_parts:
             values = [RequiredValue(part, False), RequiredValue(second, True)]
             if second.mode == "whole" and self._excludes_sequence(values, invariants, only_shared_objects=True):
                 return True
         return False
 
-    def _excludes_violation(self, part: RulePart, satisfied: Iterable[tuple[int | None, RulePart]]) -> bool:
+    def _excludes_violation(self, part: RulePart, satisfied_parts: Iterable[tuple[int | None, RulePart]]) -> bool:
         """Whether it is proved that a part cannot be violated where labelled parts are satisfied."""
         question = self.make_question()
         require_violation(question, part)
         letters = (0, 1) if part.mode == "each" else (0,)
-        for label, satisfied_part in satisfied:
+        for label, satisfied_part in satisfied_parts:
             for statement in make_satisfaction_statements(satisfied_part, letters):
                 question.require(statement, label)
         return question.solve() is Possibility.IMPOSSIBLE

@@ -127,7 +127,7 @@ class Grounder:
         """The elements of arguments."""
         return tuple([self.universe.find_element(a) if a >= 0 else binding[-1 - a] for a in arguments])
 
-    def for_all(self, variables: tuple[Variable, ...], encode: Callable[[Binding], Literal]) -> Literal:
+    def encode_for_all(self, variables: tuple[Variable, ...], encode: Callable[[Binding], Literal]) -> Literal:
         """Encode a condition for all elements of the variables' domains."""
         circuit, member = self.circuit, self.universe.encode_membership
         instances = []
@@ -142,12 +142,12 @@ class Grounder:
                 instances.append(circuit.disjunction([*is_outside, encode(bind(variables, elements))]))
         return circuit.conjunction(instances)
 
-    def for_some(
+    def encode_for_some(
         self, variables: tuple[Variable, ...], key: tuple[object, ...], encode: Callable[[Binding], Literal]
     ) -> Literal:
         """Encode a condition for some elements; when refuting, for new ones (the same for equal keys)."""
         if not self.refuting:
-            return self.for_all(variables, lambda binding: encode(binding) ^ 1) ^ 1
+            return self.encode_for_all(variables, lambda binding: encode(binding) ^ 1) ^ 1
         return encode({v.slot: self._find_witness_element((*key, v.slot), v) for v in variables})
 
     def _find_witness_element(self, key: tuple[object, ...], variable: Variable) -> int:
@@ -164,9 +164,9 @@ class Grounder:
             return self.encode_truth(formula.body, {**binding, **variables}, letter, positive)
 
         if formula.universal == positive:
-            return self.for_all(formula.variables, body)
+            return self.encode_for_all(formula.variables, body)
         self._alive.append(formula)
-        return self.for_some(formula.variables, (id(formula), letter, positive, *sorted(binding.items())), body)
+        return self.encode_for_some(formula.variables, (id(formula), letter, positive, *sorted(binding.items())), body)
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
@@ -253,7 +253,7 @@ class Grounder:
     def _encode_past(self, formula: Temporal, binding: Binding, letter: int, positive: bool) -> Literal:
         if not self.refuting:
             return self._encode_past_of_first_letter(formula, binding, letter) ^ (not positive)
-        key = (letter, *formula_key(formula, binding, self.universe))
+        key = (letter, *make_formula_key(formula, binding, self.universe))
         if key not in self.pasts:
             self.abstracted = True
             self.pasts[key] = (letter, formula, binding, self.circuit.input(("past", key)))
@@ -283,7 +283,7 @@ class Grounder:
                 assert_never(operator)
 
 
-def formula_key(formula: Formula, binding: Binding, universe: Universe) -> tuple[object, ...]:
+def make_formula_key(formula: Formula, binding: Binding, universe: Universe) -> tuple[object, ...]:
     """A key that is equal for formulas that are equal under their bindings, up to names of quantified variables."""
     key: list[object] = []
     quantified: dict[int, str] = {}

@@ -94,20 +94,22 @@ class LetterQuestion:
             for _ in range(MAX_ROUNDS if grounder.refuting else 1):
                 grounder.element_count = len(self.universe.elements)
                 literals = [(label, statement(grounder)) for label, statement in self._statements]
-                unlabelled = [literal for label, literal in literals if label is None] + state_constraints.list_all()
-                labelled = [(label, literal) for label, literal in literals if label is not None]
-                assumptions = [literal for _, literal in labelled]
+                unlabelled_literals = [
+                    literal for label, literal in literals if label is None
+                ] + state_constraints.list_all()
+                labelled_literals = [(label, literal) for label, literal in literals if label is not None]
+                assumptions = [literal for _, literal in labelled_literals]
                 if solver is not None:
                     solver.close()
-                solver = create_solver(self.circuit, [*unlabelled, *assumptions], "auto", self.deadline)
-                for literal in unlabelled:
+                solver = create_solver(self.circuit, [*unlabelled_literals, *assumptions], "auto", self.deadline)
+                for literal in unlabelled_literals:
                     solver.require(literal)
                 satisfiable = solver.solve(assumptions)
                 if satisfiable is None or (self.deadline is not None and monotonic() > self.deadline):
                     return Possibility.UNDECIDED
                 if not satisfiable:
                     core = set(solver.core())
-                    self.core = tuple([label for label, literal in labelled if literal in core])
+                    self.core = tuple([label for label, literal in labelled_literals if literal in core])
                     return Possibility.IMPOSSIBLE
                 self.model = solver.model()
                 if len(self.universe.elements) == grounder.element_count:

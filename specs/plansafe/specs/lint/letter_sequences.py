@@ -35,7 +35,7 @@ class RequiredValue(NamedTuple):
     positive: bool
 
 
-def trace_formula(part: RulePart) -> Formula:
+def make_trace_formula(part: RulePart) -> Formula:
     """A part about states, or about the final state, as a formula over the trace."""
     if part.mode == "whole":
         return part.body
@@ -54,7 +54,7 @@ class LetterSequences:
 
     def __init__(self, task: Task, required_values: Sequence[RequiredValue]) -> None:
         self.required_values = required_values
-        self.programs = [Program(task, "whole", trace_formula(value.part)) for value in required_values]
+        self.programs = [Program(task, "whole", make_trace_formula(value.part)) for value in required_values]
         self.leaves = [(number, leaf) for number, program in enumerate(self.programs) for leaf in program.leaves]
         self._shifts = [sum([len(p.leaves) for p in self.programs[:number]]) for number in range(len(self.programs))]
 

@@ -62,7 +62,7 @@ class GoalDecision(NamedTuple):
 
 
 UNDECIDED = Decision(None, "neither a proof nor an example was found within the limits")
-_BY_STATUS = {
+_DECISION_BY_STATUS = {
     PlanningStatus.SOLVED: Decision(True),
     PlanningStatus.UNSOLVABLE: Decision(False, "a planner searched everything"),
 }
@@ -134,13 +134,15 @@ class LintProblem:
             return True
         try:
             if part.mode == "whole":
-                return self._letters_are_open or bool(self._find_instances(relaxation, part, False, only_one=True))
+                return self._letters_are_incomplete or bool(
+                    self._find_instances(relaxation, part, False, only_one=True)
+                )
             return bool(relaxation.find_bindings(self._make_violation_condition(part), part.parameters))
         except LimitReached:
             return True
 
     @property
-    def _letters_are_open(self) -> bool:
+    def _letters_are_incomplete(self) -> bool:
         """Whether letters do not contain the whole trace: it has times, or an open initial state."""
         return self.temporal or self.checker.is_open
 
@@ -167,10 +169,10 @@ class LintProblem:
 
     def _plan_violation(self, parts: Sequence[RulePart], satisfied: frozenset[int] = frozenset()) -> PlanningResult:
         """Search with planners for a plan that violates one of the parts."""
-        not_found = PlanningResult(PlanningStatus.NOT_FOUND, detail=UNDECIDED.proof)
+        not_found_result = PlanningResult(PlanningStatus.NOT_FOUND, detail=UNDECIDED.proof)
         relaxation = self.relaxation
         if relaxation is None:
-            return not_found
+            return not_found_result
         is_proof = True
         for part in parts:
             try:
@@ -180,7 +182,7 @@ class LintProblem:
                     condition = self._make_violation_condition(part)
                     instances = relaxation.find_bindings(condition, part.parameters, count=MAX_CANDIDATES)
             except LimitReached:
-                return not_found
+                return not_found_result
             is_proof &= len(instances) <= MAX_TRIED_INSTANCES
             for objects in _choose_spread_instances(instances):
                 seconds = self.budget.limit_seconds(INSTANCE_S)
@@ -189,7 +191,7 @@ class LintProblem:
                     return planning_result
                 is_proof &= planning_result.status is PlanningStatus.UNSOLVABLE
         proof = PlanningResult(PlanningStatus.UNSOLVABLE, detail="planners searched everything")
-        return proof if is_proof else not_found
+        return proof if is_proof else not_found_result
 
     # -- can a rule be satisfied? -------------------------------------------------------------------------------------
 
@@ -217,7 +219,7 @@ class LintProblem:
         """Whether a planner finds a plan that satisfies these rules."""
         seconds = self.budget.limit_seconds(PLAN_S)
         planning_result = find_satisfying_plan(self.checker, frozenset(numbers), reach_goal, seconds)
-        return _BY_STATUS.get(planning_result.status, UNDECIDED)
+        return _DECISION_BY_STATUS.get(planning_result.status, UNDECIDED)
 
     def _find_always_violated(self) -> frozenset[int]:
         """The rules that every trace violates because of the initial state."""
@@ -241,7 +243,7 @@ class LintProblem:
         try:
             if part.mode != "whole":
                 return bool(relaxation.find_impossible_binding(part.body, part.parameters))
-            if self._letters_are_open:
+            if self._letters_are_incomplete:
                 return False
             return len(self._find_instances(relaxation, part, True)) < count_instances(self.task, part)
         except LimitReached:

@@ -89,7 +89,7 @@ def _make_letter_statement(
     def statement(grounder: Grounder) -> Literal:
         if only_last and not grounder.is_last:
             return TRUE
-        return grounder.for_all(parameters, lambda binding: grounder.encode_truth(body, binding, letter, True))
+        return grounder.encode_for_all(parameters, lambda binding: grounder.encode_truth(body, binding, letter, True))
 
     return statement
 
@@ -121,7 +121,7 @@ def _make_step_statement(part: RulePart) -> Statement:
             body = grounder.encode_truth(part.body, binding, int(part.after), True)
             return grounder.circuit.disjunction([*mismatches, *guard, body])
 
-        return grounder.for_all(free_parameters, satisfies)
+        return grounder.encode_for_all(free_parameters, satisfies)
 
     return statement
 

@@ -164,7 +164,7 @@ class StateConstraints:
         grounder = self.grounder
         grounder.abstracted |= depends_on_numbers(effect)
         binding, free_variables = _match_variables(effect, atom, elements, parameters)
-        return grounder.for_some(
+        return grounder.encode_for_some(
             free_variables,
             ("effect", id(effect), id(atom), elements),
             lambda free_binding: self._encode_change_under(effect, atom, elements, {**binding, **free_binding}),
@@ -173,7 +173,7 @@ class StateConstraints:
     def _encode_no_change(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
         """That an effect does not change a fact, for all values of the effect's variables."""
         binding, free_variables = _match_variables(effect, atom, elements, parameters)
-        return self.grounder.for_all(
+        return self.grounder.encode_for_all(
             free_variables,
             lambda free_binding: self._encode_change_under(effect, atom, elements, {**binding, **free_binding}, False),
         )

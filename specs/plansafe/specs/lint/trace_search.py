@@ -171,8 +171,8 @@ def _make_violation_formula(part: RulePart, objects: dict[int, int]) -> Formula:
             violation_formula = Temporal("at-end", (negation,))
         case _:
             after = part.after and part.step is not None
-            at_letter = Temporal("next", (negation,)) if after else negation
-            violation_formula = Temporal("sometime", (make_violation_condition(part, at_letter),))
+            formula_at_letter = Temporal("next", (negation,)) if after else negation
+            violation_formula = Temporal("sometime", (make_violation_condition(part, formula_at_letter),))
     return substitute(violation_formula, objects)
 
 

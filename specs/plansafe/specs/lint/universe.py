@@ -171,10 +171,10 @@ class Universe:
             domains = {*self._tested_domains.get(first, ()), *self._tested_domains.get(second, ())}
             domains.update([self._own_domains[element] for element in (first, second) if element in self._own_domains])
             for domain in domains:
-                is_member_of_both = circuit.equal(
+                has_same_membership = circuit.equal(
                     self.encode_membership(first, domain), self.encode_membership(second, domain)
                 )
-                constraints.append(circuit.either(equal ^ 1, is_member_of_both))
+                constraints.append(circuit.either(equal ^ 1, has_same_membership))
         for element in self._undecided_domains:
             # An element that equals an object of several types has them all.
             exceptions = [

@@ -171,7 +171,6 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
             continue
         compiled.add((predicate, symbol.arguments))
         lines, _ = emit_argument_match(emitter, predicate, symbol.arguments, domains)
-        lines = [line.replace("return", "return None") for line in lines]
         slots = list(dict.fromkeys([-1 - a for a in symbol.arguments if a < 0 and -1 - a in positions]))
         name = emitter.fresh_name()
         emitter.define(name, "code", [*lines, f"return ({_tuple_items(slots)})"])

@@ -43,11 +43,11 @@ def read_axiom(symbols: Symbols, at: Place) -> Axiom | None:
         return None
     parameters = []
     for variable, domain, declared_types in zip(variables, declared.domains, declared.types, strict=True):
-        in_scope = scope.visible[variable.name]
+        scoped_variable = scope.visible[variable.name]
         if "-" not in head:  # without types, the declared ones apply
-            scope.visible[variable.name] = in_scope._replace(types=declared_types)
+            scope.visible[variable.name] = scoped_variable._replace(types=declared_types)
             variable = variable._replace(domain=domain)
-        elif not types.variable_fits(in_scope.types, declared_types):
+        elif not types.variable_fits(scoped_variable.types, declared_types):
             message = f"`{variable.name}` does not have the declared type `{types.format_types(declared_types)}`"
             context.report_type_error(message, Place(head), "another type")
         parameters.append(variable)

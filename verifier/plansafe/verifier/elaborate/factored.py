@@ -315,7 +315,7 @@ class _Merger:
     def merge(self, conditions: Mapping[tuple[str, str], Node]) -> Tops:
         """Return the merged domain and problem; ``conditions`` by kind and name of an action."""
         first = self.parts[0].elaborated.task
-        domain = [*_head("domain", first.name), self._requirements()]
+        domain = [*_head("domain", first.name), self._merge_requirements()]
         domain.append(self._list(":types", [p for s in self._all(":types") for p in _typed(s)]))
         domain.append(self._list(":constants", [p for o in self._objects.values() for p in _object(o)]))
         domain.append(self._list(":predicates", [self._signature(declared) for declared in self._predicates.values()]))
@@ -345,7 +345,7 @@ class _Merger:
     def _list(self, head: str, children: list[Place]) -> Place:
         return Place(dialects.generated_list(self.context, [_token(head), *children]))
 
-    def _requirements(self) -> Place:
+    def _merge_requirements(self) -> Place:
         return self._list(
             ":requirements", _distinct([Place(s, i) for s in self._all(":requirements") for i in range(1, len(s))])
         )

@@ -132,8 +132,8 @@ class StratumJoins:
         """Return the joins after a predicate of this stratum grew: from its new facts, and all that read it opaque."""
         joins = self._joins_after_growth.get(predicate)
         if joins is None:
-            unseeded = [(rule, None) for rule in self._opaque_readers.get(predicate, ())]
-            joins = self.get_joins_from(predicate, True) + self._compile_joins(unseeded)
+            unseeded_rules = [(rule, None) for rule in self._opaque_readers.get(predicate, ())]
+            joins = self.get_joins_from(predicate, True) + self._compile_joins(unseeded_rules)
             self._joins_after_growth[predicate] = joins
         return joins
 

@@ -56,10 +56,8 @@ def _rule_text(task: Task, rule: Rule) -> str:
             f"for {Printer(task).with_variables(rule.declared_parameters).print_variables(rule.declared_parameters)}"
         )
     if not rule.applicable:
-        reasons = [" ".join(name) for name in rule.missing_names]
-        if rule.exclusion_reason is not None:
-            reasons.append(f"rule {rule.exclusion_reason}")
-        words.append(f"not applicable: lacks {', '.join(reasons)}")
+        missing_names = ", ".join([" ".join(name) for name in rule.missing_names])
+        words.append(f"not applicable: {rule.exclusion_reason or f'lacks {missing_names}'}")
     return f"rule {rule.name}: {', '.join(words)}"
 
 

@@ -97,7 +97,7 @@ class Evolution(Execution):
     def _pass_while_nothing_switches(self, until: Real) -> bool:
         """Let time pass up to an event, a switch of a process, or the next happening."""
         self.active, courses = self._find_active()
-        moments = self._find_moments(self._iterate_switching_courses(courses), until, courses)
+        moments = self._find_zeros(self._iterate_switching_courses(courses), until, courses)
         for start, end in pairwise([self.now, *moments, until]):
             between = choose_between(start, end)
             state_between = self._compute_state(between, courses)
@@ -129,7 +129,7 @@ class Evolution(Execution):
             tried.add(active)
             courses = self._compute_courses(active)
             functions = (f for c in self.process_comparisons for f in change_courses(*c, courses))
-            moments = self._find_moments(functions, self.now + 1, courses)
+            moments = self._find_zeros(functions, self.now + 1, courses)
             after = choose_between(self.now, moments[0] if moments else self.now + 1)
             enabled = self._find_enabled_processes(self._compute_state(after, courses))
             if enabled == active:
@@ -137,7 +137,7 @@ class Evolution(Execution):
             active = enabled
         raise KernelLimit("processes that switch each other on and off at one moment")
 
-    def _find_moments(self, functions: Iterable[Course], until: Real, courses: Courses) -> list[Real]:
+    def _find_zeros(self, functions: Iterable[Course], until: Real, courses: Courses) -> list[Real]:
         """Return the zeros of functions after now and before another moment, in order."""
         candidates = [*functions]
         self.state.work.spend(EXPONENTIAL_WORK * sum(len(f) > 1 for f in candidates))

@@ -151,7 +151,7 @@ class _StateEstimator:
         """Collect the cheapest achievers of literals and of their preconditions; and those that are applicable now."""
         steps: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
         applicable: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
-        queued = set(literals)
+        queued_literals = set(literals)
         while literals:
             achiever = self._cheapest_achievers.get(literals.pop())
             if achiever is None:
@@ -160,8 +160,8 @@ class _StateEstimator:
             steps[step.key] = step
             if not estimate.literals:
                 applicable[step.key] = step
-            literals += [literal for literal in estimate.literals if literal not in queued]
-            queued.update(estimate.literals)
+            literals += [literal for literal in estimate.literals if literal not in queued_literals]
+            queued_literals.update(estimate.literals)
         return list(steps.values()), list(applicable.values())
 
     def _estimate_condition(self, formula: Formula, truth: bool, binding: Binding, bound: int) -> _Estimate:

@@ -97,7 +97,7 @@ class BestFirstSearch:
         self._cache = cache
         self._relaxation: DeleteRelaxation | None = None
         self._backward_estimator = cache.backward_estimator
-        self._stored: OrderedDict[_Node, None] = OrderedDict()
+        self._stored_nodes: OrderedDict[_Node, None] = OrderedDict()
         self._queued_count = 0
         self._propositions_reached: dict[int, set[int]] = {}
 
@@ -117,23 +117,23 @@ class BestFirstSearch:
         self._relaxation = self._cache.ground(self.make_lifted(), self._check_limits)
         root = _Node(None, None, start)
         if self.shortest:
-            return self._make_result(self._find_shortest(root))
+            return self._make_result(self._find_shortest_plan(root))
         has_max_length = self.max_length is not None and self._relaxation is not None
-        return self._make_result(self._find_within_length(root) if has_max_length else self._find_any(root))
+        return self._make_result(self._find_within_length(root) if has_max_length else self._find_any_plan(root))
 
     def _search_without_grounding(self) -> PlanningResult | None:
         """Search with a share of the time, before everything that is reachable is grounded."""
         deadline = self.deadline
         self.deadline = min(deadline, monotonic() + (deadline - monotonic()) * FIRST_SHARE)
         try:
-            return self._make_result(self._find_any(_Node(None, None, self.start)))
+            return self._make_result(self._find_any_plan(_Node(None, None, self.start)))
         except LimitReached as limit:
             if limit.kind is not LimitKind.TIME:
                 raise
             return None
         finally:
             self.deadline = deadline
-            self._stored.clear()
+            self._stored_nodes.clear()
             self._propositions_reached.clear()
 
     def _make_result(self, end: _Node | None) -> PlanningResult:
@@ -183,10 +183,10 @@ class BestFirstSearch:
         """Keep the execution of a node; if there are too many, drop the one that was not used for the longest time."""
         if node.parent is None:
             return
-        self._stored[node] = None
-        if len(self._stored) > MAX_STORED_EXECUTIONS:
-            oldest, _ = self._stored.popitem(last=False)
-            oldest.execution = None
+        self._stored_nodes[node] = None
+        if len(self._stored_nodes) > MAX_STORED_EXECUTIONS:
+            oldest_node, _ = self._stored_nodes.popitem(last=False)
+            oldest_node.execution = None
 
     def _load_execution(self, node: _Node) -> Execution:
         """Return the execution of a node, recomputed from the nearest ancestor that stores one if necessary."""
@@ -205,8 +205,8 @@ class BestFirstSearch:
         if path:
             node.execution = execution
             self._store(node)
-        elif node in self._stored:
-            self._stored.move_to_end(node)
+        elif node in self._stored_nodes:
+            self._stored_nodes.move_to_end(node)
         return execution
 
     def _estimate(self, node: _Node) -> StateEstimate:
@@ -239,7 +239,7 @@ class BestFirstSearch:
 
     # -- any plan -----------------------------------------------------------------------------------------------------
 
-    def _find_any(self, root: _Node) -> _Node | None:
+    def _find_any_plan(self, root: _Node) -> _Node | None:
         """Lazy greedy search: a step is queued with its parent's estimate, and its own node is estimated later."""
         queues: list[list[_QueuedStep]] = [[], []]  # all steps; steps of relaxed plans
         turn_counts = [0, 0 if self._relaxation is not None else -BOOST]
@@ -340,7 +340,7 @@ class BestFirstSearch:
 
     # -- a shortest plan ----------------------------------------------------------------------------------------------
 
-    def _find_shortest(self, root: _Node) -> _Node | None:
+    def _find_shortest_plan(self, root: _Node) -> _Node | None:
         """A*: a node is estimated when its parent's bound is due, and expanded when its own bound is due."""
         queue: list[tuple[int, int, int, _Node, GroundAction | None]] = [(0, 0, 0, root, None)]
         steps_of: dict[_Node, list[GroundAction]] = {}

@@ -234,13 +234,13 @@ def _distribute_to_actions(draft: TaskDraft) -> None:
         if action_effect.at_end:
             draft.finishing += _specialize(draft, effect, None)
         for name, action in draft.source.actions.items() if action_effect.at_actions else ():
-            for special in _specialize(draft, effect, action):
-                precondition = fold_constants(draft.source, Not(special.condition))
-                violates = any([atom.predicate == draft.safe for atom in special.deletes])
-                if violates and not special.variables and is_simple_precondition(precondition):
+            for specialized_effect in _specialize(draft, effect, action):
+                precondition = fold_constants(draft.source, Not(specialized_effect.condition))
+                violates = any([atom.predicate == draft.safe for atom in specialized_effect.deletes])
+                if violates and not specialized_effect.variables and is_simple_precondition(precondition):
                     draft.conditions[name].append(precondition)
                 else:
-                    draft.effects[name].append(special)
+                    draft.effects[name].append(specialized_effect)
 
 
 def _specialize(draft: TaskDraft, effect: Effect, action: Action | None) -> list[Effect]:
@@ -248,16 +248,19 @@ def _specialize(draft: TaskDraft, effect: Effect, action: Action | None) -> list
     domains = _map_slots_to_domains((*effect.variables, *(action.parameters if action else ())))
     condition = _replace_action_facts(draft, effect.condition, action, domains)
     specialized_effects = []
-    for conjunctive in draft.make_effects(effect.variables, condition, effect.adds, effect.deletes):
-        slots = {v.slot for v in conjunctive.variables}
+    for conjunctive_effect in draft.make_effects(effect.variables, condition, effect.adds, effect.deletes):
+        slots = {v.slot for v in conjunctive_effect.variables}
         terms = _solve_equations(
-            draft, conjunctive.condition, slots, {**domains, **_map_slots_to_domains(conjunctive.variables)}
+            draft,
+            conjunctive_effect.condition,
+            slots,
+            {**domains, **_map_slots_to_domains(conjunctive_effect.variables)},
         )
-        condition = fold_constants(draft.source, substitute(conjunctive.condition, terms))
+        condition = fold_constants(draft.source, substitute(conjunctive_effect.condition, terms))
         if condition != FALSE:
-            variables = tuple([v for v in conjunctive.variables if v.slot not in terms])
-            adds = tuple([substitute_in_atom(atom, terms) for atom in conjunctive.adds])
-            deletes = tuple([substitute_in_atom(atom, terms) for atom in conjunctive.deletes])
+            variables = tuple([v for v in conjunctive_effect.variables if v.slot not in terms])
+            adds = tuple([substitute_in_atom(atom, terms) for atom in conjunctive_effect.adds])
+            deletes = tuple([substitute_in_atom(atom, terms) for atom in conjunctive_effect.deletes])
             specialized_effects.append(Effect(variables, condition, adds, deletes, ()))
     return specialized_effects
 

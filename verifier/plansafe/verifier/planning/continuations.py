@@ -104,14 +104,14 @@ class KnownContinuations:
             if (within is None or len(steps) <= within) and self.add(start, start_hash, steps):
                 return True
         # A step and another one back make the last_known continuation two steps longer: do not search for shorter ones.
-        returning = (
+        returning_steps = (
             self._find_returning_steps(start, start_hash, within)
             if within is None or within > len(last_known)
             else None
         )
-        if returning is None:
+        if returning_steps is None:
             return False
-        self._add_shortest(start.key(), start_hash, returning)
+        self._add_shortest(start.key(), start_hash, returning_steps)
         return True
 
     def _find_returning_steps(self, start: Execution, start_hash: int, within: int | None) -> Steps | None:

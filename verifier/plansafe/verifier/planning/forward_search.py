@@ -61,18 +61,18 @@ class ForwardSearch:
                     detail = f"step {number} of the prefix cannot be taken"
                     return PlanningResult(PlanningStatus.UNSOLVABLE, detail=detail, planner=self.name)
         except (NumberTooLarge, TooManyInstances):
-            return self._make_not_found("the prefix passes a limit of the engine")
+            return self._make_not_found_result("the prefix passes a limit of the engine")
         time_left = query.time_limit_s - (monotonic() - started)
         plan = self.solve_from(start, shortest=query.shortest, time_limit_s=time_left)
         if plan.status is PlanningStatus.SOLVED:
             confirmed = confirm_by_replay(query, plan.steps)
             if confirmed is None:
-                return self._make_not_found("the plan could not be checked in time")
+                return self._make_not_found_result("the plan could not be checked in time")
             if not confirmed:
                 raise AssertionError("a plan that the search found does not replay: this is a bug in plansafe")
         return plan
 
-    def _make_not_found(self, detail: str) -> PlanningResult:
+    def _make_not_found_result(self, detail: str) -> PlanningResult:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=detail, planner=self.name)
 
     def solve_from(
@@ -108,7 +108,7 @@ class ForwardSearch:
             return search.run()._replace(planner=self.name)
         except (LimitReached, TooManyInstances) as limit:
             limit_text = f"{time_limit_s:g} s" if isinstance(limit, LimitReached) else "too many instances of a rule"
-            return self._make_not_found(f"no plan found within {limit_text} and {search.visited} states")
+            return self._make_not_found_result(f"no plan found within {limit_text} and {search.visited} states")
 
     def get_lifted_relaxation(
         self, engine: Engine, rules: bool, criteria: VerdictCriteria = EVERY_VIOLATION

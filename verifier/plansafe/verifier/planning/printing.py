@@ -405,7 +405,7 @@ class _TypeTree:
         sets = {frozenset(task.domains[domain]) for domain in used_domains} - {everything, frozenset()}
         nested_sets: list[frozenset[int]] = []
         for candidate in sorted(sets, key=lambda members: (-len(members), sorted(members))):
-            if all([candidate <= larger or not candidate & larger for larger in nested_sets]):
+            if all([candidate <= larger_set or not candidate & larger_set for larger_set in nested_sets]):
                 nested_sets.append(candidate)
         declared_names = self._find_declared_names(sets)
         self.names: dict[frozenset[int], str] = {everything: "object"}

@@ -223,7 +223,7 @@ class Reachability:
         return Relaxation(frozenset(facts), frozenset(steps))
 
     @cached_property
-    def _groups(self) -> list[tuple[InferredInvariant, dict[tuple[int, ...], int]]]:
+    def _list_groups(self) -> list[tuple[InferredInvariant, dict[tuple[int, ...], int]]]:
         """The inferred invariants, with the number of true facts in S0 by binding of their parameters."""
         state = self.engine.make_initial_state()
         groups = []
@@ -245,7 +245,7 @@ class Reachability:
     def find_exclusive_facts(self, condition: Iterable[Formula]) -> tuple[Fact, Fact] | None:
         """Find two facts of a ground condition that can never both be true; ``None`` if none are known."""
         for pair in combinations(dict.fromkeys(self._list_facts_in(condition)), 2):
-            for invariant, counts in self._groups:
+            for invariant, counts in self._list_groups:
                 keys = self._bind_group(invariant, pair[0]) & self._bind_group(invariant, pair[1])
                 if any([counts.get(key, 0) <= 1 for key in keys]):
                     return pair

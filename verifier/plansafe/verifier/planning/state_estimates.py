@@ -65,11 +65,11 @@ class EstimateCache:
 
         It ignores the invariants that were violated at the origin, so no other may be violated at ``start``.
         """
-        violated_now, violated_at_origin = (
+        violated_invariants_now, violated_invariants_at_origin = (
             _find_violated_invariants(start.runtime),
             _find_violated_invariants(self.origin.runtime),
         )
-        return start.engine is self.origin.engine and violated_now <= violated_at_origin
+        return start.engine is self.origin.engine and violated_invariants_now <= violated_invariants_at_origin
 
     def ground(self, lifted_relaxation: LiftedRelaxation, check_time: Callable[[], None]) -> DeleteRelaxation | None:
         """Ground the relaxation; ``None`` if it is too large. Raises :class:`LimitReached` when time runs out."""

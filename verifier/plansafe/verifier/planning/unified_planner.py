@@ -120,10 +120,10 @@ class UnifiedPlanner:
 
 def _remove_idle_actions(problem: Any) -> None:
     """Remove the actions without effects: no plan needs them, and Fast Downward cannot parse them."""
-    effective = [action for action in problem.actions if action.effects]
-    if len(effective) < len(problem.actions) and not problem.quality_metrics:  # a cost is written as an effect
+    effective_actions = [action for action in problem.actions if action.effects]
+    if len(effective_actions) < len(problem.actions) and not problem.quality_metrics:  # a cost is written as an effect
         problem.clear_actions()
-        problem.add_actions(effective)
+        problem.add_actions(effective_actions)
 
 
 def _use_plan_folder(command: Callable[[str, str, str], list[str]]) -> Callable[[str, str, str], list[str]]:

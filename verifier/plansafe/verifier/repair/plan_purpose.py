@@ -210,7 +210,7 @@ def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:
     common_objects = _find_common_objects(steps)
     predicate_count = len(engine.task.predicates)
 
-    def lasting_changes(changes: list[StateChange]) -> Iterator[tuple[int, int]]:
+    def list_lasting_changes(changes: list[StateChange]) -> Iterator[tuple[int, int]]:
         for index, code, _ in changes:
             if final.get_value(index, code) != initial.get_value(index, code):
                 yield index, code
@@ -218,7 +218,7 @@ def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:
     last_of_agent = 0
     task = engine.task
     for number in sorted(log, reverse=True):
-        for index, code in lasting_changes(log[number]):
+        for index, code in list_lasting_changes(log[number]):
             if index >= predicate_count or common_objects.isdisjoint(
                 task.decode(code, len(task.predicates[index].types))
             ):

@@ -97,13 +97,13 @@ class RepairSearch:
         kept, and another call continues the search.
         """
         least_cost: Number | None = None
-        work_with_ties: int | None = None
+        tie_work_limit: int | None = None
         while (cost := self.agenda.next_cost) is not None:
             if (max_cost is not None and cost > max_cost) or (least_cost is not None and cost > least_cost):
                 break
             if self.deadline is not None and monotonic() > self.deadline:
                 raise LimitReached(LimitKind.TIME)
-            if work_with_ties is not None and self.work > work_with_ties:
+            if tie_work_limit is not None and self.work > tie_work_limit:
                 return False
             if self.work_limit is not None and self.work > self.work_limit:
                 raise LimitReached(LimitKind.WORK)
@@ -117,7 +117,7 @@ class RepairSearch:
             if least_cost is None and self.terminals and not all_costs:
                 least_cost = min([node.cost for node in self.terminals])
                 if self.deadline is not None:
-                    work_with_ties = self.work + self.max_tie_work
+                    tie_work_limit = self.work + self.max_tie_work
         if least_cost is not None:
             self.bound = least_cost
         elif cost is not None:

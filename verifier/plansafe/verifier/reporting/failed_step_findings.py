@@ -124,10 +124,10 @@ def _explain_missing_fact(context: FindingContext, reasons: FailureReasons, step
         if not isinstance(literal.formula, model.Atom):
             continue
         fact = (literal.formula.predicate, task.code_of(literal.formula.arguments, literal.binding))
-        setters = context.find_setting_steps(fact[0], literal.required_value).get(fact[1], [])
-        place = bisect_right(setters, step)
-        if place < len(setters) and setters[place] <= step + MAX_SEARCHED_STEPS:
-            later = setters[place]
+        setting_steps = context.find_setting_steps(fact[0], literal.required_value).get(fact[1], [])
+        place = bisect_right(setting_steps, step)
+        if place < len(setting_steps) and setting_steps[place] <= step + MAX_SEARCHED_STEPS:
+            later = setting_steps[place]
             effect = f"{'makes' if literal.required_value else 'ends'} `{task.fact_text(*fact)}`"
             return f"step {later} `{context.step_text(later)}` {effect}: should it come before step {step}?"
     for literal in reasons.literals:

@@ -33,7 +33,7 @@ WATCHES, AT_RISK, BREAKS, BROKEN = "watches", "at risk", "breaks", "broken"
 _LASTING_STATUSES = (AT_RISK, BROKEN)
 MAX_NAMED_INSTANCES = 8
 """Instances of a rule that are named at one letter; the others are only counted."""
-MAX_RECORDED = 200_000
+MAX_TIMELINE_ENTRIES = 200_000
 """Changes and instances in the timeline of one plan; later ones are left out."""
 
 Binding = tuple[tuple[str, str], ...]
@@ -222,7 +222,7 @@ class _Recorder:
             log = [change for change in log if change[0] < base]
         changes = tuple(self._iterate_changes(run.state, log))
         self._recorded_count += len(changes)
-        if self._recorded_count > MAX_RECORDED or (run.trace is None and run.letter):
+        if self._recorded_count > MAX_TIMELINE_ENTRIES or (run.trace is None and run.letter):
             self.is_complete = False
         if not self.is_complete:
             return

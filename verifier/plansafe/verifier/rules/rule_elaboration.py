@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import prod
 from typing import cast
 
@@ -49,6 +50,21 @@ class _Inapplicability(NamedTuple):
     exclusion_reason: str | None = None
 
 
+def _explain_inapplicable_rules(without_names: int, excluded: int) -> str:
+    """The message about rules that a mapping leaves out: those without the names that they need, and the others."""
+    count = without_names + excluded
+    if not without_names:
+        reason = "not fitting this domain, or excluded by the mapping"
+    elif not excluded:
+        reason = "according to the mapping, this domain lacks the names that they need"
+    else:
+        reason = (
+            f"according to the mapping, this domain lacks the names for {without_names} of them; "
+            f"the rest ({excluded}) does not fit this domain or is excluded by the mapping"
+        )
+    return f"{count} {'rule is' if count == 1 else 'rules are'} not applicable: {reason}"
+
+
 class RuleElaborator:
     """Elaborates rules; they are numbered by their place in ``rules``."""
 
@@ -87,8 +103,8 @@ class RuleElaborator:
         missing_words = find_missing_words(self.symbols, expanded)
         optional_words: dict[int, set[WordName]] = {}
         """By identity of a mapping: the missing words that the rules of its specifications need not have."""
-        declared_missing: dict[str, int] = {}
-        """By specification: the number of rules of which the mapping declares that the domain lacks a word."""
+        rules_without_names, excluded_rules = Counter[str](), Counter[str]()
+        """By specification: the rules for which the mapping declares that a word is missing, and the excluded ones."""
         for number, rule in enumerate(expanded.rules):
             mapping = expanded.find_mapping(rule.specification)
             words = optional_words.get(id(mapping))
@@ -120,19 +136,20 @@ class RuleElaborator:
                 continue
             self._add_not_applicable(rule, inapplicability)
             names_in_mapping = [name for name in inapplicability.missing_names if name[0] != "step"]
-            if mapping is not None and mapping.empty_words.issuperset(names_in_mapping):
-                declared_missing[rule.specification] = declared_missing.get(rule.specification, 0) + 1
+            if inapplicability.exclusion_reason is not None:
+                excluded_rules[rule.specification] += 1
+            elif mapping is not None and mapping.empty_words.issuperset(names_in_mapping):
+                rules_without_names[rule.specification] += 1
             else:
                 needs = ", ".join([f"{kind} `{name}`" for kind, name in inapplicability.missing_names])
                 message = f"rule `{token_text(rule.node[1])}` is not applicable: this domain has no {needs}"
                 help = "bind it with a mapping"
                 self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
         for applied_mapping in expanded.mappings:
-            count = sum([declared_missing.get(specification, 0) for specification in applied_mapping.serves])
-            if count:
-                rules = "1 rule is" if count == 1 else f"{count} rules are"
-                reason = "according to the mapping, this domain lacks the names that they need"
-                message = f"{rules} not applicable: {reason}"
+            without_names = sum([rules_without_names[specification] for specification in applied_mapping.serves])
+            excluded = sum([excluded_rules[specification] for specification in applied_mapping.serves])
+            if without_names + excluded:
+                message = _explain_inapplicable_rules(without_names, excluded)
                 self.context.note(SC.RULE_NOT_APPLICABLE, message, applied_mapping.at, "this mapping")
         self._add_open_predicates(expanded.openings, missing_words)
         self._add_invariants(expanded.invariants, missing_words)

@@ -71,20 +71,20 @@ class GapRanking:
         if not ranked:
             return []
         self.checker, proposals = self.compile([exploited.proposal for exploited in ranked.values()])
-        violated_by_harmless = set().union(*[self._find_violated(path) for path in self.harmless])
+        rules_violated_by_harmless = set().union(*[self._find_violated(path) for path in self.harmless])
         self._pool = [(path, self._find_violated(path)) for path in self.safe_paths]
-        confirmed: list[_ConfirmedProposal] = []
+        confirmed_proposals: list[_ConfirmedProposal] = []
         for number, proposal in enumerate(proposals):
-            if monotonic() > self.plans.deadline or len(confirmed) >= self.options.max_gaps:
+            if monotonic() > self.plans.deadline or len(confirmed_proposals) >= self.options.max_gaps:
                 break
-            if number in violated_by_harmless:
+            if number in rules_violated_by_harmless:
                 continue
             exploit = self._find_exploit(number, ranked[proposal.text])
             instead = self._find_satisfying(number, proposal) if exploit is not None else None
             if exploit is not None and instead is not None:
                 shorter = self.plans.shorten(exploit, partial(self._violates, number))
-                confirmed.append(_ConfirmedProposal(proposal, shorter, instead))
-        return self._replay_gaps(problem, confirmed) if confirmed else []
+                confirmed_proposals.append(_ConfirmedProposal(proposal, shorter, instead))
+        return self._replay_gaps(problem, confirmed_proposals) if confirmed_proposals else []
 
     def _violates(self, number: int, path: StepPath) -> bool:
         return number in self._find_violated(path)
@@ -119,8 +119,8 @@ class GapRanking:
         path = with_actions_of(self.plans.engine, path)
         key = self.plans.list_step_texts(path)
         if key not in self._completions:
-            with_remaining = (*path, *with_actions_of(self.plans.engine, remaining))
-            safe = [candidate for candidate in (path, with_remaining) if self.plans.is_safe(candidate)]
+            path_with_remaining = (*path, *with_actions_of(self.plans.engine, remaining))
+            safe = [candidate for candidate in (path, path_with_remaining) if self.plans.is_safe(candidate)]
             self._completions[key] = safe[0] if safe else self.plans.find(path)
         return self._completions[key]
 
@@ -142,12 +142,12 @@ class GapRanking:
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
-    def _replay_gaps(self, problem: str, confirmed: list[_ConfirmedProposal]) -> list[Gap]:
+    def _replay_gaps(self, problem: str, confirmed_proposals: list[_ConfirmedProposal]) -> list[Gap]:
         """The gaps that a second check confirms, with the answer of the replay kernel."""
-        violating_checker, _ = self.compile([gap.proposal for gap in confirmed], "always")
+        violating_checker, _ = self.compile([gap.proposal for gap in confirmed_proposals], "always")
         satisfying_checker, _ = self.compile([], "always")
         gaps = []
-        for number, (proposal, exploit, instead) in enumerate(confirmed):
+        for number, (proposal, exploit, instead) in enumerate(confirmed_proposals):
             plan = Source("<gap>", self.plans.print_plan(exploit))
             report = satisfying_checker.check(plan)
             findings = [f for f in violating_checker.check(plan).findings if f.rule == f"gap-{number}"]

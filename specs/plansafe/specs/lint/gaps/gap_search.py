@@ -255,11 +255,11 @@ def _find_siblings(weights: SuspicionWeights, table: TypeTable) -> Iterator[tupl
 
 def _strip_texts(node: list[Node]) -> list[Node]:
     """A rule without its name, and without fields that only people read."""
-    stripped: list[Node] = [node[0], NAME]
+    stripped_node: list[Node] = [node[0], NAME]
     for place in range(2, len(node) - 1, 2):
         if node[place] not in _TEXT_FIELDS:
-            stripped += node[place : place + 2]
-    return stripped
+            stripped_node += node[place : place + 2]
+    return stripped_node
 
 
 def _replace_word(node: Node, old: str, new: str) -> Node:

@@ -124,18 +124,18 @@ class ProposalPatterns:
         object_facts = [item.fact for item in self.task_graph.items if item.fact is not None and len(item.objects) == 1]
         for fact in end.changing_facts:
             if self.task_graph.is_new(fact) and fact not in self._goal_facts:
-                for object_fact in (
+                for unary_fact in (
                     None,
                     *[item_fact for item_fact in object_facts if item_fact.objects[0] in fact.objects],
                 ):
-                    yield self._get_cached(("left", fact, object_fact), partial(self._propose_left, fact, object_fact))
+                    yield self._get_cached(("left", fact, unary_fact), partial(self._propose_left, fact, unary_fact))
 
-    def _propose_left(self, fact: GroundFact, object_fact: GroundFact | None) -> Proposal:
+    def _propose_left(self, fact: GroundFact, unary_fact: GroundFact | None) -> Proposal:
         names = LiftedNames(self.weights)
         body = names.print_facts([fact])
-        when = f" :when {names.print_facts([object_fact])}" if object_fact is not None else ""
+        when = f" :when {names.print_facts([unary_fact])}" if unary_fact is not None else ""
         text = f"(:termination {NAME} :parameters ({names.print_parameters()}){when} :forbid {body})"
-        facts = (fact,) if object_fact is None else (fact, object_fact)
+        facts = (fact,) if unary_fact is None else (fact, unary_fact)
         left = Suspicion(LEFT_WEIGHT, f"`{self.task.predicates[fact.predicate].name}` is left at the end")
         suspicions = [*self._list_suspicions(facts, set(fact.objects)), left]
         return make_proposal("left", text, suspicions, SC.GAP_LEFT_BEHIND)

@@ -83,9 +83,9 @@ def _make_initial_violations_key(monitor: InvariantMonitor | Automaton) -> tuple
             # Only the last state counts: a worsened violation may still end.
             old = frozenset([(binding, blame) for binding, blame in blames.items() if blame != "introduced"])
             return (old,) if old else (), False
-        pre_existing = frozenset([binding for binding, blame in blames.items() if blame not in CAUSED_BLAMES])
-        caused = len(pre_existing) < len(blames) or any([v.blame in CAUSED_BLAMES for v in monitor.violations])
-        return (pre_existing,) if pre_existing else (), caused
+        pre_existing_bindings = frozenset([binding for binding, blame in blames.items() if blame not in CAUSED_BLAMES])
+        caused = len(pre_existing_bindings) < len(blames) or any([v.blame in CAUSED_BLAMES for v in monitor.violations])
+        return (pre_existing_bindings,) if pre_existing_bindings else (), caused
     caused = any([monitor.violation_log.decide_blame(n) in CAUSED_BLAMES for n in range(len(monitor.violations))])
     if not monitor.violation_log.tracks_initial:
         return (), caused

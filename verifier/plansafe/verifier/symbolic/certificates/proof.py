@@ -107,10 +107,10 @@ def trim_proof(lines: Iterable[bytes], premise_count: int) -> Iterator[str] | No
 def _renumber(steps: dict[int, list[bytes]], end: int, premise_count: int) -> Iterator[str]:
     needed = {end}
     last_uses: dict[int, list[int]] = {}  # step -> the clauses that no later step needs
-    descending = []
+    descending_numbers = []
     for number in sorted(steps, reverse=True):
         if number in needed:
-            descending.append(number)
+            descending_numbers.append(number)
             words = steps[number]
             for word in words[words.index(b"0") + 1 : -1]:
                 hint = int(word)
@@ -118,14 +118,14 @@ def _renumber(steps: dict[int, list[bytes]], end: int, premise_count: int) -> It
                     needed.add(hint)
                     last_uses.setdefault(number, []).append(hint)
     premises = [number for number in range(1, premise_count + len(steps) + 1) if number not in steps]
-    renumbered = {number: place for place, number in enumerate(premises[:premise_count], 1)}
-    renumbered.update({number: premise_count + place for place, number in enumerate(reversed(descending), 1)})
-    for number in reversed(descending):
+    new_numbers = {number: place for place, number in enumerate(premises[:premise_count], 1)}
+    new_numbers.update({number: premise_count + place for place, number in enumerate(reversed(descending_numbers), 1)})
+    for number in reversed(descending_numbers):
         words = steps[number]
         middle = words.index(b"0")
         literals = [word.decode() for word in words[1:middle]]
-        hints = [str(renumbered[int(word)]) for word in words[middle + 1 : -1]]
-        yield " ".join([str(renumbered[number]), *literals, "0", *hints, "0"])
-        unused = sorted([renumbered[hint] for hint in last_uses.get(number, ())])
+        hints = [str(new_numbers[int(word)]) for word in words[middle + 1 : -1]]
+        yield " ".join([str(new_numbers[number]), *literals, "0", *hints, "0"])
+        unused = sorted([new_numbers[hint] for hint in last_uses.get(number, ())])
         if unused and number != end:
-            yield " ".join([str(renumbered[number]), "d", *map(str, unused), "0"])
+            yield " ".join([str(new_numbers[number]), "d", *map(str, unused), "0"])

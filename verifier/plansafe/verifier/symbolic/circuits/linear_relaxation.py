@@ -257,11 +257,11 @@ def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[t
     """Cliques that cover all edges, each with the origins of its edges. Greedy: not the fewest."""
     covered_pairs: set[tuple[Literal, Literal]] = set()
     for node in sorted(edges):
-        for adjacent in sorted(edges[node]):
-            if adjacent < node or (node, adjacent) in covered_pairs:
+        for neighbour in sorted(edges[node]):
+            if neighbour < node or (node, neighbour) in covered_pairs:
                 continue
-            members, origins = [node, adjacent], edges[node][adjacent]
-            common = edges[node].keys() & edges[adjacent].keys()
+            members, origins = [node, neighbour], edges[node][neighbour]
+            common = edges[node].keys() & edges[neighbour].keys()
             while common:
                 neighbour = min(common)
                 origins = origins.union(*[edges[member][neighbour] for member in members])

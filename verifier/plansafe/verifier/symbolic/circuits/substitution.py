@@ -62,14 +62,14 @@ def list_inner_sums(total: Sum, known_ids: Container[int] = ()) -> list[Sum]:
     stack = [total]
     while stack:
         part = stack[-1]
-        unlisted = [
+        unlisted_atoms = [
             atom_part
             for atom, _ in part.weighted_atoms
             for atom_part in atom
             if isinstance(atom_part, Sum) and id(atom_part) not in listed_ids and id(atom_part) not in known_ids
         ]
-        if unlisted:
-            stack.extend(unlisted)
+        if unlisted_atoms:
+            stack.extend(unlisted_atoms)
             continue
         stack.pop()
         if id(part) not in listed_ids:  # a shared sum is on the stack once for every path to it

@@ -40,18 +40,18 @@ class CompoundAtom(tuple[object, ...]):
         return f"<{self[0]} {self.serial}>"
 
 
-_interned: dict[tuple[object, ...], CompoundAtom] = {}
+_interned_atoms: dict[tuple[object, ...], CompoundAtom] = {}
 _serials = count()
 MAX_INTERNED = 1_000_000
 """Interned atoms. Clearing them costs sharing, not correctness: equal atoms are then two objects."""
 
 
 def _intern(*parts: object) -> Atom:
-    atom = _interned.get(parts)
+    atom = _interned_atoms.get(parts)
     if atom is None:
-        if len(_interned) > MAX_INTERNED:
-            _interned.clear()
-        atom = _interned[parts] = CompoundAtom(parts)
+        if len(_interned_atoms) > MAX_INTERNED:
+            _interned_atoms.clear()
+        atom = _interned_atoms[parts] = CompoundAtom(parts)
         atom.serial = next(_serials)
     return atom
 

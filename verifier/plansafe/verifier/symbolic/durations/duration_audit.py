@@ -225,11 +225,11 @@ class DurationAudit:
         if (SAFE, True) not in self.examples and not self.explored.always_undecided:
             self._run_combination(holding_cells)
         if (SAFE, None) not in self.examples and any(undecided_cells):
-            some_undecided = [cell for cells in undecided_cells for cell in cells]
-            not_violated = [
+            all_undecided_cells = [cell for cells in undecided_cells for cell in cells]
+            cells_without_violation = [
                 holding + undecided for holding, undecided in zip(holding_cells, undecided_cells, strict=True)
             ]
-            self._run_combination([*not_violated, some_undecided])
+            self._run_combination([*cells_without_violation, all_undecided_cells])
 
     def _run_combination(self, choices: list[list[Cell]]) -> None:
         world = self.solver.find_combination(choices)

@@ -62,7 +62,7 @@ class DurationRun(TimedReplay):
         self.present: dict[int, Event] = {}
         self.late_ends: set[int] = set()  # ends of actions without duration: after all other events of their time
         self.batches: list[list[int]] = []
-        self.happened: dict[int, None] = {}
+        self.happened_events: dict[int, None] = {}
         self.failed: list[int] = []  # the events that caused the failure before which the trace ended
         # if a condition over all failed: all events that it depends on
         self.failed_over_all: frozenset[int] = frozenset()
@@ -209,7 +209,7 @@ class DurationRun(TimedReplay):
         """Run one happening; False if the trace halts before it."""
         earlier_failures = len(self.failures)
         if super().run_happening(time, events):
-            self.happened.update(dict.fromkeys(self.batches[-1]))
+            self.happened_events.update(dict.fromkeys(self.batches[-1]))
             return True
         failure = self.failures[earlier_failures]
         self.failed = self._find_failed_events(failure)
@@ -236,7 +236,7 @@ class DurationRun(TimedReplay):
             self._footprint_of_event[number] = self.interference.compute_footprint(event, effects)
             self.trail.set_topic(("check", number))
             for neighbour in self.schedule.clashing[number]:
-                has_happened = neighbour in self.happened
+                has_happened = neighbour in self.happened_events
                 if not has_happened and neighbour not in numbers[:place]:
                     continue
                 both_literals = event.step is None and self.present[neighbour].step is None
@@ -262,7 +262,7 @@ class DurationRun(TimedReplay):
     def ends_with_tie(self) -> bool:
         """Whether an event happened at the time at which the trace ended: then the failing event must come first."""
         return bool(self.failed) and any(
-            [self._find_event_time(event) == self._find_event_time(self.failed[0]) for event in self.happened]
+            [self._find_event_time(event) == self._find_event_time(self.failed[0]) for event in self.happened_events]
         )
 
     def constrain_orders(self) -> None:
@@ -282,7 +282,11 @@ class DurationRun(TimedReplay):
         for event in self.present:
             if event in self.failed:
                 continue
-            if self.present[event].kind == END and event not in self.happened and event - 1 not in self.happened:
+            if (
+                self.present[event].kind == END
+                and event not in self.happened_events
+                and event - 1 not in self.happened_events
+            ):
                 continue  # it comes after its start, which has not happened either
             if not self._is_before(event, failed_event) and event in self.failed_over_all:
                 self._is_before(failed_event, event)
@@ -296,11 +300,11 @@ class DurationRun(TimedReplay):
     def has_succeeded(self, check: PlanCheck) -> bool:
         """Whether a check is certain to hold in a run in which a step failed."""
         ill_formed = any([event.kind == ILL_FORMED for event in self.present.values()])  # literals may then be missing
-        return check.kind is CheckKind.EVENT and check.number in self.happened and not ill_formed
+        return check.kind is CheckKind.EVENT and check.number in self.happened_events and not ill_formed
 
     def collect_constraints(self) -> dict[LinearConstraint, None]:
         """All constraints that decided the run; orders only for events that happened or failed."""
-        reached = {*self.happened, *self.failed}
+        reached = {*self.happened_events, *self.failed}
         constraints: dict[LinearConstraint, None] = {}
         for topic, topic_constraints in self.trail.constraints.items():
             if topic[:1] != ("order",) or {*topic[1:]} <= reached:
@@ -318,7 +322,7 @@ class DurationRun(TimedReplay):
             with suppress(LimitReached):
                 within = check.within and Span(check.within[0], check.within[1:])
                 reason = self.fact_spans.find_reason(check.forbidden_conjunctions, within)
-                if reason.never_true is not holds:
+                if reason.is_never_true is not holds:
                     raise AssertionError("the monitors and the spans of facts disagree")
                 orders = reason.orders
         for first, second in check.pairs if orders is None else check.opposing:

@@ -88,7 +88,11 @@ def _join_forms(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conju
             raise NoDisjunctiveForm
     if len(conjunctions) >= 100:
         return conjunctions
-    return {conjunction for conjunction in conjunctions if not any([weaker < conjunction for weaker in conjunctions])}
+    return {
+        conjunction
+        for conjunction in conjunctions
+        if not any([weaker_conjunction < conjunction for weaker_conjunction in conjunctions])
+    }
 
 
 def is_consistent(conjunction: Conjunction) -> bool:
@@ -106,7 +110,7 @@ class Span(NamedTuple):
 class SpanReason(NamedTuple):
     """Whether no conjunction is ever true, and the orders of events that this follows from."""
 
-    never_true: bool
+    is_never_true: bool
     orders: list[Order]
 
 

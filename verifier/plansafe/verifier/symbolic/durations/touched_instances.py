@@ -46,19 +46,19 @@ class PartReads:
     def __init__(self, part: RulePart, engine: Engine, footprints: FootprintFinder) -> None:
         formulas = [part.body] if part.guard is None else [part.body, part.guard]
         momentary = engine.rule_set.momentary
-        about_momentary = part.step is not None and find_action_predicate(part.step) in momentary
+        is_about_momentary = part.step is not None and find_action_predicate(part.step) in momentary
         self.engine = engine
         self.reads_every_happening = _counts_letters(formulas, momentary) or (
-            part.step is not None and part.after and not about_momentary
+            part.step is not None and part.after and not is_about_momentary
         )
         self.last_state_only = part.mode == "end" and not is_temporal(part.body)
-        self.at_matching_steps = about_momentary and not any([is_temporal(formula) for formula in formulas])
+        self.at_matching_steps = is_about_momentary and not any([is_temporal(formula) for formula in formulas])
         self._domains = {v.slot: engine.task.domain_sets[v.domain] for v in part.parameters}
         self._step: Atom | None = None
         self._arguments_by_subject: dict[int, list[tuple[int, ...]]] = {}
         self._inputs: set[int] = set()
         """The predicates and functions on which the derived predicates that the part reads depend."""
-        if part.step is not None and about_momentary:
+        if part.step is not None and is_about_momentary:
             self._step = next(atoms_in(part.step))
         elif part.step is not None:
             formulas.append(part.step)

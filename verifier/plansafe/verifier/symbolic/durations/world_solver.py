@@ -92,9 +92,9 @@ class WorldSolver:
         """
         if not checks:
             return self._solve(self._solver)
-        any_new = self._z3.Bool("some " + " ".join([str(check) for check in checks]))
-        self._solver.add(self._z3.Or(self._z3.Not(any_new), *[self._is_new(check) for check in checks]))
-        return self._solve(self._solver, any_new)
+        any_check_is_new = self._z3.Bool("some " + " ".join([str(check) for check in checks]))
+        self._solver.add(self._z3.Or(self._z3.Not(any_check_is_new), *[self._is_new(check) for check in checks]))
+        return self._solve(self._solver, any_check_is_new)
 
     def find_combination(self, choices: Iterable[list[Cell]]) -> tuple[Number, ...] | None:
         """A world that is in a cell of each choice, and outside the excluded cells."""

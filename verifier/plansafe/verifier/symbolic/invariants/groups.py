@@ -280,8 +280,10 @@ def _find_parameter_types(task: Task, invariant: InferredInvariant) -> list[str]
             place = atom.arguments.index(number)
             domain = task.predicates[atom.predicate].domains[place]
             objects[_type_text(task, atom, place)] = task.domain_sets[domain]
-        widest = [text for text, members in objects.items() if not any([members < wider for wider in objects.values()])]
-        texts.append(" or ".join(sorted(widest)))
+        widest_texts = [
+            text for text, members in objects.items() if not any([members < wider for wider in objects.values()])
+        ]
+        texts.append(" or ".join(sorted(widest_texts)))
     return texts
 
 
@@ -291,16 +293,16 @@ def _type_text(task: Task, atom: GroupAtom, place: int) -> str:
 
 def describe_declared(task: Task, invariant: WorldInvariant) -> str:
     """The line of a report about a declared invariant."""
-    for_each = _for_each_text(invariant.parameters)
+    for_each_text = _for_each_text(invariant.parameters)
     if invariant.kind == "holds":
-        return f"`{invariant.name}` holds{for_each} (declared of S0)"
+        return f"`{invariant.name}` holds{for_each_text} (declared of S0)"
     names = {variable(v.slot): v.name for v in (*invariant.parameters, *invariant.counted)}
     atoms = [
         _atom_text(task, atom.predicate, [names[a] if a < 0 else task.objects[a] for a in atom.arguments])
         for atom in invariant.atoms
     ]
     count = invariant.kind.replace("-", " ")
-    return f"`{invariant.name}`: {count} of {', '.join(atoms)} is true{for_each} (declared of S0)"
+    return f"`{invariant.name}`: {count} of {', '.join(atoms)} is true{for_each_text} (declared of S0)"
 
 
 def _for_each_text(parameters: tuple[Variable, ...]) -> str:

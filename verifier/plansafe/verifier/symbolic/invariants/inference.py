@@ -80,7 +80,7 @@ class _Search:
         self.proofs = GroupProofs(task, deadline, lenient)
         self.usable = self.proofs.usable
         self.invariants: list[InferredInvariant] = []
-        self._proposed: set[GroupAtoms] = set()
+        self._proposed_groups: set[GroupAtoms] = set()
         self._queue: deque[GroupAtoms] = deque()
 
     def run(self, predicates: list[int]) -> None:
@@ -99,8 +99,8 @@ class _Search:
 
     def _propose(self, atoms: GroupAtoms) -> None:
         atoms = _make_canonical(atoms)
-        if atoms not in self._proposed and len(atoms) <= MAX_ATOMS:
-            self._proposed.add(atoms)
+        if atoms not in self._proposed_groups and len(atoms) <= MAX_ATOMS:
+            self._proposed_groups.add(atoms)
             self._queue.append(atoms)
 
     def _examine(self, atoms: GroupAtoms) -> None:
@@ -115,11 +115,11 @@ class _Search:
         for changes, deleted in ((gains, True), (losses, False)):
             for atom, change in changes:
                 binding = atom.bind(change.arguments)
-                for covering in self._iterate_covering_atoms(
+                for covering_atoms in self._iterate_covering_atoms(
                     atoms, binding, proofs.list_changed_facts(change.snap, deleted)
                 ):
-                    if COUNTED not in covering.arguments or proofs.list_changes(covering.predicate, True):
-                        self._propose((*atoms, covering))
+                    if COUNTED not in covering_atoms.arguments or proofs.list_changes(covering_atoms.predicate, True):
+                        self._propose((*atoms, covering_atoms))
         if self._is_supported(atoms) and not self._is_divisible(atoms):
             parameter_count = _count_parameters(atoms)
             self.invariants.append(InferredInvariant(parameter_count, atoms, not losses))

@@ -259,9 +259,11 @@ def _copy_variables(knowledge: Knowledge, bound: frozenset[int], copy: int) -> K
 
     denials = []
     for denial in knowledge.denials:
-        all_bound = bound | denial.variables.keys()
+        all_bound_variables = bound | denial.variables.keys()
         variables = {v - offset: domain for v, domain in denial.variables.items()}
-        denials.append(Denial(variables, tuple([copy_literal(literal, all_bound) for literal in denial.literals])))
+        denials.append(
+            Denial(variables, tuple([copy_literal(literal, all_bound_variables) for literal in denial.literals]))
+        )
     return Knowledge(
         tuple([(term - offset, domain) for term, domain in knowledge.variables]),
         tuple([copy_literal(literal, bound) for literal in knowledge.literals]),

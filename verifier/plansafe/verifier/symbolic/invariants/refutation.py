@@ -173,7 +173,12 @@ class PartialState:
             return term in members
         if len(members) == self.domains.object_count:
             return True
-        return any([self.domains.is_contained(narrower, domain) for narrower in self._variable_domains.get(term, ())])
+        return any(
+            [
+                self.domains.is_contained(narrower_domain, domain)
+                for narrower_domain in self._variable_domains.get(term, ())
+            ]
+        )
 
     def find_value(self, literal: LiftedLiteral) -> bool | None:
         """The truth value of a literal; ``None`` if it is unknown."""

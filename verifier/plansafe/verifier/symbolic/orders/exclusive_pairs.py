@@ -90,18 +90,18 @@ class ExclusivePairs:
     def _find_effects(self, step: int) -> tuple[int, int]:
         """The literals that a step may make true, and those that it certainly makes false."""
         template = self.timeline.template.steps[step]
-        made_true = made_false = 0
+        added_literals = deleted_literals = 0
         if template.precondition == FALSE:
             return 0, 0
         for fact in template.facts:
             write = self.timeline.find_writes(fact).get(step)
             literal = self._literals.get(fact)
             if write is not None and literal is not None:
-                made_true |= (write.makes != FALSE) << literal | (write.breaks != FALSE) << literal + 1
-                made_false |= (write.breaks == TRUE) << literal | (write.makes == TRUE) << literal + 1
-        return made_true, made_false
+                added_literals |= (write.makes != FALSE) << literal | (write.breaks != FALSE) << literal + 1
+                deleted_literals |= (write.breaks == TRUE) << literal | (write.makes == TRUE) << literal + 1
+        return added_literals, deleted_literals
 
-    def _apply_step(self, precondition: int, made_true: int, made_false: int) -> bool:
+    def _apply_step(self, precondition: int, added_literals: int, deleted_literals: int) -> bool:
         """Remove the pairs that a step may make true; return whether there are any."""
         pairs = self.pairs
         false_before = self._never_true
@@ -109,14 +109,16 @@ class ExclusivePairs:
             if pairs[literal] & precondition:
                 return False  # the precondition is never true
             false_before |= pairs[literal]
-        possible_after = self._all_literals & ~(false_before | self.negate(precondition) | made_false) | made_true
+        possible_literals_after = (
+            self._all_literals & ~(false_before | self.negate(precondition) | deleted_literals) | added_literals
+        )
         has_changed = False
-        for literal in iterate_bits(made_true):
-            partners = pairs[literal] & possible_after
+        for literal in iterate_bits(added_literals):
+            partners = pairs[literal] & possible_literals_after
             if partners:
                 has_changed = True
                 pairs[literal] &= ~partners
                 for partner in iterate_bits(partners):
                     pairs[partner] &= ~(1 << literal)
-        self._never_true &= ~made_true
+        self._never_true &= ~added_literals
         return has_changed

@@ -118,27 +118,31 @@ class FactTimeline(Timeline):
         # A step that is necessarily overwritten before the time point does not matter.
         live_writers = [step for step in iterate_bits(possible_writers) if not certain_writers & order.after[step]]
         breaking = [
-            (step, self.fires_at(writes[step].breaks, step)) for step in live_writers if writes[step].breaks != FALSE
+            (step, self.encode_firing(writes[step].breaks, step))
+            for step in live_writers
+            if writes[step].breaks != FALSE
         ]
         cases = []
         initial = self.template.initial_facts[fact]
         if initial != FALSE and not certain_writers:
-            persists = [circuit.both(self.is_before(step, time_point), fires) ^ 1 for step, fires in breaking]
+            persists = [circuit.both(self.encode_before(step, time_point), fires) ^ 1 for step, fires in breaking]
             cases.append(circuit.conjunction([initial, *persists]))
         for step in live_writers:
             makes = writes[step].makes
             if makes == FALSE:
                 continue
             persists = [
-                circuit.both(self.is_between(step, breaker, time_point), fires) ^ 1
+                circuit.both(self.encode_between(step, breaker, time_point), fires) ^ 1
                 for breaker, fires in breaking
                 if breaker != step
             ]
-            cases.append(circuit.conjunction([self.fires_at(makes, step), self.is_before(step, time_point), *persists]))
+            cases.append(
+                circuit.conjunction([self.encode_firing(makes, step), self.encode_before(step, time_point), *persists])
+            )
         self.check_limits()
         return circuit.disjunction(cases)
 
-    def fires_at(self, condition: Literal, step: int) -> Literal:
+    def encode_firing(self, condition: Literal, step: int) -> Literal:
         """The literal that an effect of a step happens, if ``condition`` is its condition in the template.
 
         It is an input with a definition if the condition varies over time.
@@ -259,7 +263,7 @@ class FactTimeline(Timeline):
     def _encode_action(self, action_fact: Fact, time_point: TimePoint) -> Literal:
         if time_point > self.order.size:
             raise AssertionError("letters that mention actions are moments before steps, and the end")
-        return self.can_take(time_point) if time_point in self._steps_of_action[action_fact] else FALSE
+        return self.encode_applicable(time_point) if time_point in self._steps_of_action[action_fact] else FALSE
 
     # -- which steps are taken ----------------------------------------------------------------------------------------
 
@@ -269,11 +273,11 @@ class FactTimeline(Timeline):
         self._nodes_at.clear()
         self._reached.clear()
 
-    def can_take(self, step: int) -> Literal:
+    def encode_applicable(self, step: int) -> Literal:
         """In which worlds a step can be taken, if all steps before it are."""
         return TRUE if self.all_taken else self.encode_literal(self.template.steps[step].precondition, step)
 
-    def is_reached(self, step: int) -> Literal:
+    def encode_reached(self, step: int) -> Literal:
         """In which worlds all steps before a step are taken."""
         if self.all_taken:
             return TRUE
@@ -281,17 +285,20 @@ class FactTimeline(Timeline):
         if reached is None:
             circuit = self.circuit
             other_steps = [number for number in range(1, self.order.size + 1) if number != step]
-            failing = [circuit.both(self.precedes(first, step), self.can_take(first) ^ 1) for first in other_steps]
+            failing = [
+                circuit.both(self.encode_precedence(first, step), self.encode_applicable(first) ^ 1)
+                for first in other_steps
+            ]
             reached = self._reached[step] = circuit.disjunction(failing) ^ 1
         return reached
 
-    def is_taken(self, step: int) -> Literal:
+    def encode_taken(self, step: int) -> Literal:
         """In which worlds a step is taken."""
-        return self.circuit.both(self.is_reached(step), self.can_take(step))
+        return self.circuit.both(self.encode_reached(step), self.encode_applicable(step))
 
-    def is_executable(self) -> Literal:
+    def encode_executable(self) -> Literal:
         """In which worlds all steps are taken."""
-        return self.circuit.conjunction([self.can_take(step) for step in range(1, self.order.size + 1)])
+        return self.circuit.conjunction([self.encode_applicable(step) for step in range(1, self.order.size + 1)])
 
     # -- definitions --------------------------------------------------------------------------------------------------
 

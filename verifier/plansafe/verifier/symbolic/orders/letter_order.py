@@ -33,17 +33,17 @@ class LetterOrder:
         else:
             self.letters = [*range(1, timeline.order.size + 1), END]
 
-    def exists(self, letter: TimePoint) -> Literal:
+    def encode_existence(self, letter: TimePoint) -> Literal:
         """Return the worlds in which the trace has a letter."""
         timeline = self.timeline
         if letter == END:
-            return timeline.is_executable()
+            return timeline.encode_executable()
         if letter == timeline.start:
             return TRUE
         size = timeline.order.size
-        return timeline.is_reached(letter) if letter <= size else timeline.is_taken(letter - size)
+        return timeline.encode_reached(letter) if letter <= size else timeline.encode_taken(letter - size)
 
-    def is_not_after(self, letter: TimePoint, time_point: TimePoint) -> Literal:
+    def encode_not_after(self, letter: TimePoint, time_point: TimePoint) -> Literal:
         """Return the orders in which a letter is not after a time point, which may be a letter too."""
         timeline, size = self.timeline, self.timeline.order.size
         if letter == time_point or time_point == END or letter == timeline.start:
@@ -55,45 +55,52 @@ class LetterOrder:
         second = time_point - size if time_point > size else time_point
         if first == second:
             return TRUE if time_point > size else FALSE
-        return timeline.precedes(first, second)
+        return timeline.encode_precedence(first, second)
 
-    def is_earlier(self, letter: TimePoint, later: TimePoint) -> Literal:
+    def encode_earlier(self, letter: TimePoint, later: TimePoint) -> Literal:
         """Return the orders in which a letter is before another."""
-        return FALSE if letter == later else self.is_not_after(letter, later)
+        return FALSE if letter == later else self.encode_not_after(letter, later)
 
-    def is_next(self, letter: TimePoint, following: TimePoint) -> Literal:
+    def encode_next(self, letter: TimePoint, following: TimePoint) -> Literal:
         """Return the orders in which ``following`` is the letter right after ``letter``; not for merged letters."""
         not_between = [
-            self.circuit.both(self.is_earlier(letter, middle), self.is_earlier(middle, following)) ^ 1
+            self.circuit.both(self.encode_earlier(letter, middle), self.encode_earlier(middle, following)) ^ 1
             for middle in self.letters
             if middle not in (letter, following)
         ]
         self.timeline.check_limits()
-        return self.circuit.conjunction([self.is_earlier(letter, following), *not_between])
+        return self.circuit.conjunction([self.encode_earlier(letter, following), *not_between])
 
-    def is_last(self, letter: TimePoint) -> Literal:
+    def encode_last(self, letter: TimePoint) -> Literal:
         """Return the worlds in which the trace ends with a letter."""
-        no_later = [self.circuit.both(self.is_earlier(letter, later), self.exists(later)) ^ 1 for later in self.letters]
-        return self.circuit.conjunction([self.exists(letter), *no_later])
+        no_later_letters = [
+            self.circuit.both(self.encode_earlier(letter, later), self.encode_existence(later)) ^ 1
+            for later in self.letters
+        ]
+        return self.circuit.conjunction([self.encode_existence(letter), *no_later_letters])
 
-    def is_first(self, letter: TimePoint) -> Literal:
+    def encode_first(self, letter: TimePoint) -> Literal:
         """Return the orders in which a letter is letter 0; not for merged letters."""
-        return self.circuit.conjunction([self.is_earlier(other_letter, letter) ^ 1 for other_letter in self.letters])
+        return self.circuit.conjunction(
+            [self.encode_earlier(other_letter, letter) ^ 1 for other_letter in self.letters]
+        )
 
-    def is_on_side(self, letter: TimePoint, time_point: TimePoint, past: bool) -> Literal:
+    def encode_on_side(self, letter: TimePoint, time_point: TimePoint, past: bool) -> Literal:
         """Return the worlds in which a letter is on one side of a time point, or at it.
 
         ``past``: it is not after the time point. Otherwise it exists and is not before the time point.
         """
         if past:
-            return self.is_not_after(letter, time_point)
-        return self.circuit.both(self.is_not_after(time_point, letter), self.exists(letter))
+            return self.encode_not_after(letter, time_point)
+        return self.circuit.both(self.encode_not_after(time_point, letter), self.encode_existence(letter))
 
-    def is_number_at_most(self, letter: TimePoint, bound: int) -> Literal:
+    def encode_number_at_most(self, letter: TimePoint, bound: int) -> Literal:
         """Return the orders in which the number of a letter is at most ``bound``; not for merged letters."""
-        return self.count_at_most([self.is_earlier(other_letter, letter) for other_letter in self.letters], bound)
+        return self.encode_count_at_most(
+            [self.encode_earlier(other_letter, letter) for other_letter in self.letters], bound
+        )
 
-    def count_at_most(self, literals: list[Literal], bound: int) -> Literal:
+    def encode_count_at_most(self, literals: list[Literal], bound: int) -> Literal:
         """Return the literal that at most ``bound`` literals are true.
 
         The encoding counts either the true or the false literals in unary: those of which fewer need to be counted.

@@ -68,23 +68,23 @@ class Letters(LetterOrder):
 
     # -- at the ends of the trace -------------------------------------------------------------------------------------
 
-    def value_at_start(self, formula: Formula) -> Literal:
+    def encode_at_start(self, formula: Formula) -> Literal:
         """Return the literal of a formula over the whole trace, at letter 0."""
         circuit = self.circuit
         match formula:
             case _ if not is_temporal(formula):
                 return self._encode_at_first_letter(formula)
             case Not():
-                return self.value_at_start(formula.body) ^ 1
+                return self.encode_at_start(formula.body) ^ 1
             case And() | Or():
                 join = circuit.conjunction if isinstance(formula, And) else circuit.disjunction
-                return join([self.value_at_start(part) for part in formula.parts])
+                return join([self.encode_at_start(part) for part in formula.parts])
             case Temporal() if formula.operator in TRACE_OPERATORS:
                 return self._encode_trace_operator(formula)
             case Temporal() if formula.operator in ("always", "sometime"):
                 flip = formula.operator == "always"
                 body = formula.operands[0]
-                cases = [circuit.both(self.exists(k), self.value_at(body, k) ^ flip) for k in self.letters]
+                cases = [circuit.both(self.encode_existence(k), self.encode_at(body, k) ^ flip) for k in self.letters]
                 return circuit.disjunction(cases) ^ flip
             case Temporal() if formula.operator in ("until", "release"):
                 return self._encode_operator_at(formula, self.timeline.start)
@@ -95,23 +95,25 @@ class Letters(LetterOrder):
 
     def _encode_at_first_letter(self, formula: Formula) -> Literal:
         if self.is_merged:
-            return self.value_at(formula, self.timeline.start)
+            return self.encode_at(formula, self.timeline.start)
         circuit = self.circuit
-        cases = [circuit.both(self.is_first(letter), self.value_at(formula, letter)) for letter in self.letters]
+        cases = [circuit.both(self.encode_first(letter), self.encode_at(formula, letter)) for letter in self.letters]
         return circuit.disjunction(cases)
 
-    def value_at_end(self, formula: Formula) -> Literal:
+    def encode_at_end(self, formula: Formula) -> Literal:
         """Return the literal of a past formula at the last letter."""
         if self.timeline.all_taken:
-            return self.value_at(formula, END)
+            return self.encode_at(formula, END)
         circuit = self.circuit
-        return circuit.disjunction([circuit.both(self.is_last(k), self.value_at(formula, k)) for k in self.letters])
+        return circuit.disjunction(
+            [circuit.both(self.encode_last(k), self.encode_at(formula, k)) for k in self.letters]
+        )
 
     def _encode_trace_operator(self, formula: Temporal) -> Literal:
         operator = trace_operator(formula)
         match operator:
             case "at-end":
-                return self.value_at_end(formula.operands[0])
+                return self.encode_at_end(formula.operands[0])
             case "sometime-before":
                 return self._encode_sometime_before(*formula.operands)
             case "at-most-once":
@@ -130,10 +132,10 @@ class Letters(LetterOrder):
         circuit = self.circuit
         violating_cases = []
         for letter in self.letters:
-            value = circuit.both(self.exists(letter), self.value_at(formula, letter))
+            value = circuit.both(self.encode_existence(letter), self.encode_at(formula, letter))
             if value != FALSE:
                 none_before = [
-                    circuit.both(self.is_earlier(before, letter), self.value_at(earlier, before)) ^ 1
+                    circuit.both(self.encode_earlier(before, letter), self.encode_at(earlier, before)) ^ 1
                     for before in self.letters
                     if before != letter
                 ]
@@ -146,11 +148,15 @@ class Letters(LetterOrder):
         circuit = self.circuit
         violating_cases = []
         for letter in self.letters:
-            value = self.value_at(formula, letter) ^ 1
+            value = self.encode_at(formula, letter) ^ 1
             if value != FALSE:
-                before = [circuit.both(self.is_earlier(j, letter), self.value_at(formula, j)) for j in self.letters]
+                before = [
+                    circuit.both(self.encode_earlier(j, letter), self.encode_at(formula, j)) for j in self.letters
+                ]
                 after = [
-                    circuit.conjunction([self.is_earlier(letter, j), self.exists(j), self.value_at(formula, j)])
+                    circuit.conjunction(
+                        [self.encode_earlier(letter, j), self.encode_existence(j), self.encode_at(formula, j)]
+                    )
                     for j in self.letters
                 ]
                 violating_cases.append(
@@ -165,9 +171,9 @@ class Letters(LetterOrder):
         """Return the literal that a formula holds at some letter up to a time."""
         cases = []
         for letter in self.letters:
-            value = self.circuit.both(self.exists(letter), self.value_at(formula, letter))
+            value = self.circuit.both(self.encode_existence(letter), self.encode_at(formula, letter))
             if value != FALSE:
-                cases.append(self.circuit.both(value, self.is_number_at_most(letter, floor(bound))))
+                cases.append(self.circuit.both(value, self.encode_number_at_most(letter, floor(bound))))
         return self.circuit.disjunction(cases)
 
     def _encode_hold_between(self, formula: Formula, start: Number, end: Number | None) -> Literal:
@@ -179,13 +185,17 @@ class Letters(LetterOrder):
         first = floor(start)
         violating_cases = []
         for k in self.letters:
-            value = circuit.both(self.exists(k), self.value_at(formula, k) ^ 1)
+            value = circuit.both(self.encode_existence(k), self.encode_at(formula, k) ^ 1)
             if value == FALSE:
                 continue
-            is_early = self.is_number_at_most(k, first)
-            at_first = circuit.both(is_early, circuit.either(self.is_number_at_most(k, first - 1) ^ 1, self.is_last(k)))
+            is_early = self.encode_number_at_most(k, first)
+            at_first = circuit.both(
+                is_early, circuit.either(self.encode_number_at_most(k, first - 1) ^ 1, self.encode_last(k))
+            )
             later = (
-                is_early ^ 1 if end is None else circuit.both(is_early ^ 1, self.is_number_at_most(k, ceil(end) - 1))
+                is_early ^ 1
+                if end is None
+                else circuit.both(is_early ^ 1, self.encode_number_at_most(k, ceil(end) - 1))
             )
             violating_cases.append(circuit.both(value, circuit.either(at_first, later)))
         return circuit.disjunction(violating_cases) ^ 1
@@ -195,29 +205,29 @@ class Letters(LetterOrder):
         violating_cases = []
         for letter in self.letters:
             value = circuit.conjunction(
-                [self.exists(letter), self.value_at(formula, letter), self.value_at(answer, letter) ^ 1]
+                [self.encode_existence(letter), self.encode_at(formula, letter), self.encode_at(answer, letter) ^ 1]
             )
             if value == FALSE:
                 continue
             none_in_time = []
             for later in self.letters:
                 answered = circuit.conjunction(
-                    [self.is_earlier(letter, later), self.exists(later), self.value_at(answer, later)]
+                    [self.encode_earlier(letter, later), self.encode_existence(later), self.encode_at(answer, later)]
                 )
                 if answered != FALSE:
                     letters_between = [
-                        circuit.both(self.is_earlier(letter, between), self.is_earlier(between, later))
+                        circuit.both(self.encode_earlier(letter, between), self.encode_earlier(between, later))
                         for between in self.letters
                     ]
                     none_in_time.append(
-                        circuit.both(answered, self.count_at_most(letters_between, floor(bound) - 1)) ^ 1
+                        circuit.both(answered, self.encode_count_at_most(letters_between, floor(bound) - 1)) ^ 1
                     )
             violating_cases.append(circuit.conjunction([value, *none_in_time]))
         return circuit.disjunction(violating_cases) ^ 1
 
     # -- values -------------------------------------------------------------------------------------------------------
 
-    def value_at(self, formula: Formula, time_point: TimePoint) -> Literal:
+    def encode_at(self, formula: Formula, time_point: TimePoint) -> Literal:
         """Return the literal of a past or future formula at a time point that exists."""
         if not is_temporal(formula):
             return self.encode_leaf(formula, time_point)
@@ -233,10 +243,10 @@ class Letters(LetterOrder):
         circuit = self.circuit
         match formula:
             case Not():
-                return self.value_at(formula.body, time_point) ^ 1
+                return self.encode_at(formula.body, time_point) ^ 1
             case And() | Or():
                 join = circuit.conjunction if isinstance(formula, And) else circuit.disjunction
-                return join([self.value_at(part, time_point) for part in formula.parts])
+                return join([self.encode_at(part, time_point) for part in formula.parts])
             case Temporal():
                 return self._encode_operator_at(formula, time_point)
             case Truth() | Atom() | Equal() | Compare() | Quantified():
@@ -256,11 +266,11 @@ class Letters(LetterOrder):
             case "always":
                 return self._encode_sometime(first, time_point, past=False, flip=1) ^ 1
             case "since":
-                return self._encode_some_with_path(first, second, time_point, past=True, flip=0)
+                return self._encode_until(first, second, time_point, past=True, flip=0)
             case "until":
-                return self._encode_some_with_path(first, second, time_point, past=False, flip=0)
+                return self._encode_until(first, second, time_point, past=False, flip=0)
             case "release":
-                return self._encode_some_with_path(first, second, time_point, past=False, flip=1) ^ 1
+                return self._encode_until(first, second, time_point, past=False, flip=1) ^ 1
             case "yesterday" | "next":
                 return self._encode_adjacent(first, time_point, past=formula.operator == "yesterday", flip=0)
             case "weak-yesterday" | "weak-next":
@@ -282,13 +292,15 @@ class Letters(LetterOrder):
         for k in self.letters:
             if k == time_point:
                 continue
-            is_adjacent = self.is_next(k, time_point) if past else self.is_next(time_point, k)
+            is_adjacent = self.encode_next(k, time_point) if past else self.encode_next(time_point, k)
             if is_adjacent == FALSE:
                 continue
             if past:
-                cases.append(circuit.both(is_adjacent, self.value_at(body, k) ^ flip))
+                cases.append(circuit.both(is_adjacent, self.encode_at(body, k) ^ flip))
             else:
-                cases.append(circuit.conjunction([is_adjacent, self.exists(k), self.value_at(body, k) ^ flip]))
+                cases.append(
+                    circuit.conjunction([is_adjacent, self.encode_existence(k), self.encode_at(body, k) ^ flip])
+                )
         return circuit.disjunction(cases)
 
     def _encode_sometime(self, body: Formula, time_point: TimePoint, *, past: bool, flip: int) -> Literal:
@@ -297,18 +309,16 @@ class Letters(LetterOrder):
         ``past``: at the time point or some earlier letter instead.
         """
         circuit = self.circuit
-        cases = [self.value_at(body, time_point) ^ flip]
+        cases = [self.encode_at(body, time_point) ^ flip]
         for letter in self.letters:
             if letter == time_point or TRUE in cases:
                 continue
-            on_side = self.is_on_side(letter, time_point, past)
+            on_side = self.encode_on_side(letter, time_point, past)
             if on_side != FALSE:
-                cases.append(circuit.both(on_side, self.value_at(body, letter) ^ flip))
+                cases.append(circuit.both(on_side, self.encode_at(body, letter) ^ flip))
         return circuit.disjunction(cases)
 
-    def _encode_some_with_path(
-        self, stay: Formula, goal: Formula, time_point: TimePoint, *, past: bool, flip: int
-    ) -> Literal:
+    def _encode_until(self, stay: Formula, goal: Formula, time_point: TimePoint, *, past: bool, flip: int) -> Literal:
         """Return the worlds in which ``stay`` holds until ``goal`` holds, as in ``until``.
 
         ``past``: in which ``stay`` has held since ``goal`` held, as in ``since``. ``flip`` 1: both formulas must be
@@ -317,26 +327,26 @@ class Letters(LetterOrder):
         circuit = self.circuit
         # If letters are not merged, the start is no letter: it is not known which step is the first.
         is_letter = self.is_merged or time_point != self.timeline.start
-        cases = [self.value_at(goal, time_point) ^ flip] if is_letter else []
+        cases = [self.encode_at(goal, time_point) ^ flip] if is_letter else []
         for letter in self.letters:
             if letter == time_point or TRUE in cases:
                 continue
-            on_side = self.is_on_side(letter, time_point, past)
+            on_side = self.encode_on_side(letter, time_point, past)
             if on_side == FALSE:
                 continue
-            value = circuit.both(on_side, self.value_at(goal, letter) ^ flip)
+            value = circuit.both(on_side, self.encode_at(goal, letter) ^ flip)
             if value == FALSE:
                 continue
-            parts = [value, self.value_at(stay, time_point) ^ flip] if is_letter else [value]
+            parts = [value, self.encode_at(stay, time_point) ^ flip] if is_letter else [value]
             for m in self.letters:
                 if m in (letter, time_point):
                     continue
                 if past:
-                    between = circuit.both(self.is_earlier(letter, m), self.is_not_after(m, time_point))
+                    between = circuit.both(self.encode_earlier(letter, m), self.encode_not_after(m, time_point))
                 else:
-                    between = circuit.both(self.is_not_after(time_point, m), self.is_earlier(m, letter))
+                    between = circuit.both(self.encode_not_after(time_point, m), self.encode_earlier(m, letter))
                 if between != FALSE:
-                    parts.append(circuit.both(between, self.value_at(stay, m) ^ flip ^ 1) ^ 1)
+                    parts.append(circuit.both(between, self.encode_at(stay, m) ^ flip ^ 1) ^ 1)
             cases.append(circuit.conjunction(parts))
             self.timeline.check_limits()
         return circuit.disjunction(cases)

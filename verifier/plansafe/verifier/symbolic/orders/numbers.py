@@ -64,7 +64,7 @@ class Numbers:
             case ("value", *_):
                 return Sum(0, ((atom, 1),))
             case ("indicator" | "choice", int(literal), *_):
-                encode_condition = self.timeline.fires_at if in_effect else self.timeline.encode_literal
+                encode_condition = self.timeline.encode_firing if in_effect else self.timeline.encode_literal
                 condition = encode_condition(literal, time_point)
                 if atom[0] == "indicator":
                     return terms.select(condition, Sum(1), Sum(0))
@@ -94,17 +94,21 @@ class Numbers:
     def _accumulate(self, value: Sum, effects: dict[int, NumericEffect], time_point: TimePoint) -> Sum:
         """The initial value, or the last assigned value before a time point, plus all amounts added since."""
         timeline, circuit = self.timeline, self.timeline.circuit
-        effects = {step: effect for step, effect in effects.items() if timeline.is_before(step, time_point) != 0}
-        assignments = [(step, timeline.fires_at(e.condition, step)) for step, e in effects.items() if e.is_assigned]
+        effects = {step: effect for step, effect in effects.items() if timeline.encode_before(step, time_point) != 0}
+        assignments = [
+            (step, timeline.encode_firing(e.condition, step)) for step, e in effects.items() if e.is_assigned
+        ]
         total = Sum(0)
         for step, effect in effects.items():
             not_overwritten = [
-                circuit.both(timeline.is_between(step, assigning, time_point), fires) ^ 1
+                circuit.both(timeline.encode_between(step, assigning, time_point), fires) ^ 1
                 for assigning, fires in assignments
                 if assigning != step
             ]
-            is_before = timeline.is_before(step, time_point)
-            takes_effect = circuit.conjunction([is_before, timeline.fires_at(effect.condition, step), *not_overwritten])
+            is_before = timeline.encode_before(step, time_point)
+            takes_effect = circuit.conjunction(
+                [is_before, timeline.encode_firing(effect.condition, step), *not_overwritten]
+            )
             amount = self.sum_at(effect.amount, step, in_effect=True)
             if effect.is_assigned:
                 value = terms.select(takes_effect, amount, value)
@@ -139,13 +143,13 @@ class Numbers:
             for step in iterate_bits(writers & order.steps_possibly_before(time_point))
             if not certain_writers & order.after[step]
         ]
-        is_before = {step: timeline.is_before(step, time_point) for step in live_writers}
+        is_before = {step: timeline.encode_before(step, time_point) for step in live_writers}
         cases = []
         if not certain_writers:
             no_writer_before = circuit.conjunction([literal ^ 1 for literal in is_before.values()])
             cases.append((no_writer_before, template.initial_values[fluent]))
         for step in live_writers:
-            is_last = [timeline.is_between(step, later, time_point) ^ 1 for later in live_writers if later != step]
+            is_last = [timeline.encode_between(step, later, time_point) ^ 1 for later in live_writers if later != step]
             value = self.sum_at(template.steps[step].numbers[fluent], step)
             cases.append((circuit.conjunction([is_before[step], *is_last]), value))
         timeline.check_limits()

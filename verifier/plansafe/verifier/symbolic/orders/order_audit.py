@@ -207,9 +207,9 @@ class OrderAudit:
         }
         for order in dict.fromkeys([world.order for world in failing_worlds.values()]):
             properties = [plan_property for plan_property, world in failing_worlds.items() if world.order == order]
-            straightened = tuple(self._straighten_order(list(order), properties, work))
+            straightened_order = tuple(self._straighten_order(list(order), properties, work))
             for plan_property in properties:
-                self.example_worlds[plan_property][False] = self.certain_world._replace(order=straightened)
+                self.example_worlds[plan_property][False] = self.certain_world._replace(order=straightened_order)
 
     def _straighten_order(self, order: list[int], properties: list[PlanProperty], work: WorkBudget) -> list[int]:
         """Move steps to their places in the text, from the first step on, as long as all properties fail.
@@ -245,7 +245,7 @@ class OrderAudit:
                 self._search_and_replay(TRUE)  # any world, as a first example
             self._decide_executability(timeline)
         except UNDECIDABLE as reason:
-            self._enumerate(reason)
+            self._enumerate_orders(reason)
             return
         for plan_property in (PlanProperty.GOAL, PlanProperty.SAFE):
             try:
@@ -258,10 +258,10 @@ class OrderAudit:
                     for value in self._list_missing_values(plan_property):
                         self._look_for(plan_property, value, self.encoding.restrict_to_reachable(literal ^ (not value)))
             except UNDECIDABLE as reason:
-                self._enumerate(reason)
+                self._enumerate_orders(reason)
         if self.limits and not self._is_complete():
             limits, self.limits = self.limits, {}
-            self._enumerate(TooHard("; ".join(limits)))
+            self._enumerate_orders(TooHard("; ".join(limits)))
 
     def _decide_executability(self, timeline: FactTimeline) -> None:
         """Settle in which worlds all steps can be taken, by the truth criterion first and then by the solver."""
@@ -275,7 +275,7 @@ class OrderAudit:
                 break
             self._replay_failing(timeline, step, condition)
         if self._list_missing_values(PlanProperty.EXECUTABLE):
-            executable = timeline.is_executable()
+            executable = timeline.encode_executable()
             if False in self._list_missing_values(PlanProperty.EXECUTABLE):
                 self._look_for(PlanProperty.EXECUTABLE, False, executable ^ 1)
             if True in self._list_missing_values(PlanProperty.EXECUTABLE):
@@ -341,7 +341,7 @@ class OrderAudit:
 
     # -- enumeration --------------------------------------------------------------------------------------------------
 
-    def _enumerate(self, error: Exception) -> None:
+    def _enumerate_orders(self, error: Exception) -> None:
         """Decide the missing values by executing all orders, in each world if the task leaves more than the order open.
 
         ``error`` is the reason why the solver did not decide them.

@@ -106,7 +106,7 @@ class OrderEncoding:
         if self._reachability is None:
             self._reachability = circuit.conjunction(
                 [
-                    circuit.either(timeline.is_taken(step) ^ 1, circuit.conjunction(parts))
+                    circuit.either(timeline.encode_taken(step) ^ 1, circuit.conjunction(parts))
                     for step, parts in find_implied_literals(timeline).items()
                 ]
             )
@@ -128,7 +128,7 @@ class OrderEncoding:
     def decide_share_failing_at(self, step: int) -> Worlds:
         """Return the share of worlds in which a step is the first that cannot be taken."""
         return self._decide_share(
-            lambda timeline: timeline.circuit.both(timeline.is_reached(step), timeline.can_take(step) ^ 1)
+            lambda timeline: timeline.circuit.both(timeline.encode_reached(step), timeline.encode_applicable(step) ^ 1)
         )
 
     def find_violation(self, parts: Iterable[int]) -> WorldAnswer:
@@ -140,7 +140,7 @@ class OrderEncoding:
 
     def find_world_taking(self, step: int) -> WorldAnswer:
         """Search for a world in which a step is taken."""
-        return self._search_world(lambda timeline: timeline.is_taken(step))
+        return self._search_world(lambda timeline: timeline.encode_taken(step))
 
     def _encode_any_violation(self, timeline: FactTimeline, is_wanted: Callable[[InstanceViolation], bool]) -> Literal:
         violations = [violation for violation in self._encode_violations(timeline) if is_wanted(violation)]

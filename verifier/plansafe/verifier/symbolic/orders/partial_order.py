@@ -153,8 +153,8 @@ def holds_in_every_order(order: PartialOrder, writers: Writers, time_point: int,
 
 def _is_established(order: PartialOrder, writers: Writers, time_point: int, value: bool) -> bool:
     """Whether something necessarily before the time point gives the fact the value."""
-    establishing = writers.making if value else writers.breaking
-    return writers.initial is value or bool(establishing & order.steps_certainly_before(time_point))
+    establishing_steps = writers.making if value else writers.breaking
+    return writers.initial is value or bool(establishing_steps & order.steps_certainly_before(time_point))
 
 
 def _find_threats(order: PartialOrder, writers: Writers, time_point: int, value: bool) -> int:

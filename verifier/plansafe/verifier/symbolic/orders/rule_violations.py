@@ -152,12 +152,13 @@ class RuleEncoding:
         )
         match part.mode:
             case "whole":
-                return letters.value_at_start(prepared.body) ^ 1
+                return letters.encode_at_start(prepared.body) ^ 1
             case "end":
-                return letters.value_at_end(prepared.body) ^ 1
+                return letters.encode_at_end(prepared.body) ^ 1
             case "always":
                 violating_cases = [
-                    circuit.both(letters.exists(k), letters.value_at(prepared.body, k) ^ 1) for k in letters.letters
+                    circuit.both(letters.encode_existence(k), letters.encode_at(prepared.body, k) ^ 1)
+                    for k in letters.letters
                 ]
                 return circuit.disjunction(violating_cases)
             case _:
@@ -172,17 +173,17 @@ class RuleEncoding:
         timeline, circuit = self.timeline, self.circuit
         if timeline.encode_literal(pattern, step) == FALSE:
             return FALSE
-        applies = circuit.both(timeline.is_taken(step), letters.value_at(prepared.guard, step))
+        applies = circuit.both(timeline.encode_taken(step), letters.encode_at(prepared.guard, step))
         if applies == FALSE:
             return FALSE
         if not prepared.part.after:
-            return circuit.both(applies, letters.value_at(prepared.body, step) ^ 1)
+            return circuit.both(applies, letters.encode_at(prepared.body, step) ^ 1)
         if letters.is_merged:
-            return circuit.both(applies, letters.value_at(prepared.body, timeline.find_time_point_after(step)) ^ 1)
+            return circuit.both(applies, letters.encode_at(prepared.body, timeline.find_time_point_after(step)) ^ 1)
         violating_cases = [
-            circuit.both(is_next, letters.value_at(prepared.body, letter) ^ 1)
+            circuit.both(is_next, letters.encode_at(prepared.body, letter) ^ 1)
             for letter in letters.letters
-            if letter != step and (is_next := letters.is_next(step, letter)) != FALSE
+            if letter != step and (is_next := letters.encode_next(step, letter)) != FALSE
         ]
         return circuit.both(applies, circuit.disjunction(violating_cases))
 
@@ -193,12 +194,12 @@ def encode_goal(timeline: FactTimeline) -> Literal:
     goal = template.compiler.compile_true(And(template.task.goal))(template.state, {})
     if not timeline.varies_over_time(goal):
         return goal
-    cases = [circuit.both(timeline.is_executable(), timeline.encode_literal(goal, END))]
+    cases = [circuit.both(timeline.encode_executable(), timeline.encode_literal(goal, END))]
     for step in range(1, timeline.order.size + 1):
-        can_take = timeline.can_take(step)
+        can_take = timeline.encode_applicable(step)
         if can_take != TRUE:
             cases.append(
-                circuit.conjunction([timeline.is_reached(step), can_take ^ 1, timeline.encode_literal(goal, step)])
+                circuit.conjunction([timeline.encode_reached(step), can_take ^ 1, timeline.encode_literal(goal, step)])
             )
             timeline.check_limits()
     return circuit.disjunction(cases)

@@ -193,7 +193,7 @@ class Timeline(ABC):
         """The time point after a step."""
         return self.order.size + step
 
-    def precedes(self, first: int, second: int) -> Literal:
+    def encode_precedence(self, first: int, second: int) -> Literal:
         """In which orders a step is taken before another step."""
         if self.order.after[first] >> second & 1:
             return TRUE
@@ -203,13 +203,13 @@ class Timeline(ABC):
             return self.circuit.input(OrderInput(first, second))
         return self.circuit.input(OrderInput(second, first)) ^ 1
 
-    def is_before(self, step: int, time_point: int) -> Literal:
+    def encode_before(self, step: int, time_point: int) -> Literal:
         """In which orders a step is taken before a time point: before a step, or the end."""
-        return TRUE if time_point == END else self.precedes(step, time_point)
+        return TRUE if time_point == END else self.encode_precedence(step, time_point)
 
-    def is_between(self, first: int, middle: int, time_point: int) -> Literal:
+    def encode_between(self, first: int, middle: int, time_point: int) -> Literal:
         """In which orders a step is taken after another step and before a time point: before a step, or the end."""
-        return self.circuit.both(self.precedes(first, middle), self.is_before(middle, time_point))
+        return self.circuit.both(self.encode_precedence(first, middle), self.encode_before(middle, time_point))
 
     @abstractmethod
     def varies_over_time(self, literal: Literal) -> bool:
@@ -220,7 +220,7 @@ class Timeline(ABC):
         """A template literal at a time point."""
 
     @abstractmethod
-    def fires_at(self, condition: Literal, step: int) -> Literal:
+    def encode_firing(self, condition: Literal, step: int) -> Literal:
         """The condition of a step's effect, before the step; an input with a definition if it depends on the order."""
 
     def check_limits(self) -> None:

@@ -143,7 +143,7 @@ class WorldSearch:
     def _exclude_cycles(self, solver: Solver, cycles: list[list[Precedence]]) -> None:
         timeline, circuit = self.timeline, self.timeline.circuit
         exclusion = circuit.conjunction(
-            [circuit.disjunction([timeline.precedes(*pair) ^ 1 for pair in cycle]) for cycle in cycles]
+            [circuit.disjunction([timeline.encode_precedence(*pair) ^ 1 for pair in cycle]) for cycle in cycles]
         )
         if exclusion != TRUE:
             self._cycle_exclusions.append(exclusion)

@@ -296,14 +296,14 @@ class CircuitReporter(WorldsReporter):
                 literal = self._violations_by_instance.get(instance, FALSE)
                 undecided = self._undecided_by_instance.get(instance, FALSE)
         holds_without = encoding.circuit.both(literal ^ 1, undecided ^ 1)
-        some_without = self.queries.holds_in_some_world(holds_without)
+        some_world_without = self.queries.holds_in_some_world(holds_without)
         if (
-            some_without is False
+            some_world_without is False
             and holds_without != literal ^ 1
             and self.queries.holds_in_some_world(literal ^ 1) is not False
         ):
             return Worlds.UNKNOWN
-        return Worlds.UNKNOWN if some_without is None else Worlds.SOME if some_without else Worlds.ALL
+        return Worlds.UNKNOWN if some_world_without is None else Worlds.SOME if some_world_without else Worlds.ALL
 
     def _count_rules(self, verdict: WorldsVerdict, shown_report: Report) -> RuleCounts:
         """The status of each rule over all worlds (docs/worlds.md, section 4)."""

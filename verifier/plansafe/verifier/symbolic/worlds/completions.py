@@ -186,8 +186,8 @@ class CompletionSearch:
         if not self.depends_on_outcomes:
             return False
         inputs = {node: self.circuit.input(AuxiliaryInput("other outcome", node)) for node in self._outcomes}
-        (other_good,) = CircuitTemplate(self.circuit, [self.good], inputs, ()).instantiate(inputs, {})
-        return self._solve(self.refuter, [self.allowed, self.good ^ 1, other_good])
+        (other_good_literal,) = CircuitTemplate(self.circuit, [self.good], inputs, ()).instantiate(inputs, {})
+        return self._solve(self.refuter, [self.allowed, self.good ^ 1, other_good_literal])
 
     # -- solvers ------------------------------------------------------------------------------------------------------
 

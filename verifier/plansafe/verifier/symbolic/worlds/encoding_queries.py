@@ -169,12 +169,14 @@ class EncodingQueries:
         if self.encoding.limits:
             return Worlds.UNKNOWN
         literals = (true, false, self.circuit.both(true ^ 1, false ^ 1))
-        some_true, some_false, some_undecided = [self.holds_in_some_world(literal) for literal in literals]
-        if some_true and some_false:
+        is_true_somewhere, is_false_somewhere, is_undecided_somewhere = [
+            self.holds_in_some_world(literal) for literal in literals
+        ]
+        if is_true_somewhere and is_false_somewhere:
             return Worlds.SOME
-        if None in (some_true, some_false, some_undecided) or some_undecided:
+        if None in (is_true_somewhere, is_false_somewhere, is_undecided_somewhere) or is_undecided_somewhere:
             return Worlds.UNKNOWN
-        return Worlds.ALL if some_true else Worlds.NONE
+        return Worlds.ALL if is_true_somewhere else Worlds.NONE
 
     def decide_verdict(self) -> WorldsVerdict:
         """The verdict over all worlds. Raises :class:`NoPossibleWorld`, and the exceptions of ``create_solver``."""

@@ -149,7 +149,7 @@ class OpenNumberAudit:
                 self.limits[f"the verdict changes at more than {MAX_RUNS:,} values of the open number"] = None
                 return
             if high is not None and high - low < MIN_WIDTH:
-                self._leave_undecided(direction, low, high)
+                self._add_undecided_range(direction, low, high)
                 continue
             sample = choose_simple_number(low, high, direction)
             variable = OpenNumber(Fraction(sample), low, high)
@@ -167,7 +167,7 @@ class OpenNumberAudit:
                 gaps.append((variable.high, high))
                 self._examine_value(direction.value_at(variable.high))
 
-    def _leave_undecided(self, direction: _Direction, low: Number, high: Number) -> None:
+    def _add_undecided_range(self, direction: _Direction, low: Number, high: Number) -> None:
         """Leave the values between two distances undecided."""
         ends = [direction.value_at(end) for end in (low, high)][:: direction.sign]
         self.limits[f"not decided for values near {float(ends[0]):.9f}"] = None
@@ -238,8 +238,8 @@ _UNDECIDED = _Decision(WorldVerdict(None, None, None), Headline.UNKNOWN)
 def merge_ranges(ranges: list[ValueRange]) -> Iterator[ValueRange]:
     """Yield the ranges in order; neighbours with the same headline are one range."""
     merged: ValueRange | None = None
-    for part in sorted(ranges, key=_place_of):
-        if merged is not None and part.headline is merged.headline and _touch(merged, part):
+    for part in sorted(ranges, key=_choose_value):
+        if merged is not None and part.headline is merged.headline and _are_adjacent(merged, part):
             replayed = merged.replayed and part.replayed
             merged = merged._replace(high=part.high, high_open=part.high_open, replayed=replayed)
         else:
@@ -250,7 +250,7 @@ def merge_ranges(ranges: list[ValueRange]) -> Iterator[ValueRange]:
         yield merged
 
 
-def _place_of(part: ValueRange) -> Number:
+def _choose_value(part: ValueRange) -> Number:
     """A value of a range."""
     if part.sample is not None:
         return part.sample
@@ -258,7 +258,7 @@ def _place_of(part: ValueRange) -> Number:
     return part.low
 
 
-def _touch(left: ValueRange, right: ValueRange) -> bool:
+def _are_adjacent(left: ValueRange, right: ValueRange) -> bool:
     """Whether no value is missing between a range and a later one."""
     return left.high == right.low and not (left.high_open and right.low_open)
 

@@ -66,7 +66,7 @@ class StateRule:
         self.candidates: list[Objects] = []
         self._last_values: dict[Objects, tuple[Literal, Literal]] = {}
         self._all_candidates: dict[Objects, None] = {}
-        self._pre_existing: dict[Objects, Literal] = {}
+        self._pre_existing_literals: dict[Objects, Literal] = {}
         """Instances that S0 may violate: the worlds in which they are still violated and nothing they read changed."""
         self.readers = InstanceIndex(compile_patterns(emitter, part.body, part.parameters))
 
@@ -75,7 +75,7 @@ class StateRule:
         for objects in () if self.reads_actions else dict.fromkeys(self.candidates):
             false = self._evaluate(state, objects)[1]
             if false != FALSE:
-                self._pre_existing[objects] = false
+                self._pre_existing_literals[objects] = false
                 self.readers.add(objects)
 
     def update_pre_existing(self, state: SymbolicState, circuit: Circuit, changes: Sequence[FactChange]) -> None:
@@ -85,10 +85,12 @@ class StateRule:
             readers: set[Objects] = set()
             self.readers.add_readers(predicate, code, readers)
             for objects in readers:
-                self._pre_existing[objects] = circuit.both(self._pre_existing[objects], differs ^ 1)
+                self._pre_existing_literals[objects] = circuit.both(self._pre_existing_literals[objects], differs ^ 1)
             affected |= readers
         for objects in affected:
-            self._pre_existing[objects] = circuit.both(self._pre_existing[objects], self._evaluate(state, objects)[1])
+            self._pre_existing_literals[objects] = circuit.both(
+                self._pre_existing_literals[objects], self._evaluate(state, objects)[1]
+            )
         self.candidates += sorted(affected)
 
     def check(
@@ -120,7 +122,7 @@ class StateRule:
     ) -> tuple[Literal, Literal]:
         """The worlds in which an instance is true, and false. A violation that does not count is true."""
         true, false = self._evaluate(state, objects)
-        pre_existing = self._pre_existing.get(objects, FALSE)
+        pre_existing = self._pre_existing_literals.get(objects, FALSE)
         if not collector.only_introduced or pre_existing == FALSE:
             return true, false
         return collector.circuit.either(true, pre_existing), collector.circuit.both(false, pre_existing ^ 1)

@@ -200,7 +200,7 @@ class TemporalRule:
         self, circuit: Circuit, alive: Sequence[Literal], end_letters: Sequence[int], collector: InstanceCollector
     ) -> None:
         """Check every instance. ``end_letters``: the letters at which ``alive`` changes."""
-        values_by_key: dict[object, list[tuple[int, Literal, Literal]]] = {}
+        checked_letters_by_history: dict[object, list[tuple[int, Literal, Literal]]] = {}
         for objects, histories in self.instances.items():
             matched_letters = self._matched_letters.get(objects)
             read_changes = self._read_changes.get(objects, []) if collector.only_introduced else None
@@ -209,11 +209,11 @@ class TemporalRule:
                 None if matched_letters is None else tuple(matched_letters),
                 None if read_changes is None else tuple(read_changes),
             )
-            if key not in values_by_key:
-                values_by_key[key] = self._check_instance(
+            if key not in checked_letters_by_history:
+                checked_letters_by_history[key] = self._check_instance(
                     circuit, alive, end_letters, histories, matched_letters, read_changes
                 )
-            for letter, violated, undecided in values_by_key[key]:
+            for letter, violated, undecided in checked_letters_by_history[key]:
                 if violated != FALSE:
                     collector.violations.append(InstanceLiteral(self.number, objects, letter, violated))
                 if undecided != FALSE:

@@ -172,8 +172,11 @@ class TruthVectors:
                 return vector
             case "yesterday" | "weak-yesterday":
                 start = TRUE if formula.operator == "weak-yesterday" else FALSE
-                shifted = [start, *first[:-1]]
-                return [s if single else f for s, f, single in zip(shifted, first, self.is_single_letter, strict=True)]
+                shifted_vectors = [start, *first[:-1]]
+                return [
+                    s if single else f
+                    for s, f, single in zip(shifted_vectors, first, self.is_single_letter, strict=True)
+                ]
             case "next" | "weak-next":
                 return self._apply_next(first, formula.operator == "weak-next")
             case "sometime":
@@ -207,9 +210,9 @@ class TruthVectors:
                 assert_never(formula.operator)
 
     def _apply_next(self, vector: TruthVector, weak: bool) -> TruthVector:
-        shifted = [*vector[1:], FALSE]
+        shifted_vectors = [*vector[1:], FALSE]
         next_vector = []
-        for segment, (same_segment, next_segment) in enumerate(zip(vector, shifted, strict=True)):
+        for segment, (same_segment, next_segment) in enumerate(zip(vector, shifted_vectors, strict=True)):
             single = self.is_single_letter[segment]
             exists, value = (self.after[segment], next_segment) if single else (self.alive[segment], same_segment)
             next_vector.append(self.circuit.either(exists ^ 1, value) if weak else self.circuit.both(exists, value))
