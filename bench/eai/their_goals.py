@@ -12,21 +12,18 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import logging
 import os
 import sys
-import tempfile
 from types import SimpleNamespace
 from typing import Any
+
+from their_answers import describe_crash, read_answers, write_answers
 
 LISTS = ("node goals", "edge goals", "action goals")
 
 
 def main(path: str) -> None:
-    with open(path, encoding="utf-8") as file:
-        answers = [json.loads(line) for line in file]
-    os.chdir(tempfile.mkdtemp(prefix="eai-"))
-    logging.disable(logging.CRITICAL)
+    answers = read_answers(path)
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
         from virtualhome_eval import agent_eval
         from virtualhome_eval.evaluation.goal_interpretation.scripts import evaluate_results as module
@@ -48,9 +45,7 @@ def main(path: str) -> None:
     MotionPlanner.get_relevant_nodes = record_nodes
     for number, answer in enumerate(answers):
         folder = f"answers-{number}"
-        os.makedirs(f"{folder}/virtualhome/goal_interpretation")
-        with open(f"{folder}/virtualhome/goal_interpretation/m_outputs.json", "w", encoding="utf-8") as file:
-            json.dump([{"identifier": answer["task"], "llm_output": answer["text"]}], file)
+        write_answers(folder, "goal_interpretation", [answer])
         arguments = SimpleNamespace(
             dataset="virtualhome",
             scene_id=1,
@@ -67,7 +62,7 @@ def main(path: str) -> None:
             counts = dict(zip(LISTS, sums[:3], strict=True))
             print(json.dumps({"id": answer["id"], "counts": counts, "listed": listed}), flush=True)
         except Exception as error:
-            print(json.dumps({"id": answer["id"], "crashed": f"{type(error).__name__}: {error}"[:200]}), flush=True)
+            print(json.dumps({"id": answer["id"], "crashed": describe_crash(error)}), flush=True)
 
 
 if __name__ == "__main__":

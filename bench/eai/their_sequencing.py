@@ -13,20 +13,17 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import logging
 import os
 import sys
-import tempfile
 from collections import defaultdict
 from types import SimpleNamespace
 from typing import Any
 
+from their_answers import describe_crash, read_answers, write_answers
+
 
 def main(path: str) -> None:
-    with open(path, encoding="utf-8") as file:
-        answers = [json.loads(line) for line in file]
-    os.chdir(tempfile.mkdtemp(prefix="eai-"))
-    logging.disable(logging.CRITICAL)
+    answers = read_answers(path)
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
         from virtualhome_eval import agent_eval
         from virtualhome_eval.evaluation.action_sequencing.scripts import evaluate_results as module
@@ -70,9 +67,7 @@ def main(path: str) -> None:
         counts[answer["task"]] += 1
     for number, group in sorted(rounds.items()):
         folder = f"answers-{number}"
-        os.makedirs(f"{folder}/virtualhome/action_sequencing")
-        with open(f"{folder}/virtualhome/action_sequencing/m_outputs.json", "w", encoding="utf-8") as file:
-            json.dump([{"identifier": answer["task"], "llm_output": answer["text"]} for answer in group], file)
+        write_answers(folder, "action_sequencing", group)
         records.clear()
         errors, crashed = evaluate(module, agent_eval, folder)
         for answer, record in zip(group, records, strict=False):
@@ -111,7 +106,7 @@ def evaluate(module: Any, agent_eval: Any, folder: str) -> tuple[dict[str, Any],
         trace = error.__traceback__
         while trace is not None:
             if trace.tb_frame.f_code.co_name == "evaluate_results":
-                return trace.tb_frame.f_locals.get("error_info", {}), f"{type(error).__name__}: {error}"[:200]
+                return trace.tb_frame.f_locals.get("error_info", {}), describe_crash(error)
             trace = trace.tb_next
         raise
 

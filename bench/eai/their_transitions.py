@@ -13,11 +13,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import logging
 import os
 import sys
-import tempfile
 from typing import Any
+
+from their_answers import describe_crash, read_answers
 
 
 class NoPlanner:
@@ -28,10 +28,7 @@ class NoPlanner:
 
 
 def main(path: str) -> None:
-    with open(path, encoding="utf-8") as file:
-        answers = [json.loads(line) for line in file]
-    os.chdir(tempfile.mkdtemp(prefix="eai-"))
-    logging.disable(logging.CRITICAL)
+    answers = read_answers(path)
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
         from virtualhome_eval import agent_eval
         from virtualhome_eval.evaluation.transition_modeling.scripts import evaluate_results as module
@@ -66,7 +63,7 @@ def main(path: str) -> None:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                 scores, _ = module.worker_process(arguments)
         except Exception as error:
-            print(json.dumps({"id": answer["id"], "crashed": f"{type(error).__name__}: {error}"[:200]}), flush=True)
+            print(json.dumps({"id": answer["id"], "crashed": describe_crash(error)}), flush=True)
             continue
         if scores is None or "precond_action_type" not in scores:
             read = None if scores is None else False

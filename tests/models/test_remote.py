@@ -1,4 +1,4 @@
-"""The outcome of calls to servers that fail, lie, stall or flood."""
+"""The outcome of calls to servers that fail, send wrong data, stop answering or send too much."""
 
 from __future__ import annotations
 

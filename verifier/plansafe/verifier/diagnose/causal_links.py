@@ -24,7 +24,6 @@ from plansafe.verifier.model.footprints import StateVariable
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
-    And,
     ArgumentTuple,
     Assignment,
     Atom,
@@ -40,7 +39,6 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import (
     atoms_in,
     expression_fluents,
-    free_slots,
     has_comparison,
     has_division,
     is_temporal,
@@ -165,10 +163,6 @@ class CausalLinker:
         self._needed_later: set[StateVariable] = set()
         self._rule_conditions: dict[int, list[_RuleCondition]] = {}
         self._action_effects: dict[str, _ActionEffects] = {}
-        self._linked_conditions: set[tuple[int, ...]] = set()
-        """The conditions of effects, with objects and value, that the present step is linked to."""
-        self._free_slots: dict[int, tuple[int, ...]] = {}
-        """By identity, the slots of the free variables of a condition."""
         self._action_predicates = frozenset(checker.engine.action_predicates.values())
 
     def link_all(self, violations: Iterable[Violation] = (), step_of_letter: Sequence[int] = ()) -> None:
@@ -263,7 +257,6 @@ class CausalLinker:
             return
         changed_variables = {change[:2] for change in log}
         effects = self._index_effects(action)
-        self._linked_conditions.clear()
         needed_variables = list(self._find_matching_variables(effects, binding))
         self._needed_later -= changed_variables
         for effect in effects.with_numbers:
@@ -361,7 +354,7 @@ class CausalLinker:
             yield from self._find_condition_literals(adding)
             return
         for effect in deleting if was_true else adding:
-            yield from self._find_new_literals(effect.condition, effect.binding, False)
+            yield from self.finder.find_supporting_literals(effect.condition, effect.binding, False)
         if changed and not was_true:
             yield from self._find_condition_literals(deleting)
 
@@ -371,24 +364,7 @@ class CausalLinker:
         if not any([effect.condition is TRUE for effect in happening]):
             necessary = len(happening) == 1
             for effect in happening:
-                yield from self._find_new_literals(effect.condition, effect.binding, True, necessary)
-
-    def _find_new_literals(
-        self, condition: Formula, binding: Binding, value: bool, necessary: bool = True
-    ) -> Iterator[SupportLiteral]:
-        """The literals that a condition of an effect rests on, without the parts that the step is linked to already."""
-        if isinstance(condition, And):
-            parts = condition.parts if value else [p for p in condition.parts if self.finder.holds(p, binding) is False]
-            for part in parts:
-                yield from self._find_new_literals(part, binding, value, necessary and (value or len(parts) == 1))
-            return
-        slots = self._free_slots.get(id(condition))
-        if slots is None:
-            slots = self._free_slots[id(condition)] = tuple(free_slots(condition))
-        key = (id(condition), value, necessary, *[binding[slot] for slot in slots])
-        if key not in self._linked_conditions:
-            self._linked_conditions.add(key)
-            yield from self.finder.find_supporting_literals(condition, binding, value, necessary)
+                yield from self.finder.find_supporting_literals(effect.condition, effect.binding, True, necessary)
 
     def _link_numbers(self, effect: _EffectInstance, number: int) -> None:
         """Link the literals without which numbers in an effect would be undefined, and the step impossible."""

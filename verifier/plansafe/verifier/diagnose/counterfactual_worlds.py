@@ -23,7 +23,7 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable, make_empty_footprint
 from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, Task, bind
-from plansafe.verifier.model.operations import atoms_in, has_comparison, is_temporal, mentions
+from plansafe.verifier.model.operations import atoms_in, is_temporal, mentions
 from plansafe.verifier.rules.model import Rule, RulePart
 
 Element = tuple[int, int]
@@ -111,7 +111,7 @@ class CounterfactualWorlds:
         engine: Engine,
         steps: ResolvedSteps,
         tests: Sequence[FindingTest],
-        effects: EffectTable | None = None,
+        effects: EffectTable,
     ) -> None:
         self.engine = engine
         self.task = engine.task
@@ -128,7 +128,7 @@ class CounterfactualWorlds:
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
         self.initial = engine.make_initial_state()
         self._footprints = FootprintFinder(self.task, 0)
-        self._effects: EffectTable = {} if effects is None else effects
+        self._effects = effects
         """Worlds of the same plan share it."""
         parts = [test.part for test in tests if isinstance(test, InstanceTest)]
         formulas = [formula for part in parts for formula in (part.body, part.guard, part.step) if formula is not None]
@@ -149,7 +149,7 @@ class CounterfactualWorlds:
         relevant: set[Element] = set()
         live_variables: set[StateVariable] = set()
         live_indexes: set[int] = set()
-        """The predicates and functions of which every fact or fluent may be read."""
+        """The predicates and functions whose facts and fluents may all be read."""
 
         def add_reads(reads: set[StateVariable]) -> None:
             live_variables.update(reads)
@@ -168,9 +168,7 @@ class CounterfactualWorlds:
             if not relevant_effects:
                 continue
             relevant.add(element)
-            reads_numbers = any(
-                [effect.assignments or has_comparison(effect.condition) for effect in step.action.start.effects]
-            )
+            reads_numbers = self.engine.code.do_effects_use_numbers(step.action)
             if element in kept_elements and not reads_numbers:
                 live_variables -= _find_unconditional_facts(relevant_effects)
             for effect in effects.instances if reads_numbers else relevant_effects:

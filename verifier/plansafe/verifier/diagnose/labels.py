@@ -12,12 +12,12 @@ from typing import NamedTuple, assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.replay import compute_delta
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, UnmetLiteral
+from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -255,10 +255,9 @@ class ExplainedExecution:
 
     def compute_delta(self, step: GroundAction) -> Delta | None:
         """Return the changes of a step, whether or not its precondition holds; ``None`` if they are undefined."""
-        evaluator = self.evaluator
         try:
-            return combine_effects(evaluator.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])
-        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError, NumberTooLarge):
+            return compute_delta(self.engine, self.simulation.state, step)
+        except NumberTooLarge:
             return None
 
     def changes_nothing(self, step: GroundAction) -> bool:

@@ -220,7 +220,7 @@ class ActionCode:
 
     def check_effects(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
         """Raise the exception that taking the step would raise (an undefined number, a conflict), without taking it."""
-        if self._do_effects_use_numbers(action):
+        if self.do_effects_use_numbers(action):
             self.compute_delta(action, state, objects)
 
     def compute_delta(self, action: Action, state: State, objects: tuple[int, ...]) -> Delta:
@@ -235,7 +235,8 @@ class ActionCode:
             compute_effects = self._effect_functions[id(action)] = self.compile_effects(action.start, slots)
         return combine_effects(state.fluents, [compute_effects(state.facts, state.fluents, None, *objects)])
 
-    def _do_effects_use_numbers(self, action: Action) -> bool:
+    def do_effects_use_numbers(self, action: Action) -> bool:
+        """Whether an effect of an action assigns a number or compares numbers."""
         use_numbers = self._effects_use_numbers.get(id(action))
         if use_numbers is None:
             use_numbers = any([bool(e.assignments) or has_comparison(e.condition) for e in action.start.effects])

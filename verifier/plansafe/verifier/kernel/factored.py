@@ -131,11 +131,11 @@ class _Part:
 
         If the agent has no private object of the type of such a parameter, it may be any known object.
         """
-        known: list[set[str]] = [{*self.vocabulary.objects}] * len(variables)
+        possible_objects: list[set[str]] = [{*self.vocabulary.objects}] * len(variables)
         domains = _find_domains(self.vocabulary, variables)
         for place in range(self.agents[action[:2]]):
-            known[place] = domains[place] & self.private[":objects"] or known[place]
-        return known
+            possible_objects[place] = domains[place] & self.private[":objects"] or possible_objects[place]
+        return possible_objects
 
 
 def _is_quantifier(expr: Sexp) -> bool:
@@ -243,8 +243,10 @@ def _merge_actions(parts: list[_Part], kind: str, merged_vocabulary: Vocabulary)
         variables = merged_vocabulary.read_parameters(fields.get(":parameters", ()))
         alternatives = []
         for part, _ in owned:
-            known = zip(variables, part.find_known_objects(section, variables), strict=True)
-            alternatives.append(("and", *(("or", *(("=", v, o) for o in sorted(objects))) for v, objects in known)))
+            possible_objects = zip(variables, part.find_known_objects(section, variables), strict=True)
+            alternatives.append(
+                ("and", *(("or", *(("=", v, o) for o in sorted(objects))) for v, objects in possible_objects))
+            )
         condition: Sexp = ("or", *alternatives)
         key = ":condition" if kind == ":durative-action" else ":precondition"
         if kind == ":durative-action":

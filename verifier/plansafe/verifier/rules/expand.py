@@ -186,7 +186,7 @@ class SpecExpander:
                 extended = form_by_name.get(name)
                 if extended is None or extended in chain:
                     problem = "is not among the specifications" if extended is None else "extends this one"
-                    help = did_you_mean(name, form_by_name) or "name the file of the extended mapping, too"
+                    help = did_you_mean(name, form_by_name) or "also name the file of the extended mapping"
                     message = f"the mapping extends `{name}`, which {problem}"
                     self.context.error(SC.UNKNOWN_SPECIFICATION, message, at, "not usable", help=help)
                     break

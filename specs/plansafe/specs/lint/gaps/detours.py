@@ -124,7 +124,7 @@ class DetourSearch:
     def _propose(
         self, state: FrontierState, step: GroundAction, successor: FrontierState, is_expanded: bool
     ) -> list[Proposal]:
-        """List the proposals that a step violates, and, if the search expands its successor, those of that state."""
+        """List the proposals that a step violates, and those that the next state violates, if the search expands it."""
         proposals = list(self.patterns.propose_step_near_suspicious(step, state.graph))
         if not successor.execution.changed and step in state.path:
             proposals += self.patterns.propose_repeated_steps(step)

@@ -123,11 +123,11 @@ class Automaton:
         """Return the bindings, each once, whose leaves newly differ from the default, and no candidates yet."""
         if self.default_retired:
             return []
-        known = set(self.candidates)
+        candidates = set(self.candidates)
         return [
             binding
             for binding in dict.fromkeys(bindings)
-            if binding not in known
+            if binding not in candidates
             and binding not in self.instances
             and binding not in self.retired
             and self.leaves.evaluate_local(state, binding) != self.default_bits

@@ -85,8 +85,8 @@ class InvariantMonitor:
 
     def select_new(self, state: State, bindings: Iterable[Binding]) -> list[Binding]:
         """Return the bindings, each once, that are newly violated or undecided, and no candidates yet."""
-        known = set(self.candidates)
-        new_bindings = [b for b in dict.fromkeys(bindings) if b not in known and b not in self.episodes]
+        candidates = set(self.candidates)
+        new_bindings = [b for b in dict.fromkeys(bindings) if b not in candidates and b not in self.episodes]
         values = [self.holds(state, binding) for binding in new_bindings]
         return [
             binding

@@ -129,7 +129,7 @@ class CompletionSearch:
         return None if reason is None else reason.intersection(self.near_variables)
 
     def find_good_values(self, values: OpenValues) -> OpenValues | None:
-        """A good completion that has these values and otherwise those of a known good one; ``None`` if it is bad."""
+        """Change a known good completion to these values and return it; ``None`` if the result is bad."""
         model = self.find_some_good_model()
         if model is None or self.depends_on_outcomes:
             return None
