@@ -37,7 +37,7 @@ def find_new_violations(
     except those of preferences.
     """
     broken: set[BrokenInstance] = set()
-    broken_since = find_caused_since if criteria is not None and criteria.only_introduced else find_violations_since
+    broken_since = find_caused_since if criteria is not None and criteria.ignores_preexisting else find_violations_since
     for old, new in zip(before.monitors, after.monitors, strict=True):
         if old is not new:
             broken.update(broken_since(old, new))
@@ -52,7 +52,7 @@ def find_new_violations(
 def find_lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tuple[BrokenInstance, ...]:
     """The broken instances that decide the verdict whatever steps follow."""
     broken = [BrokenInstance(part, (), undecided=True) for part in runtime.too_large]
-    broken_since = find_caused_since if criteria.only_introduced else find_violations_since
+    broken_since = find_caused_since if criteria.ignores_preexisting else find_violations_since
     for monitor in runtime.monitors:
         broken += broken_since(None, monitor)
     for check in [check for checks in runtime.checks.values() for check in checks]:
@@ -66,7 +66,7 @@ def has_lasting_violation(runtime: Runtime, criteria: VerdictCriteria) -> bool:
     numbers, predicates = runtime.find_possible_violators()
     for monitor in [runtime.monitors[number] for number in numbers]:
         if monitor.part not in nondecisive and (
-            _find_caused_bindings(monitor) if criteria.only_introduced else _is_violated(monitor)
+            _find_caused_bindings(monitor) if criteria.ignores_preexisting else _is_violated(monitor)
         ):
             return True
     return any([bool(c.violations) and c.part not in nondecisive for p in predicates for c in runtime.checks[p]])

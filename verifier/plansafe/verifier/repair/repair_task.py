@@ -118,7 +118,7 @@ class RepairTask:
 
         Then a repair may have to leave the facts alone that the instance reads, instead of changing them.
         """
-        if not self.criteria.only_introduced:
+        if not self.criteria.ignores_preexisting:
             return False
         rule_part = self.engine.rule_set.parts[part]
         body = rule_part.body
