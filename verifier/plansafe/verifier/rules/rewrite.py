@@ -238,7 +238,7 @@ class Rewriter:
         return StepCase([], [make_list("or", *formulas)], make_list("or", *steps))
 
     def _make_step_formula(self, operator: str, step: Node, origin: list[Node]) -> Node:
-        """Return the formula that a rewritten step is taken; ``operator`` is that of its action atoms."""
+        """Return the formula that a rewritten step is taken; ``operator`` is the operator of its action atoms."""
         connective = find_step_connective(step)
         if isinstance(step, list) and connective == "or":
             return self._record_origin(

@@ -22,7 +22,7 @@ class TreeCopier:
         self._types: dict[int, list[Node]] = {}
         """By identity, each list ``(either t u)`` without parameters, which copies share."""
         self._use_count = 0
-        """The number of uses of macros and of entries of mappings so far."""
+        """The number of uses of macros and of entries of mappings."""
 
     def record_origin(self, tree: list[Node], origin: list[Node]) -> list[Node]:
         """Record that a new list is made from ``origin``, whose place diagnostics use; return the new list."""

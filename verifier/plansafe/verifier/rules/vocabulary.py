@@ -143,7 +143,7 @@ def _find_missing_word(symbols: Symbols, mapping: Mapping | None, word: WordName
 def warn_if_missing(
     context: Context, names: set[WordName], missing_words: dict[WordName, Place], effect: str, at: Place
 ) -> bool:
-    """Warn about missing names, and return whether there are any; ``effect``: what follows from it, as text."""
+    """Warn about missing names, and return whether there are any; ``effect``: the consequence, as text."""
     missing_names = sorted(names & missing_words.keys())
     if missing_names:
         needs = ", ".join([f"{kind} `{name.removeprefix('~')}`" for kind, name in missing_names])
