@@ -42,7 +42,7 @@ def compare(both: Both, plan: Plan) -> None:
             run = kind(engine, reading, read.timed, both.checker.compiled.find_tolerance(read))
             run.run()
             outcome = run.outcome(len(read.steps))
-            outcomes.append((outcome._replace(state=None), outcome.state.key(), run.rounded))  # type: ignore[arg-type]
+            outcomes.append((outcome._replace(state=None), outcome.state.key(), run.rounded_steps))  # type: ignore[arg-type]
         assert outcomes[0] == outcomes[1]
 
 

@@ -168,7 +168,7 @@ class CounterfactualWorlds:
             if not relevant_effects:
                 continue
             relevant.add(element)
-            reads_numbers = self.engine.code.do_effects_use_numbers(step.action)
+            reads_numbers = self.engine.code.effects_use_numbers(step.action)
             if element in kept_elements and not reads_numbers:
                 live_variables -= _find_unconditional_facts(relevant_effects)
             for effect in effects.instances if reads_numbers else relevant_effects:

@@ -77,7 +77,7 @@ class Outcome(NamedTuple):
     """In an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
     events: HappeningEvents | None = None
     """The events of a timed plan; ``None`` for an untimed plan."""
-    rounded: frozenset[int] = frozenset()
+    rounded_steps: frozenset[int] = frozenset()
     """The steps of a timed plan that would fail if the last decimal were not tolerated."""
     causes: Mapping[int, LetterCause] = MappingProxyType({})
     """In continuous time, the causes of the letters that no step led to."""

@@ -117,7 +117,7 @@ def replay_reading(
         timed_replay = make_timed_replay(compiled.engine, reading, resolved.timed, tolerance, deadline)
         timed_replay.run()
         outcome = timed_replay.outcome(len(resolved.steps))
-        return outcome._replace(rounded=frozenset(timed_replay.rounded))
+        return outcome._replace(rounded_steps=frozenset(timed_replay.rounded_steps))
     replay = Replay(compiled.engine, reading, deadline=deadline)
     replay.run_steps(resolved.steps)
     return replay.outcome(len(resolved.steps))
