@@ -314,7 +314,7 @@ class CounterfactualWorlds:
                 for number, step in enumerate(steps, 1)
             ]
         )
-        outcome = run.outcome(len(steps))
+        outcome = run.finish(len(steps))
         if outcome.limit is not None:
             raise NotCovered(outcome.limit.message)
         violations = [v for v in outcome.violations if v.binding == test.binding]

@@ -58,7 +58,7 @@ class ActionCode:
         self.task = task
         self.emitter = emitter
         self.watched = watched
-        # The keys have the identity of an action, because outcomes of a world give it several versions (docs/worlds.md).
+        # Keys have an action's identity, because outcomes of a world give an action several versions (docs/worlds.md).
         self._step_functions: dict[tuple[int, bool], StepFunction] = {}
         """By action and ``precondition_holds``."""
         self._precondition_functions: dict[int, Callable[..., bool]] = {}

@@ -115,9 +115,9 @@ def _find_supported_rules(
     """Yield the rule instances that only the reduced replay violates."""
     engine = full.engine
     violated_in_full = {
-        (v.part, v.binding) for v in full.outcome(step_count).violations if engine.is_decisive(v, criteria)
+        (v.part, v.binding) for v in full.finish(step_count).violations if engine.is_decisive(v, criteria)
     }
-    for violation in reduced.outcome(step_count).violations:
+    for violation in reduced.finish(step_count).violations:
         part = engine.rule_set.parts[violation.part]
         rule = engine.rules[part.rule]
         if not engine.is_decisive(violation, criteria) or (violation.part, violation.binding) in violated_in_full:

@@ -361,8 +361,8 @@ class Replay:
         """Evaluate the goal in the present state."""
         return self.engine.evaluate_goal(self.state)
 
-    def outcome(self, steps: int) -> Outcome:
-        """Finish the monitors and return the outcome; ``steps`` is the number of the plan's steps."""
+    def finish(self, step_count: int) -> Outcome:
+        """Finish the monitors and return the outcome of a plan with ``step_count`` steps."""
         runtime = self.runtime
         violations: tuple[Violation, ...] = ()
         undecided: tuple[tuple[int, tuple[int, ...]], ...] = ()
@@ -387,9 +387,9 @@ class Replay:
         return Outcome(
             reading=self.reading,
             executed_count=self.executed_count,
-            steps=steps,
-            letters=self.letter,
-            end=self.time,
+            step_count=step_count,
+            last_letter=self.letter,
+            end_time=self.time,
             failures=tuple(self.failures),
             goal=self._evaluate_goal(),
             violations=violations,

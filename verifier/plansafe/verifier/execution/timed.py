@@ -229,10 +229,8 @@ class TimedReplay(Replay):
                 evaluator, binding = self._make_evaluator(step)
                 for full_binding in self.task.bindings(preference.variables, binding):
                     key = (step.number, position, *[full_binding[v.slot] for v in preference.variables])
-                    if (
-                        key not in self._violated_preferences
-                        and evaluator.holds(preference.body, full_binding) is not True
-                    ):
+                    is_counted = key in self._violated_preferences
+                    if not is_counted and evaluator.holds(preference.body, full_binding) is not True:
                         self._violated_preferences.add(key)
                         self.preference_violations[preference.name] += 1
 
@@ -356,12 +354,12 @@ class TimedReplay(Replay):
     def _ends_at_once(self, step: TimedStep) -> bool:
         return step.duration == 0
 
-    def outcome(self, steps: int) -> Outcome:
+    def finish(self, step_count: int) -> Outcome:
         """Finish the monitors and return the result; actions may be under way in the last letter."""
         self._may_share_time = False
         if self.runtime is not None and self.engine.action_predicates:
             self.action_facts.record_last_letter(self.runtime, self.running, self.letter)
-        return super().outcome(steps)
+        return super().finish(step_count)
 
     def _announce_actions(self, events: list[Event]) -> None:
         """Let the monitors read the happening's actions, and record the step of each action fact."""

@@ -71,7 +71,7 @@ def _count_good_steps(checker: Checker, steps: Sequence[GroundAction | IllFormed
     """The number of steps of a plan before the first that is not applicable or breaks a rule."""
     run = Replay(checker.engine, HALT)
     run.run_steps(steps)
-    outcome = run.outcome(len(steps))
+    outcome = run.finish(len(steps))
     bad_steps = [failure.step for failure in outcome.failures]
     deciding_violations = [v for v in outcome.violations if checker.engine.is_decisive(v, checker.options.criteria)]
     bad_steps += [violation.step for violation in deciding_violations if not violation.at_end]

@@ -297,15 +297,15 @@ class ContinuousReplay(TimedReplay):
             self._stop(reason)
             return None
 
-    def outcome(self, steps: int) -> Outcome:
+    def finish(self, step_count: int) -> Outcome:
         """Finish the monitors and return the result; a trace that was not decided has no violations at its end."""
         try:
-            outcome = super().outcome(steps)
+            outcome = super().finish(step_count)
         except Undecided as reason:
             self._stop(reason)
             self.runtime = None
-            outcome = super().outcome(steps)
+            outcome = super().finish(step_count)
         violations = outcome.violations
         if self.limit is not None:
             violations = tuple([violation for violation in violations if not violation.at_end])
-        return outcome._replace(violations=violations, end=self.moment, causes=self.causes)
+        return outcome._replace(violations=violations, end_time=self.moment, causes=self.causes)

@@ -274,7 +274,7 @@ class DurationAudit:
         run = DurationRun(self.engine, self.schedule, self.trail, self.prototype, self.tolerance, self.deadline, first)
         try:
             run.run()
-            return run, run.outcome(len(self.schedule.steps))
+            return run, run.finish(len(self.schedule.steps))
         except NotLinear:
             self.limits["the plan multiplies durations that are open, or divides by one"] = None
             return run, None
