@@ -165,7 +165,7 @@ def _solve_for_exponential(f: Course, high: Real, start: Real) -> list[Real] | N
 
 
 def _greatest_common_divisor(a: Fraction, b: Fraction) -> Fraction:
-    """Return the largest fraction of which both are integer multiples."""
+    """Return the largest fraction that divides both into integers."""
     while b:
         a, b = b, a % b
     return a
