@@ -13,7 +13,8 @@ from plansafe.verifier.model.nodes import And, Binding, Formula, Number
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.ground_effects import ConditionalEffect, EffectSchema
-from plansafe.verifier.repair.repair_task import RepairTask, ScopeKind
+from plansafe.verifier.repair.repair_task import RepairTask
+from plansafe.verifier.repair.rule_scopes import ScopeKind
 from plansafe.verifier.repair.search_graph import ANY_CHANGE, BORROW_STEP, FEWER_STEPS, Edge, EdgeKind, Node
 from plansafe.verifier.rules.model import RulePart
 
@@ -63,9 +64,9 @@ class FlawDemands:
 
         Each demand comes with its node, and the cost from there to ``node``.
         """
-        instance = min(broken, key=lambda instance_at_risk: self.task.scopes[instance_at_risk.part].kind)
+        instance = min(broken, key=lambda instance_at_risk: self.task.scope_by_part[instance_at_risk.part].kind)
         part = self.task.engine.rule_set.parts[instance.part]
-        kind, letters = self.task.scopes[instance.part]
+        kind, letters = self.task.scope_by_part[instance.part]
         binding = dict(zip([v.slot for v in part.parameters], instance.binding, strict=False))
         if kind is ScopeKind.STEP_COUNT and not self.facts_only:
             return [(node, Demand(ANY_CHANGE, None, None), 0)]
