@@ -158,7 +158,7 @@ def remove_preferences(runtime: Runtime, broken: Iterable[BrokenInstance]) -> tu
 def select_decisive(
     runtime: Runtime, broken: Iterable[BrokenInstance], criteria: VerdictCriteria
 ) -> tuple[BrokenInstance, ...]:
-    """Return the instances that keep a plan from being SAFE, sorted; also those of undecided preferences."""
+    """Return the instances that keep a plan from being SAFE, sorted; undecided preferences are among them."""
     nondecisive_parts = runtime.rule_set.find_nondecisive_parts(criteria)
     insignificant_parts = runtime.rule_set.find_parts_below_severity(criteria)
     return tuple(

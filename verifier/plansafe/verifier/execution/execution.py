@@ -266,7 +266,7 @@ class Execution:
         return legal.find(self.state, self._make_indexes(legal.index_keys), searches)
 
     def _make_indexes(self, keys: set[IndexKey]) -> FactIndexes:
-        """Return the indexes of the present state, with at least those of ``keys``."""
+        """Return the indexes of the present state, which include those for ``keys``."""
         if self._indexes is None:
             self._indexes = FactIndexes(self.engine.emitter, keys)
             self._indexes.build(self.state.facts)

@@ -22,7 +22,7 @@ class ReadingOutcomes(NamedTuple):
     """The outcomes of a plan's readings, ``halt`` first; a plan without a failure has only this one.
 
     There are no outcomes if the plan has mistakes or open parts. ``resolved`` is ``None`` for a plain plan without a
-    failed step: it was replayed without resolving its places, because there is no failure to show at one.
+    failed step: it was replayed without resolving its places, because no place is shown.
     """
 
     resolved: ResolvedPlan | None

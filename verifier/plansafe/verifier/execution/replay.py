@@ -160,7 +160,7 @@ class Replay:
 
     @property
     def _only_changes_state(self) -> bool:
-        """Whether steps only change the state: there are no monitors, derived facts, preferences and observer."""
+        """Whether a step only changes the state: no monitor, derived fact, preference or observer reads it."""
         is_watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
         return not is_watched and not any([a.preferences for a in self.task.actions.values()])
 

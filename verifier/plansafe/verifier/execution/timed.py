@@ -72,7 +72,7 @@ class TimedReplay(Replay):
         self.running: list[TimedStep] = []
         """The steps of the durative actions under way."""
         self.dropped_steps: set[int] = set()
-        """The numbers of steps of which an event could not happen: their later events are left out."""
+        """The numbers of steps with an event that could not happen: their later events are left out."""
         self.stopping_steps: list[TimedStep] = []
         """The dropped steps that are under way until the next happening that is executed."""
         self.interference = InterferenceChecker(engine, tolerance, self.rounded_steps)

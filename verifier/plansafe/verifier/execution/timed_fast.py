@@ -115,7 +115,7 @@ class IsolatedEvents:
         self._over_all_readers: dict[StateVariable, dict[int, GroundCode]] = {}
         """By fact or fluent, the steps under way (by number) whose condition over all reads it."""
         self._is_regular = True
-        """Whether all conditions over all hold, and those of all steps under way are compiled."""
+        """Whether the conditions over all of all steps under way hold and are compiled."""
 
     def run_all(self) -> None:
         """Run all happenings, until one halts the trace."""
