@@ -5,8 +5,8 @@ from __future__ import annotations
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.named_tuple import NamedTuple
-from plansafe.grammar.plan_steps import Step
-from plansafe.grammar.plan_text import PlanText, read_plan
+from plansafe.grammar.plan_steps import PlanText, Step
+from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
