@@ -16,7 +16,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.supporting_literals import SupportFinder, SupportLiteral
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.outcome import Failure
-from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps, binding_phrase, require_untimed
+from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps, binding_text, require_untimed
 from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
@@ -414,7 +414,7 @@ class CausalLinker:
         part = self.checker.engine.rule_set.parts[violation.part]
         consumer = self.goal_step if violation.at_end else violation.step
         binding = bind(part.parameters, violation.binding)
-        rule = self.checker.rules[part.rule].name + binding_phrase(self.checker.engine, part, violation.binding)
+        rule = self.checker.rules[part.rule].name + binding_text(self.checker.engine, part, violation.binding)
         letter = min(violation.letter, len(step_of_letter) - 1)
         guard = TRUE if part.guard is None else part.guard
         at = step_of_letter[letter]

@@ -168,7 +168,7 @@ class CounterfactualWorlds:
             if not relevant_effects:
                 continue
             relevant.add(element)
-            reads_numbers = self.engine.code.do_effects_use_numbers(step.action)
+            reads_numbers = self.engine.code.effects_use_numbers(step.action)
             if element in kept_elements and not reads_numbers:
                 live_variables -= _find_unconditional_facts(relevant_effects)
             for effect in effects.instances if reads_numbers else relevant_effects:
@@ -314,7 +314,7 @@ class CounterfactualWorlds:
                 for number, step in enumerate(steps, 1)
             ]
         )
-        outcome = run.outcome(len(steps))
+        outcome = run.finish(len(steps))
         if outcome.limit is not None:
             raise NotCovered(outcome.limit.message)
         violations = [v for v in outcome.violations if v.binding == test.binding]

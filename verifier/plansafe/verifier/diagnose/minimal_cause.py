@@ -131,7 +131,7 @@ def _make_rule_tests(checker: Checker, run: Replay, finding: Finding, last_step:
     """Return a test for each part of the rule that has the finding's instance, whether or not the part is violated."""
     engine = checker.engine
     letters, action_predicates = run.step_of_letter, frozenset(engine.action_predicates.values())
-    for violation in run.outcome(last_step).violations:
+    for violation in run.finish(last_step).violations:
         rule = checker.rules[engine.rule_set.parts[violation.part].rule]
         objects = _find_instance_objects(checker, engine.rule_set.parts[violation.part], finding)
         instance_key = rule.name, violation.binding, violation.step, violation.at_end

@@ -81,15 +81,14 @@ class ExcludedRule(NamedTuple):
 class Mapping(NamedTuple):
     """The replacements of atoms, types, constants and steps, and the place of each entry.
 
-    ``atoms`` has the replacements of predicates and functions, ``steps`` the replacements of actions.
-    ``empty_words`` are the words for which the domain has nothing. ``groups`` are the names of groups, with
-    their places; replacements contain their types instead. ``domain_name_places`` are the places of the names in
-    ``:domain``. ``excluded_rules`` are the rules in ``:without``. ``kindless_types`` are types that the mapping declares to
-    have no kind. ``empty_assignable_types`` has the type :func:`make_kind_type_name` of each
-    assignable kind whose entry declares that the domain has nothing for it. ``objects`` are given kinds by name;
-    objects that the problem does not have are ignored, because a mapping may serve several problems.
-    ``kinds_from`` is the place of the name in ``:kinds``: the kinds of objects are in another text, which must extend
-    this mapping.
+    ``atoms`` has the replacements of predicates and functions, ``steps`` the replacements of actions. ``empty_words``
+    are the words for which the domain has nothing. ``groups`` are the names of groups, with their places; replacements
+    contain their types instead. ``domain_name_places`` are the places of the names in ``:domain``. ``excluded_rules``
+    are the rules in ``:without``. ``kindless_types`` are types that the mapping declares to have no kind.
+    ``empty_assignable_types`` has the type :func:`make_kind_type_name` of each assignable kind whose entry declares
+    that the domain has nothing for it. ``objects`` are given kinds by name; objects that the problem does not have are
+    ignored, because a mapping may serve several problems. ``kinds_from`` is the place of the name in ``:kinds``: the
+    kinds of objects are in another text, which must extend this mapping.
     """
 
     atoms: dict[str, Replacement]

@@ -95,6 +95,7 @@ class Runtime:
         size = len(rule_set.task.predicates) + len(rule_set.task.functions) + len(emitter.views)
         self.dispatch = ChangeDispatch(self.monitors, self.checks, size)
         """The monitors and checks that a change concerns; forks share this."""
+        self.indexes.report_views({index for index, readers in enumerate(self.dispatch.readers) if readers})
         self._awake: dict[int, None] = {}
         self._due_at_actions: dict[int, None] = {}
         self._due_after: list[StepCheck] = []
