@@ -31,8 +31,8 @@ from plansafe.verifier.model.nodes import (
     Truth,
     bind,
 )
-from plansafe.verifier.model.operations import expression_fluents, signed_subformulas
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.operations import expression_fluents, find_signed_subformulas
+from plansafe.verifier.model.printing import format_formula
 
 MAX_NEGATED_LITERALS = 100
 """Literals of a condition beyond which its shape alone decides whether each is needed."""
@@ -56,7 +56,7 @@ class SupportLiteral(NamedTuple):
         if isinstance(self.formula, Atom):
             fact = task.fact_text(*self.variables[0])
             return fact if self.value else f"(not {fact})"
-        return formula_text(task, self.formula if self.value else Not(self.formula), self.binding)
+        return format_formula(task, self.formula if self.value else Not(self.formula), self.binding)
 
 
 class SupportFinder:
@@ -186,7 +186,7 @@ class SupportFinder:
             elif isinstance(reason.formula, Compare):
                 variables = self.list_fluents(reason.formula, reason.binding)
             literal = SupportLiteral(reason.formula, reason.binding, reason.required_value, variables, True)
-            missing.setdefault(formula_text(self.task, reason.formula, reason.binding), literal)
+            missing.setdefault(format_formula(self.task, reason.formula, reason.binding), literal)
         if not 1 < len(missing) <= MAX_NEGATED_LITERALS:
             return [literal._replace(necessary=len(missing) == 1) for literal in missing.values()]
         literals = []
@@ -304,7 +304,7 @@ class SupportFinder:
                 predicate, code = literal.variables[0]
                 facts[predicate] = facts[predicate] ^ {code}
             else:
-                assumed[formula_text(self.task, literal.formula, literal.binding)] = not literal.value
+                assumed[format_formula(self.task, literal.formula, literal.binding)] = not literal.value
         if self.engine.axioms is not None:
             self.engine.axioms.compute(facts, self.state.fluents)
         return _AssumingEvaluator(self.task, facts, self.state.fluents, assumed).holds(formula, binding) is not True
@@ -321,7 +321,7 @@ class SupportFinder:
 
     def _has_plain_shape(self, formula: Formula) -> bool:
         polarity: dict[int, bool] = {}
-        for part, positive in signed_subformulas(formula):
+        for part, positive in find_signed_subformulas(formula):
             if isinstance(part, Compare):
                 return False
             if isinstance(part, Atom) and (
@@ -342,7 +342,7 @@ class _AssumingEvaluator(Evaluator):
 
     def holds(self, formula: Formula, binding: Binding) -> bool | None:
         if isinstance(formula, Atom | Compare):
-            value = self.assumed.get(formula_text(self.task, formula, binding))
+            value = self.assumed.get(format_formula(self.task, formula, binding))
             if value is not None:
                 return value
         return super().holds(formula, binding)

@@ -7,7 +7,7 @@ from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Context, Place, did_you_mean
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.model.nodes import Atom, Axiom, Formula
-from plansafe.verifier.model.operations import signed_subformulas
+from plansafe.verifier.model.operations import find_signed_subformulas
 
 
 def find_derived_predicates(symbols: Symbols, sections: list[tuple[str, Place]]) -> frozenset[int]:
@@ -89,6 +89,6 @@ def _find_dependencies(formula: Formula, derived: set[int]) -> set[tuple[int, bo
     """Return the derived predicates that a formula reads, each with whether it is negated."""
     return {
         (part.predicate, not positive)
-        for part, positive in signed_subformulas(formula)
+        for part, positive in find_signed_subformulas(formula)
         if isinstance(part, Atom) and part.predicate in derived
     }

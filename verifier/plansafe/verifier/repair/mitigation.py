@@ -167,6 +167,6 @@ def write_obligations(checker: Checker, dangers: list[Danger]) -> Source:
         meta += [f":severity {rule.severity}"]
         # a brace in a message would be read as the name of a parameter
         meta += [f"{key} {quote_text(text.replace('{', '(').replace('}', ')'))}" for key, text in texts.items() if text]
-        formula = printer.print_formula(danger.condition)
+        formula = printer.format_formula(danger.condition)
         lines.append(f"  (:trajectory {name} :formula (at end {formula})\n    {' '.join(meta)})")
     return Source(SPECIFICATION, "(define (safety mitigation)\n" + "\n".join(lines) + ")\n")
