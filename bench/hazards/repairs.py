@@ -277,7 +277,7 @@ def is_unsafe(ready: Prepared, plan: Source) -> bool:
     steps = ready.checker.read(plan).steps
     run = Replay(engine, HALT)
     run.run_steps(steps)
-    outcome = run.outcome(len(steps))
+    outcome = run.finish(len(steps))
     done = not outcome.failures and outcome.goal is True
     return done and any([engine.is_decisive(violation, criteria) for violation in outcome.violations])
 

@@ -16,7 +16,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.supporting_literals import SupportFinder, SupportLiteral
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.outcome import Failure
-from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps, binding_phrase, require_untimed
+from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps, binding_text, require_untimed
 from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
@@ -271,7 +271,7 @@ class CausalLinker:
                     self._add_links(literal, number, "effect", literal.necessary)
 
     def _index_effects(self, action: Action) -> _ActionEffects:
-        """Return the effects of an action by what they change; none if no effect reads the state."""
+        """Return the effects of an action by their targets; no effects if none of them reads the state."""
         indexed = self._effects_by_action.get(action.name)
         if indexed is None:
             effects, predicate_count = action.start.effects, len(self.task.predicates)
@@ -420,7 +420,7 @@ class CausalLinker:
         part = self.checker.engine.rule_set.parts[violation.part]
         consumer = self.goal_step if violation.at_end else violation.step
         binding = bind(part.parameters, violation.binding)
-        rule = self.checker.rules[part.rule].name + binding_phrase(self.checker.engine, part, violation.binding)
+        rule = self.checker.rules[part.rule].name + binding_text(self.checker.engine, part, violation.binding)
         letter = min(violation.letter, len(step_of_letter) - 1)
         guard = TRUE if part.guard is None else part.guard
         body_step = step_of_letter[letter]

@@ -73,7 +73,7 @@ class _ReducedRun:
         for number, step in enumerate(steps, 1):
             if number not in omitted_steps:
                 run.run_steps([step], number - 1)
-        self.outcome: Outcome = run.outcome(len(steps))
+        self.outcome: Outcome = run.finish(len(steps))
         self.step_of_letter = run.step_of_letter or [0]
         self.failed_steps = {failure.step for failure in run.failures}
         task = checker.engine.task

@@ -166,7 +166,7 @@ class CounterfactualWorlds:
             if not relevant_effects:
                 continue
             relevant.add(element)
-            reads_numbers = self.engine.code.do_effects_use_numbers(step.action)
+            reads_numbers = self.engine.code.effects_use_numbers(step.action)
             if element in kept_elements and not reads_numbers:
                 live_variables -= _find_overwritten_facts(relevant_effects)
             for effect in effects.instances if reads_numbers else relevant_effects:
@@ -315,7 +315,7 @@ class CounterfactualWorlds:
             is_kept = (STEP_INDEX, step_number) in world
             world_steps.append(ABSENT_STEP if step is None else step if is_kept else IDLE_STEP)
         run.run_steps(world_steps)
-        outcome = run.outcome(len(world_steps))
+        outcome = run.finish(len(world_steps))
         if outcome.limit is not None:
             raise NotCovered(outcome.limit.message)
         violations = [v for v in outcome.violations if v.binding == test.binding]

@@ -39,7 +39,7 @@ from plansafe.verifier.reporting.report import Finding, FindingClass
 from plansafe.verifier.rules.model import RulePart, shorten_variable_names
 
 MAX_FREE_ELEMENTS = 12
-"""Maximum number of optional elements of which all combinations are tried."""
+"""Maximum number of optional elements for which all combinations are tried."""
 SAMPLE_COUNT = 400
 """Number of random combinations that are tried of more elements."""
 ELEMENT_COST, FACT_COST = 1 << 40, 1 << 20
@@ -134,7 +134,7 @@ def _make_rule_tests(checker: Checker, run: Replay, finding: Finding, last_step:
     """Return a test for each part of the rule that has the finding's instance, whether or not the part is violated."""
     engine = checker.engine
     letters, action_predicates = run.step_of_letter, frozenset(engine.action_predicates.values())
-    for violation in run.outcome(last_step).violations:
+    for violation in run.finish(last_step).violations:
         rule = checker.rules[engine.rule_set.parts[violation.part].rule]
         objects = _find_instance_objects(checker, engine.rule_set.parts[violation.part], finding)
         instance_key = rule.name, violation.binding, violation.step, violation.at_end

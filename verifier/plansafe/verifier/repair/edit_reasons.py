@@ -166,7 +166,7 @@ class EditDescriber:
         """The first problem of a plan, as a phrase about the step at ``place``; empty if it has none."""
         run = Replay(self.engine, HALT)
         run.run_steps(steps)
-        outcome = run.outcome(len(steps))
+        outcome = run.finish(len(steps))
         task = self.engine.task
         if outcome.failures:
             failure = outcome.failures[0]

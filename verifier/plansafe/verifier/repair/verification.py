@@ -72,7 +72,7 @@ class RepairVerifier:
         if is_safe is None:
             run = Replay(self.engine, HALT)
             run.run_steps(steps)
-            is_safe = self._safety_by_steps[key] = self._is_outcome_safe(run.outcome(len(steps)))
+            is_safe = self._safety_by_steps[key] = self._is_outcome_safe(run.finish(len(steps)))
         return is_safe
 
     def _is_outcome_safe(self, outcome: Outcome) -> bool:

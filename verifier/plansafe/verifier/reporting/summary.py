@@ -81,7 +81,7 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
         executable=executable,
         goal=goal,
         safe=safe,
-        steps=halt.steps,
+        steps=halt.step_count,
         findings=findings,
         rules=counts,
         readings=tuple(
@@ -368,7 +368,7 @@ def _compute_metric(compiled: CompiledTask, halt: Outcome, violated_preferences:
             case model.Arithmetic():
                 return apply_operator(expression.operator, [value(operand) for operand in expression.operands])
             case model.TotalTime():
-                return halt.end
+                return halt.end_time
             case model.IsViolated():
                 return violated_preferences.get(expression.preference, 0)
             case model.Duration():

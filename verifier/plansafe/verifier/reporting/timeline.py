@@ -355,7 +355,7 @@ class _RecordedReplay(Replay):
         self.times: dict[int, Number] = {}
 
     @property
-    def _is_plain(self) -> bool:
+    def _only_changes_state(self) -> bool:
         return False
 
     def _enter_state(self, number: int) -> None:

@@ -158,7 +158,9 @@ class UnclassifiedCheck:
                 if halt.limit is not None:
                     return None
                 idle = rule_set.find_nondecisive_parts(criteria)
-                undecided = [(rule_set.parts[part].rule, halt.steps) for part, _ in halt.undecided if part not in idle]
+                undecided = [
+                    (rule_set.parts[part].rule, halt.step_count) for part, _ in halt.undecided if part not in idle
+                ]
                 violated = [
                     (v.part.rule, v.violation.step)
                     for v in merge_violations(compiled, [halt])
