@@ -124,7 +124,7 @@ def localise(
     """
     if planner is None:
         # Only ForwardSearch knows the option that violations count by their blame.
-        planner = ForwardSearch() if checker.options.criteria.only_introduced else make_default_planners()
+        planner = ForwardSearch() if checker.options.criteria.ignores_preexisting else make_default_planners()
     checker = checker.assuming_proposals
     resolved = checker.read(plan)
     if resolved.text.diagnostics:
