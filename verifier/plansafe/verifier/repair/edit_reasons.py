@@ -168,7 +168,7 @@ class EditDescriber:
         """Return the first problem of a plan, as a phrase about the step at ``place``; empty if there is no problem."""
         run = Replay(self.engine, HALT)
         run.run_steps(steps)
-        outcome = run.outcome(len(steps))
+        outcome = run.finish(len(steps))
         task = self.engine.task
         if outcome.failures:
             failure = outcome.failures[0]

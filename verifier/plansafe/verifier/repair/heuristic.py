@@ -148,7 +148,7 @@ class FaultHeuristic:
         run = Replay(self.task.engine, FORCE)
         run.run_steps(self.task.steps)
         violated: dict[int, list[_Instance]] = {}
-        for violation in run.outcome(self.task.length).violations:
+        for violation in run.finish(self.task.length).violations:
             if not self.task.engine.is_decisive(violation, self.task.criteria):
                 continue
             part = self.task.engine.rule_set.parts[violation.part]

@@ -107,7 +107,7 @@ def find_dangers(checker: Checker) -> list[Danger]:
     run = Replay(engine, HALT)
     run.run_steps([])
     dangers: dict[tuple[int, tuple[int, ...]], Danger] = {}
-    for violation in run.outcome(0).violations:
+    for violation in run.finish(0).violations:
         part = engine.rule_set.parts[violation.part]
         rule = engine.rules[part.rule]
         objects = tuple(engine.task.names(violation.binding))

@@ -85,7 +85,7 @@ class RepairTask:
 
         Then a repair may have to keep the facts that the instance reads, instead of changing them.
         """
-        if not self.criteria.only_introduced:
+        if not self.criteria.ignores_preexisting:
             return False
         rule_part = self.engine.rule_set.parts[part]
         body = rule_part.body

@@ -71,7 +71,7 @@ class RepairVerifier:
         if is_safe is None:
             run = Replay(self.engine, HALT)
             run.run_steps(steps)
-            outcome = run.outcome(len(steps))
+            outcome = run.finish(len(steps))
             is_safe = (
                 not outcome.failures
                 and outcome.goal is True
