@@ -257,7 +257,7 @@ class PropositionNetwork:
     """Numbered propositions, and operators with ``conditions`` and ``effects`` but without deletes.
 
     ``labels``: the step of each operator; -1 for an operator without cost. ``readers``: the operators whose conditions
-    contain a proposition. ``unconditional``: operators without condition.
+    contain a proposition. ``unconditional_operators``: operators without condition.
     """
 
     def __init__(self) -> None:
@@ -267,7 +267,7 @@ class PropositionNetwork:
         self.effects: list[list[int]] = []
         self.conditions: list[Conjunction] = []
         self.labels: list[int] = []
-        self.unconditional: list[int] = []
+        self.unconditional_operators: list[int] = []
         self.facts: dict[Fact, int] = {}
         self._choices: dict[frozenset[Conjunction], int] = {}
         self._achievers: dict[Fact, list[int]] = {}
@@ -297,7 +297,7 @@ class PropositionNetwork:
         for proposition in condition:
             self.readers[proposition].append(number)
         if not condition:
-            self.unconditional.append(number)
+            self.unconditional_operators.append(number)
         return number
 
     def add_effect(self, operator: int, fact: Fact) -> None:
