@@ -16,8 +16,8 @@ from plansafe.verifier.planning.backward_estimates import BackwardEstimator, Sub
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
 from plansafe.verifier.planning.obligations import find_pending_obligations
+from plansafe.verifier.planning.proposition_network import Conjunction
 from plansafe.verifier.planning.relaxation_estimates import estimate_by_landmark_cut, estimate_by_relaxed_plan
-from plansafe.verifier.planning.relaxed_conditions import Conjunction
 
 MAX_CACHED_STATES = 5_000
 """Maximum number of states whose estimates are kept."""
