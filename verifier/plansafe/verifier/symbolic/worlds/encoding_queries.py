@@ -148,7 +148,7 @@ class EncodingQueries:
         if literal == self.encoding.allowed == TRUE or not self._find_by_simulation(literal):
             return None
         assert self._simulation is not None
-        return Model(self._simulation.find_example(self.circuit, [self.encoding.allowed, literal]), {})
+        return Model(self._simulation.find_satisfying_inputs(self.circuit, [self.encoding.allowed, literal]), {})
 
     def _make_completion(self, model: Model) -> Completion:
         keys = [self.circuit.keys.get(node) for node, value in model.inputs.items() if value]

@@ -25,7 +25,7 @@ from plansafe.verifier.symbolic.circuits.substitution import (
     CircuitTemplate,
     OpenNumber,
     collect_references,
-    evaluate_sums,
+    evaluate_last_sum,
     find_dependencies,
     list_inner_sums,
 )
@@ -253,7 +253,7 @@ class InputFlips:
                 truths = []
                 for i in range(count if varies else 1):
                     read_inputs = {child: bool(bits >> i & 1) for child, bits in read_bits.items()}
-                    truths.append(terms.is_satisfied(evaluate_sums(sums, read_inputs, numbers, {}), key.operator))
+                    truths.append(terms.is_satisfied(evaluate_last_sum(sums, read_inputs, numbers, {}), key.operator))
                 node_bits[node] = sum([1 << i for i, t in enumerate(truths) if t]) if varies else all_bits * truths[0]
             else:
                 node_bits[node] = (all_bits if inputs.get(node, False) else 0) ^ flip_bit.get(node, 0)
