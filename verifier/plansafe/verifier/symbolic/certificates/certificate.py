@@ -97,24 +97,24 @@ class _Header(NamedTuple):
     exempt: tuple[str, ...] = ()
     files: tuple[CertifiedFile, ...] = ()
 
-    def with_line(self, kind: str, rest: str) -> _Header:
+    def with_line(self, kind: str, value: str) -> _Header:
         """Return the header with the contents of another line. Raises :class:`WrongStep`."""
         match kind:
             case "tool":
-                return self._replace(tool=rest)
+                return self._replace(tool=value)
             case "claim":
-                return self._replace(claim=rest)
-            case "judge" if rest in JUDGE_MODES:
-                return self._replace(criteria=self.criteria._replace(judge=rest))
-            case "min-severity" if rest in SEVERITIES:
-                return self._replace(criteria=self.criteria._replace(min_severity=rest))
+                return self._replace(claim=value)
+            case "judge" if value in JUDGE_MODES:
+                return self._replace(criteria=self.criteria._replace(judge=value))
+            case "min-severity" if value in SEVERITIES:
+                return self._replace(criteria=self.criteria._replace(min_severity=value))
             case "exempt":
-                exemption = _parse_quoted(rest)
+                exemption = _parse_quoted(value)
                 if exemption is None:
                     raise WrongStep('`c exempt "WHAT AND WHY"` is expected here')
                 return self._replace(exempt=(*self.exempt, exemption))
             case "domain" | "problem" | "spec" | "home" | "plan":
-                return self._replace(files=(*self.files, _parse_file(kind, rest)))
+                return self._replace(files=(*self.files, _parse_file(kind, value)))
             case "variable":
                 return self
         raise WrongStep("version 1 has no such line")
@@ -154,8 +154,8 @@ class _Reader:
     def _read_certificate(self) -> Certificate:
         header = _Header()
         while (line := self._read_line()).startswith(b"c "):
-            kind, _, rest = line[2:].decode("ascii", "replace").partition(" ")
-            header = header.with_line(kind, rest)
+            kind, _, value = line[2:].decode("ascii", "replace").partition(" ")
+            header = header.with_line(kind, value)
             if len(header.files) + len(header.exempt) > MAX_FILES:
                 raise WrongStep(f"a certificate names at most {MAX_FILES} files")
         if header.claim not in CLAIMS:
@@ -240,9 +240,9 @@ def _parse_quoted(text: str) -> str | None:
     return contents if isinstance(contents, str) else None
 
 
-def _parse_file(kind: str, rest: str) -> CertifiedFile:
+def _parse_file(kind: str, value: str) -> CertifiedFile:
     """Parse the hash and name of a file. Raises :class:`WrongStep`."""
-    digest, _, quoted_name = rest.partition(" ")
+    digest, _, quoted_name = value.partition(" ")
     name = _parse_quoted(quoted_name)
     if not re.fullmatch("[0-9a-f]{64}", digest) or name is None:
         raise WrongStep(f'`c {kind} SHA256 "NAME"` is expected here')

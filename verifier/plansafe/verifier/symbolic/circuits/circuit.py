@@ -24,7 +24,7 @@ class Circuit:
         self.keys: dict[int, Hashable] = {}
         """Input node -> its meaning, for example a fact of the initial state."""
         self._inputs: dict[tuple[type, Hashable], Literal] = {}
-        self._conjunctions: dict[tuple[Literal, ...], Literal] = {}
+        self._conjunction_literals: dict[tuple[Literal, ...], Literal] = {}
 
     def input(self, key: Hashable) -> Literal:
         """Return the input with the meaning ``key``, created on first use."""
@@ -46,9 +46,9 @@ class Circuit:
         if first == FALSE or second == FALSE or first ^ second == 1:
             return FALSE
         key = (first, second) if first < second else (second, first)
-        literal = self._conjunctions.get(key)
+        literal = self._conjunction_literals.get(key)
         if literal is None:
-            literal = self._conjunctions[key] = self._conjunction(key)
+            literal = self._conjunction_literals[key] = self._conjunction(key)
         return literal
 
     def either(self, first: Literal, second: Literal) -> Literal:
@@ -60,9 +60,9 @@ class Circuit:
         key = tuple(sorted(set(parts)))
         if len(key) == 1:
             return key[0]
-        literal = self._conjunctions.get(key)
+        literal = self._conjunction_literals.get(key)
         if literal is None:
-            literal = self._conjunctions[key] = self._conjunction(key)
+            literal = self._conjunction_literals[key] = self._conjunction(key)
         return literal
 
     def _conjunction(self, parts: tuple[Literal, ...]) -> Literal:
@@ -100,9 +100,9 @@ class Circuit:
         if len(conjuncts) < 2:
             return next(iter(conjuncts), TRUE)
         key = tuple(sorted(conjuncts))
-        literal = self._conjunctions.get(key)
+        literal = self._conjunction_literals.get(key)
         if literal is None:
-            literal = self._conjunctions[key] = 2 * len(gates)
+            literal = self._conjunction_literals[key] = 2 * len(gates)
             gates.append(key)
         return literal
 

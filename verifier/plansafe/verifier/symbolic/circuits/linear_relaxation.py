@@ -97,7 +97,7 @@ class _ImpliedConstraints:
         return new_units
 
     def _add_units(self, units: list[tuple[Literal, Origins]]) -> None:
-        """Add true literals and what follows from their gates alone, or set ``contradiction``."""
+        """Add true literals and the consequences of their gates alone, or set ``contradiction``."""
         gates, keys = self.circuit.gates, self.circuit.keys
         stack = units[::-1]
         while stack:
