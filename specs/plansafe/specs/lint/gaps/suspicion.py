@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from plansafe.grammar.sexpr import Node
 from plansafe.specs.lint.domain_index import list_effects
-from plansafe.specs.lint.part_statements import read_symbols
+from plansafe.specs.lint.part_statements import find_read_symbols
 from plansafe.verifier.model.nodes import Action, Atom, Formula, Not, Task, Temporal
 from plansafe.verifier.model.operations import atoms_in, children, expression_fluents, symbols_read
 from plansafe.verifier.rules.model import Rule, RulePart
@@ -49,7 +49,7 @@ class SuspicionWeights:
         read_by_rules: set[int] = set()
         dangerous: set[int] = set()
         for rule in rules:
-            read_by_rules |= read_symbols(rule) | {pattern.atom.predicate for pattern in rule.step_patterns}
+            read_by_rules |= find_read_symbols(rule) | {pattern.atom.predicate for pattern in rule.step_patterns}
             dangerous |= {predicate for part in rule.parts for predicate in _find_dangerous_predicates(part)}
         read = read_by_rules | _read_by_actions(task)
         all_effects = [effect for action in task.actions.values() for effect in list_effects(action)]
