@@ -165,8 +165,8 @@ class FormulaProver:
         ]
         if any([part.mode == "whole" for part in parts]):
             return related_rules
+        related_parts = [related_part for rule in related_rules for related_part in self.rules[rule].parts]
         for part in parts:  # most rules are not implied by any rule, nor by all others together
-            related_parts = [related_part for rule in related_rules for related_part in self.rules[rule].parts]
             if not self._is_violation_excluded(part, related_parts):
                 return []
         return related_rules

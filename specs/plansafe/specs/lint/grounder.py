@@ -43,7 +43,7 @@ Binding = dict[int, int]
 MAX_NODES = 150_000
 """Maximum number of nodes of formulas that are grounded for one question."""
 CLOCK_PERIOD = 256
-"""The clock is read once for so many nodes."""
+"""The clock is read once per this number of nodes."""
 MAX_SKOLEMS = 32
 """Maximum number of elements for the variables of ``exists``."""
 MAX_TUPLES = 4_000

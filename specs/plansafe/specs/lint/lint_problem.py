@@ -105,7 +105,7 @@ class LintProblem:
     # -- can a rule be violated? --------------------------------------------------------------------------------------
 
     def decide_violable(self, number: int, may_search: bool) -> Decision:
-        """Decide whether some trace violates a rule; uses searches only ``may_search``."""
+        """Decide whether some trace violates a rule, by searches only if ``may_search``."""
         if self.start is not None and number in compute_outcome(self.start).violated_rules:
             return Decision(True)
         with self.budget.running():

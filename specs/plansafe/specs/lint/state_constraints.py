@@ -274,7 +274,7 @@ def _find_recursive_predicates(axioms: dict[int, list[Axiom]]) -> frozenset[int]
         head: {atom.predicate for axiom in bodies for atom in atoms_in(axiom.body)} & axioms.keys()
         for head, bodies in axioms.items()
     }
-    for _ in inputs:  # a chain of dependencies has at most so many links
+    for _ in inputs:  # a chain of dependencies is not longer than the number of predicates
         for head, predicates in inputs.items():
             inputs[head] = predicates | {p for predicate in predicates for p in inputs[predicate]}
     return frozenset([head for head, predicates in inputs.items() if head in predicates])
