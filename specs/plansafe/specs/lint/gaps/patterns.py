@@ -56,7 +56,7 @@ class ProposalPatterns:
     # -- together -----------------------------------------------------------------------------------------------------
 
     def propose_items_together(self, graph: StateGraph) -> Iterator[Proposal]:
-        """Propose to forbid two suspicious items that a chain of facts connects, unless all the facts are true in S0."""
+        """Propose to forbid two suspicious items that a chain of facts connects, if not all facts are true in S0."""
         for first, second in combinations(graph.items, 2):
             chain = graph.find_chain(first.objects, second.objects)
             facts = self._join_facts(chain, first, second)

@@ -150,7 +150,7 @@ def iterate_words(node: object) -> Iterator[str]:
 
 
 def _find_symbols_read_by_actions(task: Task) -> set[int]:
-    """Find the predicates (and functions, as negative numbers) that actions, in conditions or effects, or axioms read."""
+    """Find the predicates (and functions, as negative numbers) that conditions, effects and axioms read."""
     formulas: list[Formula] = [axiom.body for stratum in task.axioms for axiom in stratum]
     functions = set()
     for action in task.actions.values():
