@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from plansafe.grammar.data_literals import DataValue, TruncatedValue, parse_value
+from plansafe.grammar.data_literals import DataValue, UnreadableValue, parse_value
 
 LISTS = ("node goals", "edge goals", "action goals")
 HABITS = {
@@ -170,15 +170,15 @@ def _parse_answer(text: str) -> dict[str, list[Any]] | None:
     at = text.find("{")
     while at >= 0:
         try:
-            literal, end = parse_value(text, at, len(text))
-        except TruncatedValue:
+            literal = parse_value(text, at, len(text))
+        except UnreadableValue:
             return None
         answer = _to_python(literal)
         if isinstance(answer, dict) and any([isinstance(answer.get(name), list) for name in LISTS]):
             return {
                 name: _drop_repetitions(answer[name]) if isinstance(answer.get(name), list) else [] for name in LISTS
             }
-        at = text.find("{", end)
+        at = text.find("{", literal.end)
     return None
 
 

@@ -17,13 +17,13 @@ class RecordingEvolution(Evolution):
 
     latest: RecordingEvolution
 
-    def prepare(self, rules: Any) -> None:
+    def __init__(self, *args: Any) -> None:
         """Record the letter of the initial state, and all that are appended."""
+        super().__init__(*args)
         RecordingEvolution.latest = self
         self.letters = list[Letter]()
         self._courses_now: Any = {}
         self._happened = frozenset[Any]()
-        super().prepare(rules)
         self._record(self.now, None)
         append = self.trace.append
 
@@ -33,14 +33,14 @@ class RecordingEvolution(Evolution):
 
         self.trace.append = recording_append  # type: ignore[method-assign]
 
-    def _find_active(self) -> Any:
-        active, courses = super()._find_active()
+    def _find_active_processes(self) -> Any:
+        active, courses = super()._find_active_processes()
         self._courses_now = courses
         return active, courses
 
-    def _fire(self, events: Any) -> bool:
+    def _execute_events(self, events: Any) -> bool:
         self._happened = frozenset((self.events[i].process.name, *self.events[i].binding.values()) for i in events)
-        return super()._fire(events)
+        return super()._execute_events(events)
 
     def _record(self, time: Any, after: Any) -> None:
         facts = frozenset(fact if len(fact) > 1 else (fact[0],) for fact in self.state.facts)
@@ -52,7 +52,9 @@ class RecordingEvolution(Evolution):
             self._happened = frozenset()
             return
         running = tuple(step.terms for step, _ in self.running_steps.values())
-        active = frozenset((self.processes[i].process.name, *self.processes[i].binding.values()) for i in self.active)
+        active = frozenset(
+            (self.processes[i].process.name, *self.processes[i].binding.values()) for i in self.active_processes
+        )
         courses = {fluent[1:]: course for fluent, course in self._courses_now.of.items()}
         start = self._courses_now.start
         self.letters.append(Letter(after, "open", facts, courses, running, active, start=start))

@@ -11,7 +11,7 @@ import pytest
 from lark import Lark, logger
 
 import plansafe.grammar.expected_syntax as expected
-from plansafe.grammar.expected_syntax import KINDS, MAX_CHARACTERS, explain_expectation, find_rejection
+from plansafe.grammar.expected_syntax import KINDS, MAX_CHARACTERS, explain_rejection, find_rejection
 from plansafe.grammar.source import Source
 from quick import quick_every
 
@@ -47,15 +47,15 @@ DEPTH = 100_000
     ],
 )
 def test_notes_name_the_expected_tokens(kind: str, text: str, note: str) -> None:
-    assert explain_expectation(kind, Source("x", text)) == (note,)
+    assert explain_rejection(kind, Source("x", text)) == (note,)
 
 
 def test_a_correct_text_has_no_notes() -> None:
-    assert explain_expectation("plan", Source("x", "(a b)")) == ()
+    assert explain_rejection("plan", Source("x", "(a b)")) == ()
 
 
 def test_long_texts_have_no_notes() -> None:
-    assert explain_expectation("plan", Source("x", "(" * (MAX_CHARACTERS + 1))) == ()
+    assert explain_rejection("plan", Source("x", "(" * (MAX_CHARACTERS + 1))) == ()
 
 
 @pytest.mark.parametrize("wrong", quick_every(2, [False, True]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from plansafe.grammar.plan_text import _read_lines, _read_timed_steps
+from plansafe.grammar.plan_lines import read_lines
+from plansafe.grammar.plan_text import _read_timed_steps
 from plansafe.grammar.source import Source
 
 REGULAR = (
@@ -26,7 +27,7 @@ def test_the_pattern_and_the_token_reader_agree() -> None:
         timed_steps = _read_timed_steps(text)
         if timed_steps is not None:
             matched += 1
-            assert timed_steps == _read_lines(Source("p", text)), text
+            assert timed_steps == read_lines(Source("p", text)), text
     assert matched > 1000
 
 

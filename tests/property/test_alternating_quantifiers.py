@@ -13,6 +13,7 @@ from compare import OPTIONS, differences, from_judgement, from_report, only_halt
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.monitors import index
 from plansafe.verifier.kernel import Kernel
 
 DOMAIN = """(define (domain links)
@@ -141,3 +142,11 @@ def test_the_engine_finds_what_the_kernel_finds(seed: int) -> None:
     """Twenty tasks for each seed."""
     for number in range(20):
         check_seed(100 * seed + number)
+
+
+@pytest.mark.parametrize("seed", [52825, 64140])
+def test_the_engine_forgets_what_depends_on_deleted_matches(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Views delete their matches at a limit. In both tasks another view has stored what it read in them."""
+    check_seed(seed)
+    monkeypatch.setattr(index, "MAX_STORED_MATCHES", 1)
+    check_seed(seed)

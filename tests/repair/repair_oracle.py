@@ -93,7 +93,7 @@ class KernelTask:
         letters = self._bare.states(self._text(plan))
         if len(letters) <= len(plan):
             return None
-        trace = self._bare._halt_trace(self._text(plan), None)
+        trace = self._bare._load_halt_trace(self._text(plan), None)
         fluents = [fluent for fluent in trace.history if fluent[0] == "#"]
         key = letters[-1], frozenset([(f, find_value(trace.read_number(f), trace.last)) for f in fluents])
         if key not in self._states:

@@ -17,7 +17,7 @@ from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.edit_reasons import EditDescriber
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.repair.plan_purpose import PurposeHints
-from plansafe.verifier.repair.repair_task import ScopeKind, find_rule_scope
+from plansafe.verifier.repair.rule_scopes import ScopeKind, find_rule_scope
 
 BOX_DOMAIN = """(define (domain boxes) (:predicates (open) (full) (clean))
   (:action open :precondition (not (open)) :effect (open))

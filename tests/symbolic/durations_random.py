@@ -368,7 +368,7 @@ class ExplicitEngine:
         steps = [s._replace(duration=durations.get(s.number, s.duration)) for s in steps]
         run = _ReplayWithCopiedMonitors(engine, self._prototype, steps)
         run.run()
-        outcome = run.outcome(len(steps))
+        outcome = run.finish(len(steps))
         rules = [engine.rule_set.parts[v.part].rule for v in outcome.violations]
         violated = frozenset(rule for rule in rules if not engine.rule_set.rules[rule].preference)
         safe = False if violated else None if outcome.undecided or outcome.limit else True
@@ -435,7 +435,7 @@ def _compare_plan(
     audit.run()
     differences = []
     settled = all((aspect, value) in audit.examples for aspect in ASPECTS for value in (True, False))
-    complete = audit.complete >= {*ASPECTS}
+    complete = audit.complete_aspects >= {*ASPECTS}
     if not complete and not settled:
         differences.append("neither complete nor settled")
     numbers = [n for n, (low, high) in sorted(plan.intervals.items()) if low < high]
@@ -443,14 +443,14 @@ def _compare_plan(
         engine_value = explicit.verdict_in(steps, dict(world))[ASPECTS.index(aspect)]
         if engine_value is not value and value is not None:
             differences.append(f"{aspect} {value} in {world}: {engine_value}")
-    for rule, world in audit.violations.items():
+    for rule, world in audit.violating_worlds.items():
         if rule not in explicit.verdict_in(steps, dict(world)).violated:
             differences.append(f"rule {rule} is not violated in {world}")
     violated = {rule for rule, count in enumerate(audit.counts) if count.status == "violated"}
     settled_rules = {rule for rule, count in enumerate(audit.counts) if count.status in ("kept", "never applied")}
-    if violated != audit.violations.keys():
+    if violated != audit.violating_worlds.keys():
         differences.append(
-            f"rules {violated} are reported as violated, but there are worlds for {audit.violations.keys()}"
+            f"rules {violated} are reported as violated, but there are worlds for {audit.violating_worlds.keys()}"
         )
     points = duration_grid(plan, Random(str(plan)), max_worlds)
     for number, point in enumerate(points):
@@ -462,7 +462,7 @@ def _compare_plan(
             differences.append(f"the audit has no verdict for {point}")
         if verdict is not None and verdict not in (values, UNKNOWN_VERDICT):
             differences.append(f"{verdict} is the verdict for {point}, but the engine has {values}")
-        if complete and verdict != UNKNOWN_VERDICT and not values.violated <= audit.violations.keys():
+        if complete and verdict != UNKNOWN_VERDICT and not values.violated <= audit.violating_worlds.keys():
             differences.append(f"{values.violated} are violated at {point}")
         if values.violated & settled_rules:
             differences.append(f"{values.violated & settled_rules} are reported as kept, but violated at {point}")
@@ -470,7 +470,9 @@ def _compare_plan(
             worlds = audit.find_value_over_worlds(aspect)
             if (worlds is Worlds.ALL and value is not True) or (worlds is Worlds.NONE and value is not False):
                 differences.append(f"{aspect} is {worlds.value} but {value} at {point}")
-    return PlanComparison(differences, audit.runs, len(points), tuple(audit.find_value_over_worlds(a) for a in ASPECTS))
+    return PlanComparison(
+        differences, audit.run_count, len(points), tuple(audit.find_value_over_worlds(a) for a in ASPECTS)
+    )
 
 
 def _compare_with_kernel(

@@ -154,8 +154,8 @@ def test_independent_events_are_not_ordered() -> None:
     assert steps is not None
     duration_audit = DurationAudit(task.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
     duration_audit.run()
-    assert duration_audit.complete == {"executable", "goal", "safe"}
-    assert duration_audit.runs == 1
+    assert duration_audit.complete_aspects == {"executable", "goal", "safe"}
+    assert duration_audit.run_count == 1
 
 
 def test_products_of_open_durations_are_unknown() -> None:

@@ -122,8 +122,8 @@ def test_the_writers_of_a_fact_are_steps_of_the_plan() -> None:
     template = PlanTemplate(checker.engine, make_empty_openings(checker.engine), steps)
     timeline = FactTimeline(template, PartialOrder(len(steps), []))
     [p] = [fact for fact, value in template.initial_facts.items() if len(timeline.find_writes(fact)) == 3]
-    making, breaking = 1 << 1 | 1 << 4, 1 << 2
-    assert timeline.find_writers(p) == Writers(False, making, breaking, making, breaking)
+    making_steps, breaking_steps = 1 << 1 | 1 << 4, 1 << 2
+    assert timeline.find_writers(p) == Writers(False, making_steps, breaking_steps, making_steps, breaking_steps)
 
 
 def test_a_rule_with_many_instances_is_decided_by_its_facts() -> None:

@@ -36,7 +36,7 @@ def value_at(writers: Writers, order: tuple[int, ...], time_point: int) -> bool:
     for step in order:
         if step == time_point:
             break
-        is_true = (is_true or bool(writers.making >> step & 1)) and not writers.breaking >> step & 1
+        is_true = (is_true or bool(writers.making_steps >> step & 1)) and not writers.breaking_steps >> step & 1
     return is_true
 
 

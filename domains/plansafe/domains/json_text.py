@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_literals import DataValue, TruncatedValue, parse_value
+from plansafe.grammar.data_literals import DataValue, UnreadableValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
@@ -98,8 +98,8 @@ def place_of(text: str, path: tuple[str | int, ...]) -> Span:
     if text[start : start + 1] not in ("[", "{"):
         return Span(start, len(text.rstrip()))
     try:
-        value: DataValue | None = parse_value(text, start, len(text))[0]
-    except TruncatedValue:
+        value: DataValue | None = parse_value(text, start, len(text))
+    except UnreadableValue:
         return Span(start, start)
     for step in path:
         assert value is not None

@@ -12,29 +12,34 @@ from typing import Literal, NamedTuple
 from plansafe.grammar.diagnostics import Span
 
 DEPTH = 32
+"""Maximum nesting of lists, objects and parentheses."""
 
 _SPACE = re.compile(r"(?:[ \t\n]|//[^\n]*|#[^\n]*)*")
 _COMMENT = re.compile(r"//[^\n]*|#[^\n]*")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\n", "b": " ", "f": " "}
-_LEAF = re.compile(r"[()\[\]{},\n]|[\"']")
+_BARE_DELIMITER = re.compile(r"[()\[\]{},\n]|[\"']")
 _STRING = {quote: re.compile(rf"(?:[^{quote}\\]|\\.)*{quote}", re.DOTALL) for quote in "\"'"}
 
 
-class TruncatedValue(Exception):
-    """The text ends inside a value that began at ``start``."""
+class UnreadableValue(Exception):
+    """A value that cannot be read; ``start`` is the place of the mistake."""
 
     def __init__(self, start: int) -> None:
         super().__init__(start)
         self.start = start
 
 
-class NestedTooDeep(TruncatedValue):
+class TruncatedValue(UnreadableValue):
+    """The text ends inside a value that began at ``start``."""
+
+
+class NestedTooDeep(UnreadableValue):
     """Values are nested deeper than ``DEPTH``."""
 
 
-class MalformedValue(TruncatedValue):
-    """A syntax error at ``start``, such as a missing comma or brackets that do not match."""
+class MalformedValue(UnreadableValue):
+    """A syntax error, such as a missing comma or brackets that do not match."""
 
 
 ValueKind = Literal["string", "bare", "list", "object"]
@@ -62,8 +67,8 @@ class DataValue(NamedTuple):
         return list(zip(self.items[::2], self.items[1::2], strict=True))
 
 
-def parse_value(text: str, start: int, end: int, comments: list[Span] | None = None) -> tuple[DataValue, int]:
-    """Read the list or object that begins at ``start`` with its bracket; also return the offset after it.
+def parse_value(text: str, start: int, end: int, comments: list[Span] | None = None) -> DataValue:
+    """Read the list or object that begins at ``start`` with its bracket; its ``end`` is the offset after it.
 
     Linear in its length. The places of comments are added to ``comments``. Raises ``TruncatedValue`` if the value does
     not end before ``end``, ``NestedTooDeep`` if it nests too deeply, ``MalformedValue`` if it is neither JSON nor
@@ -84,7 +89,7 @@ def parse_value(text: str, start: int, end: int, comments: list[Span] | None = N
             value = _close(stack.pop(), char, position)
             position += 1
             if not stack:
-                return value, position
+                return value
         elif char in ",:":
             stack[-1].read_separator(char, position)
             position += 1
@@ -107,7 +112,7 @@ def parse_value(text: str, start: int, end: int, comments: list[Span] | None = N
 
 
 class _OpenValue:
-    """A list or object that is being read. ``expects_value``: a value may come next, because a separator was read."""
+    """A list or object that is being read. ``expects_value``: no separator is missing before the next value."""
 
     def __init__(self, bracket: str, start: int) -> None:
         self.bracket, self.start = bracket, start
@@ -119,8 +124,8 @@ class _OpenValue:
         return self.bracket == "{" and len(self.items) % 2 == 0
 
     def read_separator(self, char: str, position: int) -> None:
-        key_read = self.bracket == "{" and len(self.items) % 2 == 1
-        if self.expects_value or (char == ":") != key_read:
+        has_key = self.bracket == "{" and len(self.items) % 2 == 1
+        if self.expects_value or (char == ":") != has_key:
             raise MalformedValue(position)
         self.expects_value = True
 
@@ -171,14 +176,14 @@ def _read_bare(text: str, start: int, end: int, is_key: bool) -> DataValue:
     """
     depth = 0
     position = start
-    for match in _LEAF.finditer(text, start, end):
+    for match in _BARE_DELIMITER.finditer(text, start, end):
         char = match.group()
         position = match.start()
         if char == "(":
             depth += 1
         elif char == ")" and depth:
             depth -= 1
-        elif (char in "]})" and not depth) or (char in ",\n" and not depth):
+        elif char in "]}),\n" and not depth:
             break
         if depth > DEPTH:
             raise NestedTooDeep(position)

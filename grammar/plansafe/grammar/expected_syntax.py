@@ -22,9 +22,10 @@ KINDS = {"domain": "pddl.lark", "problem": "pddl.lark", "plan": "plan.lark", "sp
 MAX_CHARACTERS = 200_000
 """Maximum length of a text that the Lark grammar reads."""
 _MAX_LISTED = 24
+"""Maximum number of expected tokens in one note."""
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"?|[^\s();"]+', re.DOTALL)
-_KEYWORDS = re.compile(r"(?:\(\?i:)?(?P<words>[^()\[\]{}^$.]+)\)?\(\?!")
-_MEANINGS = {
+_KEYWORD_PATTERN = re.compile(r"(?:\(\?i:)?(?P<words>[^()\[\]{}^$.]+)\)?\(\?!")
+_DESCRIPTIONS = {
     "LPAR": "`(`",
     "RPAR": "`)`",
     "LSQB": "`[`",
@@ -44,7 +45,9 @@ _MEANINGS = {
     "TOKEN": "a name",
     "$END": "the end of the text",
 }
-_NOT_MENTIONED = frozenset(("PARAMETER", "GLUED", "GLUED_NUMBER", "VARS", "AGENT", "PRIVATE", "SURPLUS", "CONSTRAINT"))
+_UNMENTIONED_TERMINALS = frozenset(
+    ("PARAMETER", "GLUED", "GLUED_NUMBER", "VARS", "AGENT", "PRIVATE", "SURPLUS", "CONSTRAINT")
+)
 """Terminals that are not mentioned: template parameters fit in too many places, and dialects are not recommended."""
 
 
@@ -103,17 +106,18 @@ def find_rejection(kind: str, text: str) -> Rejection | None:
         state.exhaust_lexer()
         state.feed_eof()  # type: ignore[no-untyped-call] # lark has no types here
     except UnexpectedInput as error:
-        offset = len(text) if getattr(error, "token", None) == "" else error.pos_in_stream
-        offset = len(text) if offset is None else offset
+        offset = error.pos_in_stream
+        if offset is None or getattr(error, "token", None) == "":  # the token of the end of the text is empty
+            offset = len(text)
         token = _TOKEN.match(text, offset)
-        meanings = _describe_terminals(KINDS[kind])
+        descriptions = _describe_terminals(KINDS[kind])
         accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call] # lark has no types here
-        expected = [meanings[terminal] for terminal in sorted(accepted) if terminal in meanings]
+        expected = [descriptions[terminal] for terminal in sorted(accepted) if terminal in descriptions]
         return Rejection(offset, token.group() if token else "", tuple(dict.fromkeys(sorted(expected, key=_rank))))
     return None
 
 
-def explain_expectation(kind: str, source: Source) -> tuple[str, ...]:
+def explain_rejection(kind: str, source: Source) -> tuple[str, ...]:
     """Return notes for a syntax diagnostic: where the grammar rejects the text, and the tokens that it expects there.
 
     The result is empty if the grammar accepts the text (a mistake of names or types), or if the text is longer than
@@ -135,18 +139,18 @@ def explain_expectation(kind: str, source: Source) -> tuple[str, ...]:
 @cache
 def _describe_terminals(grammar: str) -> dict[str, str]:
     """Return the description of each terminal of a grammar for notes; a keyword is described by itself."""
-    descriptions = dict(_MEANINGS)
+    descriptions = dict(_DESCRIPTIONS)
     for terminal in build_parser(grammar).terminals:
-        keywords = _KEYWORDS.match(terminal.pattern.value)
-        if terminal.name not in descriptions and keywords is not None and terminal.name not in _NOT_MENTIONED:
+        keywords = _KEYWORD_PATTERN.match(terminal.pattern.value)
+        if terminal.name not in descriptions and keywords is not None and terminal.name not in _UNMENTIONED_TERMINALS:
             words = keywords["words"].replace("\\", "").split("|")
             descriptions[terminal.name] = ", ".join(f"`{word}`" for word in words)
     return descriptions
 
 
-def _rank(meaning: str) -> tuple[int, str]:
-    """Return a sort key: fields and sections first, then words, then parentheses."""
-    return (0 if meaning.startswith("`:") else 2 if meaning in ("`(`", "`)`") else 1, meaning)
+def _rank(description: str) -> tuple[int, str]:
+    """Return the sort key of an expected token: fields and sections first, then words, then parentheses."""
+    return (0 if description.startswith("`:") else 2 if description in ("`(`", "`)`") else 1, description)
 
 
 def _shorten(text: str) -> str:

@@ -13,19 +13,23 @@ if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
 
-    class _Meta(type):
+    class _NamedTupleMeta(type):
         """Turns the body of a class into a subclass of a ``collections.namedtuple``, whose metaclass is ``type``."""
 
         def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             fields = tuple(body.get("__annotations__", ()))
             defaults = [body.pop(field) for field in fields if field in body]
             record = namedtuple(name, fields, defaults=defaults, module=body["__module__"])
-            return type(name, (record, *[base for base in bases if base is not _MARKER]), {**body, "__slots__": ()})
+            return type(
+                name, (record, *[base for base in bases if base is not _PLACEHOLDER]), {**body, "__slots__": ()}
+            )
 
-    _MARKER = type.__new__(_Meta, "NamedTuple", (), {})
+    _PLACEHOLDER = type.__new__(_NamedTupleMeta, "NamedTuple", (), {})
 
     class _NamedTuple:
+        """Stands for ``_PLACEHOLDER`` among the bases of a class, which :class:`_NamedTupleMeta` then creates."""
+
         def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
-            return (_MARKER,)
+            return (_PLACEHOLDER,)
 
     NamedTuple = _NamedTuple()

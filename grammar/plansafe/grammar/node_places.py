@@ -12,7 +12,7 @@ from plansafe.grammar.source import Source
 _PARENTHESIS = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*', re.DOTALL)
 
 _MAX_WALKS = 6
-"""How many places are found by following the path to the node, before the whole text is indexed."""
+"""Maximum number of places that are found by following the path to the node; then the whole text is indexed."""
 
 
 class SpanNode(NamedTuple):
@@ -69,6 +69,7 @@ class Places:
         self._last_path: tuple[list[Node], list[int] | None] | None = None
 
     def _index_lists(self) -> dict[int, SpanNode]:
+        """Return the places of all lists by identity."""
         if self._spans is None:
             self._spans = {}
             root = SpanNode(Span(0, len(self.source.text)), parse_spans(self.source))
@@ -85,23 +86,21 @@ class Places:
         """Return the child numbers that lead from the top to a list; ``None`` if it is not in this tree."""
         if self._last_path is not None and self._last_path[0] is target:
             return self._last_path[1]
-        path: list[int] | None = [] if target is self._top else None
         parents: dict[int, tuple[list[Node], int]] = {}
-        queue = [self._top] if path is None else []
-        while queue and path is None:
-            node = queue.pop()
+        stack = [self._top]
+        while stack and id(target) not in parents:
+            node = stack.pop()
             for number, child in enumerate(node):
                 if isinstance(child, list):
                     parents[id(child)] = (node, number)
-                    if child is target:
-                        path = []
-                        at: list[Node] = child
-                        while at is not self._top:
-                            at, child_number = parents[id(at)]
-                            path.append(child_number)
-                        path.reverse()
-                        break
-                    queue.append(child)
+                    stack.append(child)
+        path: list[int] | None = None
+        if target is self._top or id(target) in parents:
+            path, node = [], target
+            while node is not self._top:
+                node, child_number = parents[id(node)]
+                path.append(child_number)
+            path.reverse()
         self._last_path = (target, path)
         return path
 
@@ -143,48 +142,51 @@ class Places:
         child_place = place.children[child]
         return child_place.span if isinstance(child_place, SpanNode) else child_place
 
-    def _find_section(self, path: list[int]) -> int:
-        """Return the offset of the section that a path leads into; -1 if a search for its head would be ambiguous.
+    def _find_section(self, path: list[int]) -> int | None:
+        """Return the offset of the section that a path leads into, by a search for its head.
 
-        The search skips the sections before it, which may have megabytes.
+        The search skips the sections before it, which may have megabytes. ``None`` if the head may occur elsewhere.
         """
         form = self._top[path[0]] if len(path) > 2 else None
         section = form[path[1]] if isinstance(form, list) else None
         head = section[0] if isinstance(section, list) and section else None
         text = self.source.text
         if not isinstance(head, str) or head[0] != ":" or ";" in text or '"' in text:
-            return -1
-        return text.find("(" + head) if text.count("(" + head) == 1 and text.lower().count(head) == 1 else -1
+            return None
+        return text.find("(" + head) if text.count("(" + head) == 1 and text.lower().count(head) == 1 else None
 
     def _follow(self, path: list[int]) -> Span:
         """Follow child numbers through the text, skipping over the children before."""
         text = self.source.text
-        span = Span(0, len(text))
-        at = 0
-        section = self._find_section(path)
-        for level, number in enumerate(path, 1):
-            if section >= 0 and level < 3:
-                at, span = section + level - 1, Span(section, len(text))
-                continue
-            skipped_count = number
-            while True:
-                match = TOKEN.search(text, at)
-                if match is None or match.group() == ")":  # no such child: use the closing parenthesis
-                    end = _find_list_end(text, span.start) if level > 1 else len(text)
-                    return Span(max(end - 1, span.start), end)
-                if match.group()[0] == ";":
-                    at = match.end()
-                    continue
-                if skipped_count == 0 and level < len(path):  # an inner node of the path: its end is not needed
-                    span = Span(match.start(), len(text))
-                    at = match.start() + 1
-                    break
-                end = _find_list_end(text, match.start()) if match.group() == "(" else match.end()
-                if skipped_count == 0:
-                    return Span(match.start(), end)
-                skipped_count -= 1
-                at = end
-        return span
+        list_start = self._find_section(path)
+        if list_start is not None:
+            path = path[2:]
+        match: re.Match[str] | None = None
+        for number in path:
+            match = _find_child(text, 0 if list_start is None else list_start + 1, number)
+            if match is None:  # no such child: use the closing parenthesis
+                start, end = (0, len(text)) if list_start is None else (list_start, _find_list_end(text, list_start))
+                return Span(max(end - 1, start), end)
+            list_start = match.start()
+        return Span(0, len(text)) if match is None else Span(match.start(), _find_end(text, match))
+
+
+def _find_child(text: str, position: int, number: int) -> re.Match[str] | None:
+    """Return the first token of child ``number``, counted from a position inside a list; ``None`` if the list ends."""
+    while (match := TOKEN.search(text, position)) is not None and match.group() != ")":
+        if match.group()[0] == ";":
+            position = match.end()
+        elif number == 0:
+            return match
+        else:
+            number -= 1
+            position = _find_end(text, match)
+    return None
+
+
+def _find_end(text: str, match: re.Match[str]) -> int:
+    """Return the end of the node that begins with a token."""
+    return _find_list_end(text, match.start()) if match.group() == "(" else match.end()
 
 
 def _find_list_end(text: str, start: int) -> int:

@@ -28,6 +28,7 @@ _SECTION = re.compile(
 MAX_DIGITS = 20_000
 """Maximum number of digits of a number."""
 _MAX_ERRORS = 3
+"""Maximum number of syntax errors that are reported for one text."""
 
 
 class ParsedSource(NamedTuple):
@@ -100,7 +101,7 @@ def parse_nodes(source: Source) -> list[Node] | None:
             stack.append(open_list)
             open_list = child
             continue
-        for tail in parts[1:-1]:  # each closes one more list
+        for tail in parts[1:-1]:  # after each of these, one more list is closed
             if not stack:
                 return None
             open_list.extend(tail.split())
@@ -184,19 +185,19 @@ def find_syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
     """
     errors: list[Diagnostic] = []
     text = source.text
-    opened: list[int] = []
+    open_offsets: list[int] = []
     open_string = False
     nested_section: tuple[int, int] | None = None
     for match in TOKEN.finditer(text):
         start, end = match.span()
         token = match.group()
         if token == "(":
-            if nested_section is None and len(opened) > 1 and _SECTION.match(text, end):
-                nested_section = start, opened[1]
-            opened.append(start)
+            if nested_section is None and len(open_offsets) > 1 and _SECTION.match(text, end):
+                nested_section = start, open_offsets[1]
+            open_offsets.append(start)
         elif token == ")":
-            if opened:
-                opened.pop()
+            if open_offsets:
+                open_offsets.pop()
             elif len(errors) < _MAX_ERRORS:
                 errors.append(_make_error(source, SC.UNBALANCED, "unmatched `)`", start, end, "nothing is open here"))
         elif token == '"':
@@ -206,21 +207,23 @@ def find_syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
         elif token[0] != ";" and has_invalid_utf8(token) and len(errors) < _MAX_ERRORS:
             label = "these bytes are not UTF-8"
             errors.append(_make_error(source, SC.NOT_UTF8, "bytes outside a comment are not UTF-8", start, end, label))
-    if opened and not open_string:
-        errors.append(_report_unclosed(source, opened, nested_section))
+    if open_offsets and not open_string:
+        errors.append(_make_unclosed_error(source, open_offsets, nested_section))
     return tuple(errors)
 
 
-def _report_unclosed(source: Source, opened: list[int], nested_section: tuple[int, int] | None) -> Diagnostic:
-    """Report that the text ends inside a parenthesis.
+def _make_unclosed_error(source: Source, open_offsets: list[int], nested_section: tuple[int, int] | None) -> Diagnostic:
+    """Return the error that the text ends inside a parenthesis.
 
-    ``opened``: the offsets of the open parentheses. ``nested_section``: the offset of the first section that begins
-    within another section, and the offset of that other section; ``None`` without one.
+    ``open_offsets``: the places of the open parentheses. ``nested_section``: the offset of the first section that
+    begins within another section, and the offset of that other section; ``None`` without one.
     """
-    count = len(opened)
+    count = len(open_offsets)
     message = "the text ends inside a parenthesis" if count == 1 else f"the text ends inside {count} parentheses"
     if nested_section is None:
-        diagnostic = _make_error(source, SC.UNBALANCED, message, opened[-1], opened[-1] + 1, "this one is not closed")
+        diagnostic = _make_error(
+            source, SC.UNBALANCED, message, open_offsets[-1], open_offsets[-1] + 1, "this one is not closed"
+        )
         help = f"add `{')' * min(count, 20)}` at the end, or close it where it should end"
     else:
         start, outer = nested_section
@@ -241,20 +244,20 @@ def format_node(node: Node) -> str:
     """Return a node as text, from which ``parse_nodes`` reads the node again."""
     pieces: list[str] = []
     stack: list[Node] = [node]
-    glue = ""
+    separator = ""
     while stack:
         item = stack.pop()
         if isinstance(item, list):
-            pieces.append(glue + "(")
+            pieces.append(separator + "(")
             stack.append(")")
             stack.extend(reversed(item))
-            glue = ""
+            separator = ""
         elif item == ")":
             pieces.append(")")
-            glue = " "
+            separator = " "
         else:
-            pieces.append(glue + item)
-            glue = " "
+            pieces.append(separator + item)
+            separator = " "
     return "".join(pieces)
 
 

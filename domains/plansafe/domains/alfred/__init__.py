@@ -38,7 +38,7 @@ from plansafe.domains.safeagentbench.scenes import (
 )
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_literals import DataValue, MalformedValue, NestedTooDeep, TruncatedValue, parse_value
+from plansafe.grammar.data_literals import DataValue, UnreadableValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, suggest_name
 from plansafe.grammar.source import Source
 
@@ -183,8 +183,8 @@ def _written_steps(text: Source) -> Iterator[tuple[HighStep | None, Span]]:
                 )
         return
     try:
-        value, _ = parse_value(text.text, start, len(text.text))
-    except (MalformedValue, NestedTooDeep, TruncatedValue):
+        value = parse_value(text.text, start, len(text.text))
+    except UnreadableValue:
         yield None, Span(start, start + 1)
         return
     listed = value if value.kind == "list" else _member(_member(value, "plan"), "high_pddl")

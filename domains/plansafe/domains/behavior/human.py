@@ -16,7 +16,7 @@ from plansafe.domains.behavior.task import Naming
 from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, vocabulary
 from plansafe.domains.world import ForeignPlan
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_literals import DataValue, TruncatedValue, parse_value
+from plansafe.grammar.data_literals import DataValue, UnreadableValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
@@ -105,15 +105,15 @@ class Action(NamedTuple):
 def read_actions(source: Source, start: int) -> tuple[list[Action], list[Diagnostic]]:
     """Read the list of actions that begins at ``start`` with its bracket."""
     try:
-        value, end = parse_value(source.text, start, len(source.text))
-    except TruncatedValue as broken:
+        value = parse_value(source.text, start, len(source.text))
+    except UnreadableValue as broken:
         label = Label(source.name, Span(broken.start, min(broken.start + 1, len(source.text))), "begins here")
         text = "the list of actions is cut off or malformed"
         return [], [Diagnostic(SC.FOREIGN_LINE, text, (label,), help="a comma or a bracket may be missing")]
     wrong: list[Diagnostic] = []
-    trailing_text = source.text[end:].strip()
+    trailing_text = source.text[value.end :].strip()
     if trailing_text and not trailing_text.startswith("```"):
-        at = source.text.index(trailing_text[0], end)
+        at = source.text.index(trailing_text[0], value.end)
         wrong.append(_refusal(source, Span(at, at + 1), "there is text after the list of actions"))
     actions: list[Action] = []
     for item in _items(value):

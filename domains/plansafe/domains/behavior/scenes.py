@@ -20,7 +20,7 @@ from plansafe.domains.behavior.tokens import is_prompt, read_info, read_prompt
 from plansafe.domains.behavior.vocabulary import DOMAINS, vocabulary
 from plansafe.domains.world import GOAL, SCENE, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_literals import DataValue, TruncatedValue, parse_value
+from plansafe.grammar.data_literals import DataValue, UnreadableValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import Node, parse_source
 from plansafe.grammar.source import Source
@@ -183,8 +183,8 @@ def _problem(source: Source, domain: str, objects: list[Node]) -> Scene:
 def _json(source: Source, start: int, request: Request) -> Scene:
     task = request.task
     try:
-        value, _ = parse_value(source.text, start, len(source.text))
-    except TruncatedValue as broken:
+        value = parse_value(source.text, start, len(source.text))
+    except UnreadableValue as broken:
         span = Span(broken.start, min(broken.start + 1, len(source.text)))
         return no_scene(
             Diagnostic(SC.UNREADABLE_WORLD, "the JSON text is cut off or malformed", (Label(source.name, span),))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from plansafe.domains.behavior.bddl import AGENT, Activity, ActivityLiteral
 from plansafe.domains.behavior.vocabulary import IGIBSON, Vocabulary, vocabulary
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_literals import DataValue, TruncatedValue, parse_value
+from plansafe.grammar.data_literals import DataValue, UnreadableValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.node_places import Places
 from plansafe.grammar.sexpr import Node
@@ -147,8 +147,8 @@ def _values(context: Context, source: Source, span: Span) -> list[DataValue]:
         start = line.start() + len(line[0]) - len(line[0].lstrip())
         if source.text[start : start + 1] in ("[", "{"):
             try:
-                values.append(parse_value(source.text, start, line.end())[0])
-            except TruncatedValue as broken:
+                values.append(parse_value(source.text, start, line.end()))
+            except UnreadableValue as broken:
                 label = Label(source.name, Span(broken.start, line.end()))
                 _add(context, SC.UNREADABLE_WORLD, "the value is not a list or an object", label)
     return values

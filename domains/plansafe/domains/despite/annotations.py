@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
-from plansafe.grammar.data_literals import TruncatedValue, parse_value
+from plansafe.grammar.data_literals import UnreadableValue, parse_value
 from plansafe.grammar.diagnostics import Span
 
 _BEGIN = re.compile(r"\bdangerous_actions\s*(?::[^=\n]*)?=\s*(?=\{)")
@@ -43,8 +43,8 @@ def read_dangers(text: str, actions: Mapping[str, tuple[str, ...]]) -> list[Dang
     if begin is None:
         return None
     try:
-        value, _ = parse_value(text, begin.end(), len(text))
-    except TruncatedValue:
+        value = parse_value(text, begin.end(), len(text))
+    except UnreadableValue:
         return None
     if value.kind != "object":
         return None

@@ -22,7 +22,7 @@ from plansafe.domains.virtualhome.script_lines import (
 )
 from plansafe.domains.world import ForeignPlan, Scene
 from plansafe.grammar.codes import SC
-from plansafe.grammar.data_literals import DataValue, MalformedValue, NestedTooDeep, TruncatedValue, parse_value
+from plansafe.grammar.data_literals import DataValue, MalformedValue, NestedTooDeep, UnreadableValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, suggest_name
 from plansafe.grammar.source import Source
 
@@ -236,18 +236,18 @@ _DIGITS = re.compile(r"\d+\Z")
 def read_object(source: Source, start: int, end: int) -> ScriptReading:
     """Read the steps of the JSON value that begins with the bracket at ``start``. Linear in its length."""
     try:
-        value, after = parse_value(source.text, start, end)
+        value = parse_value(source.text, start, end)
     except NestedTooDeep as error:
         return _refused(source, "the JSON text is nested too deeply", Span(error.start, error.start + 1))
     except MalformedValue as error:
         place = Span(error.start, min(error.start + 1, len(source.text)))
         return _refused(source, "the plan is neither JSON nor a script", place)
-    except TruncatedValue as error:
+    except UnreadableValue as error:
         return _refused(source, "the text ends inside this value", Span(error.start, error.start + 1))
-    text_after = source.text[after:end].strip()
+    text_after = source.text[value.end : end].strip()
     reading = ScriptReading([], [])
     if text_after and not text_after.startswith(("`", "#")):
-        line = source.text.find(text_after[:1], after, end)
+        line = source.text.find(text_after[:1], value.end, end)
         reading.diagnostics.append(_error(source, "text after the plan", Span(line, line + len(text_after))))
     _steps(source, value, reading)
     return reading._replace(diagnostics=limit_diagnostics(reading.diagnostics))
@@ -313,8 +313,8 @@ def argument_places(text: str, place: Span) -> tuple[Span | None, ...] | None:
     """The places of the action and objects of a pair ``"WALK": ["kitchen", 11]``; ``None`` if it cannot be read."""
     pair = "{" + text[place.start : place.end] + "}"
     try:
-        value = parse_value(pair, 0, len(pair))[0]
-    except TruncatedValue:
+        value = parse_value(pair, 0, len(pair))
+    except UnreadableValue:
         return None
     if value.kind != "object" or len(value.pairs) != 1:
         return None

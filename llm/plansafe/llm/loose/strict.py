@@ -13,7 +13,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.plan_text import PlanText, read_plan
+from plansafe.grammar.plan_steps import PlanText
+from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.candidates import LooseResult, LooseStep
 from plansafe.verifier.api import Checker

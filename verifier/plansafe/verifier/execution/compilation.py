@@ -285,7 +285,7 @@ def _add_expected_syntax(
     """Return all diagnostics; the first structural error of each text gets notes with the expected syntax."""
     if not any([d.code in _STRUCTURE_CODES for d in context.diagnostics]):
         return tuple(context.diagnostics)
-    from plansafe.grammar.expected_syntax import explain_expectation  # noqa: PLC0415 - loads lark
+    from plansafe.grammar.expected_syntax import explain_rejection  # noqa: PLC0415 - loads lark
 
     kinds = {source.name: "domain" for source in (domain, *domain.parts)}
     kinds |= {source.name: "problem" for source in (problem, *problem.parts)}
@@ -295,7 +295,7 @@ def _add_expected_syntax(
         name = diagnostic.labels[0].source if diagnostic.labels else ""
         if diagnostic.code in _STRUCTURE_CODES and name in sources and name not in explained:
             explained.add(name)
-            notes = explain_expectation(kinds.get(name, "specification"), sources[name])
+            notes = explain_rejection(kinds.get(name, "specification"), sources[name])
             diagnostic = diagnostic._replace(notes=(*diagnostic.notes, *notes))
         diagnostics.append(diagnostic)
     return tuple(diagnostics)

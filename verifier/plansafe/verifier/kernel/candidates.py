@@ -13,21 +13,21 @@ from .trace import View
 def iterate_candidate_bindings(supports: Supports, domains: Domains, binding: Binding, view: View) -> Iterator[Binding]:
     """Yield the bindings of the variables, each once, for which one of the supports is among the facts."""
     names = [name for name, _ in domains]
-    outer = {name: value for name, value in binding.items() if name not in names}
+    outer_binding = {name: value for name, value in binding.items() if name not in names}
     if view.literal or not all(support.atoms for support in supports):
-        yield from iterate_bindings(domains, outer)
+        yield from iterate_bindings(domains, outer_binding)
         return
-    sizes = [len(objects) for _, objects in domains]
-    if 0 in sizes:
+    if not all([objects for _, objects in domains]):
         return
-    single = {name: next(iter(objects)) for (name, objects), size in zip(domains, sizes, strict=True) if size == 1}
+    single_objects = {name: next(iter(objects)) for name, objects in domains if len(objects) == 1}
+    known_binding = {**outer_binding, **single_objects}
     yielded = set[Fact]()
     for support in supports:
-        for candidate in iterate_supported_bindings(support, support.atoms, domains, {**outer, **single}, view):
+        for candidate in iterate_supported_bindings(support, support.atoms, domains, known_binding, view):
             objects = tuple([candidate[name] for name in names])
             if objects not in yielded:
                 yielded.add(objects)
-                yield {**outer, **dict(zip(names, objects, strict=True))}
+                yield {**outer_binding, **dict(zip(names, objects, strict=True))}
 
 
 def iterate_supported_bindings(
@@ -48,14 +48,14 @@ def _join_atoms(atoms: Sequence[Fact], binding: Binding, types: Mapping[str, Obj
         yield binding
         return
     facts = [view.possible_facts.find_matching(atom, binding) for atom in atoms]
-    rarest = min(range(len(atoms)), key=lambda position: len(facts[position])) if len(atoms) > 1 else 0
-    later_atoms = [atom for position, atom in enumerate(atoms) if position != rarest]
-    new = [(term, types[term]) for term in atoms[rarest] if term in types and term not in binding]
-    view.work.spend(1 + len(facts[rarest]))
-    for fact in facts[rarest]:
-        extended = unify(atoms[rarest], fact, binding)
-        if extended is not None and all([extended[name] in objects for name, objects in new]):
-            if later_atoms:
-                yield from _join_atoms(later_atoms, extended, types, view)
+    rarest_position = min(range(len(atoms)), key=lambda position: len(facts[position])) if len(atoms) > 1 else 0
+    remaining_atoms = [atom for position, atom in enumerate(atoms) if position != rarest_position]
+    new_variables = [(term, types[term]) for term in atoms[rarest_position] if term in types and term not in binding]
+    view.work.spend(1 + len(facts[rarest_position]))
+    for fact in facts[rarest_position]:
+        extended = unify(atoms[rarest_position], fact, binding)
+        if extended is not None and all([extended[name] in objects for name, objects in new_variables]):
+            if remaining_atoms:
+                yield from _join_atoms(remaining_atoms, extended, types, view)
             else:
                 yield extended

@@ -41,7 +41,7 @@ from .real_numbers import enclose, sign
 
 
 class Courses(NamedTuple):
-    """The course of each fluent that has a value, from the moment ``start`` on."""
+    """The course ``of`` each fluent that has a value, from the moment ``start`` on."""
 
     start: Real
     of: Mapping[Fact, Course]
@@ -67,7 +67,7 @@ def combine(operator: str, left: Quotient, right: Quotient) -> Quotient:
     return Quotient(numerator, multiply(left.denominator, right.denominator))
 
 
-def course_of(expression: Node, binding: Binding, courses: Courses) -> Quotient | None:
+def compute_course(expression: Node, binding: Binding, courses: Courses) -> Quotient | None:
     """Return the course of an expression; ``None`` if it reads a fluent without value."""
     match expression:
         case Number(value):
@@ -80,7 +80,7 @@ def course_of(expression: Node, binding: Binding, courses: Courses) -> Quotient 
             course = courses.of.get(ground(terms, binding))
             return None if course is None else Quotient(course)
     assert isinstance(expression, Arithmetic)
-    operands = [course_of(part, binding, courses) for part in expression.members]
+    operands = [compute_course(part, binding, courses) for part in expression.members]
     defined = [operand for operand in operands if operand is not None]
     return reduce(partial(combine, expression.operator), defined) if len(defined) == len(operands) else None
 
@@ -101,16 +101,16 @@ def ground_comparisons(formula: Node, binding: Binding) -> Iterator[tuple[Compar
                 yield from ground_comparisons(part, binding)
 
 
-def change_courses(comparison: Compare, binding: Binding, courses: Courses) -> Iterator[Course]:
+def iterate_switch_functions(comparison: Compare, binding: Binding, courses: Courses) -> Iterator[Course]:
     """Yield the functions at whose roots the comparison may change."""
-    left, right = (course_of(side, binding, courses) for side in (comparison.left, comparison.right))
+    left, right = (compute_course(side, binding, courses) for side in (comparison.left, comparison.right))
     if left is not None and right is not None:
         difference = combine("-", left, right)
         yield from (f for f in (difference.numerator, difference.denominator) if not is_constant(f))
 
 
-def find_moments(functions: Iterable[Course], now: Real, until: Real, start: Real) -> list[Real]:
-    """Return the zeros after now and before another moment, in order, without repetition."""
+def find_zeros(functions: Iterable[Course], now: Real, until: Real, start: Real) -> list[Real]:
+    """Return the zeros after now and before ``until``, in order, without repetition."""
     roots, solved = list[Real](), list[Course]()
     for f in map(normalize, functions):
         if f not in solved:
@@ -129,7 +129,7 @@ def _compare(left: Real, right: Real) -> int:
     return sign(left - right)
 
 
-def choose_between(low: Real, high: Real) -> Real:
+def choose_number_between(low: Real, high: Real) -> Real:
     """Return a number between two others: with an open number the middle, else with a small denominator."""
     if depends_on_range(low) or depends_on_range(high):
         return (low + high) / 2

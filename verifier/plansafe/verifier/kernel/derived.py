@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from .candidates import iterate_candidate_bindings, iterate_supported_bindings
 from .evaluation import holds
-from .formulas import Domains, Fact, Node, Supports, ground, symbols_in, unify
+from .formulas import Domains, Fact, Node, Supports, ground, iterate_symbols, unify
 from .reader import require
 from .trace import State
 
@@ -38,26 +38,26 @@ class Axioms:
     """All axioms, in strata: the components of the graph of dependencies, each after those that it depends on."""
 
     def __init__(self, axioms: list[Axiom]) -> None:
-        grouped = dict[Fact, list[Axiom]]()
+        axioms_by_predicate = dict[Fact, list[Axiom]]()
         for axiom in axioms:
-            grouped.setdefault(axiom.head[:1], []).append(axiom)
+            axioms_by_predicate.setdefault(axiom.head[:1], []).append(axiom)
         self._reads: dict[Fact, dict[Fact, bool]] = {}
         """The symbols that each derived predicate reads, and whether below a negation."""
-        for predicate, definitions in grouped.items():
+        for predicate, definitions in axioms_by_predicate.items():
             reads = self._reads[predicate] = {}
             for axiom in definitions:
-                for read, negative in symbols_in(axiom.body):
+                for read, negative in iterate_symbols(axiom.body):
                     reads[read] = reads.get(read, False) or negative
-        self.derived = {name for (name,) in grouped}
-        self.strata = [self._make_stratum(component, grouped) for component in _find_components(self._reads)]
+        self.derived = {name for (name,) in axioms_by_predicate}
+        self.strata = [self._make_stratum(names, axioms_by_predicate) for names in _find_components(self._reads)]
         self._dependencies: dict[Fact, frozenset[Fact]] = {}
 
-    def _make_stratum(self, predicates: list[Fact], grouped: dict[Fact, list[Axiom]]) -> Stratum:
+    def _make_stratum(self, predicates: list[Fact], axioms_by_predicate: dict[Fact, list[Axiom]]) -> Stratum:
         reads = [pair for predicate in predicates for pair in self._reads[predicate].items()]
-        negative = frozenset([read for read, is_negative in reads if is_negative])
-        require(not negative & {*predicates}, "derived predicates that are not stratified")
-        axioms = tuple([axiom for predicate in predicates for axiom in grouped[predicate]])
-        return Stratum(frozenset(predicates), axioms, frozenset([read for read, _ in reads]), negative)
+        negative_reads = frozenset([read for read, is_negative in reads if is_negative])
+        require(not negative_reads & {*predicates}, "derived predicates that are not stratified")
+        axioms = tuple([axiom for predicate in predicates for axiom in axioms_by_predicate[predicate]])
+        return Stratum(frozenset(predicates), axioms, frozenset([read for read, _ in reads]), negative_reads)
 
     def find_dependencies(self, predicate: Fact) -> frozenset[Fact]:
         """Return the predicates and functions that a derived predicate depends on, itself included if recursive."""
@@ -82,23 +82,25 @@ class Axioms:
         A stratum stays if nothing that it reads changed. It is continued if the changes can only add to it, and
         otherwise computed again.
         """
-        changed_facts = {fact[:2] for fact in numbers}
-        grown, shrunk = {fact[:1] for fact in added}, {fact[:1] for fact in removed}
+        changed_functions = {fact[:2] for fact in numbers}
+        grown_symbols, shrunk_symbols = {fact[:1] for fact in added}, {fact[:1] for fact in removed}
         for stratum in self.strata:
-            if not stratum.reads & (grown | shrunk | changed_facts):
+            if not stratum.reads & (grown_symbols | shrunk_symbols | changed_functions):
                 continue
-            before = dict[Fact, None]()
-            if stratum.reads & (shrunk | changed_facts) or stratum.negative_reads & grown:
+            facts_before = dict[Fact, None]()
+            if stratum.reads & (shrunk_symbols | changed_functions) or stratum.negative_reads & grown_symbols:
                 for predicate in stratum.predicates:
-                    before.update(dict.fromkeys(state.facts.with_predicate(predicate[0])))
-                for fact in before:
+                    facts_before.update(dict.fromkeys(state.facts.find_with_predicate(predicate[0])))
+                for fact in facts_before:
                     state.facts.discard(fact)
-                derived = _add_least_fixpoint(stratum, state)
+                derived_facts = _add_least_fixpoint(stratum, state)
             else:
-                derived = _continue_fixpoint(stratum, state, [fact for fact in added if fact[:1] in stratum.reads])
-            new = [fact for fact in derived if fact not in before]
-            lost = [fact for fact in before if fact not in state.facts]
-            grown, shrunk = grown | {fact[:1] for fact in new}, shrunk | {fact[:1] for fact in lost}
+                read_facts = [fact for fact in added if fact[:1] in stratum.reads]
+                derived_facts = _continue_fixpoint(stratum, state, read_facts)
+            new = [fact for fact in derived_facts if fact not in facts_before]
+            lost = [fact for fact in facts_before if fact not in state.facts]
+            grown_symbols |= {fact[:1] for fact in new}
+            shrunk_symbols |= {fact[:1] for fact in lost}
             added += new
             removed += lost
 
@@ -124,11 +126,11 @@ def _continue_fixpoint(stratum: Stratum, state: State, new: list[Fact]) -> list[
     """Add the consequences of new facts (semi-naive evaluation); all other consequences were added before."""
     derived = list[Fact]()
     while new:
-        new_by_predicate = dict[Fact, list[Fact]]()
+        new_facts_by_predicate = dict[Fact, list[Fact]]()
         for fact in new:
-            new_by_predicate.setdefault(fact[:1], []).append(fact)
+            new_facts_by_predicate.setdefault(fact[:1], []).append(fact)
         new = _add_heads(
-            state, [(axiom, _iterate_new_candidates(axiom, new_by_predicate, state)) for axiom in stratum.axioms]
+            state, [(axiom, _iterate_new_candidates(axiom, new_facts_by_predicate, state)) for axiom in stratum.axioms]
         )
         derived += new
     return derived
@@ -143,11 +145,11 @@ def _iterate_new_candidates(axiom: Axiom, new: Mapping[Fact, list[Fact]], state:
             )
             continue
         for position, atom in enumerate(support.atoms):
-            remaining = support.atoms[:position] + support.atoms[position + 1 :]
+            remaining_atoms = support.atoms[:position] + support.atoms[position + 1 :]
             for fact in new.get(atom[:1], ()):
-                partial = unify(atom, fact, {})
-                if partial is not None:
-                    bindings = iterate_supported_bindings(support, remaining, axiom.domains, partial, state)
+                atom_binding = unify(atom, fact, {})
+                if atom_binding is not None:
+                    bindings = iterate_supported_bindings(support, remaining_atoms, axiom.domains, atom_binding, state)
                     yield from ((binding, support.exact) for binding in bindings)
 
 
@@ -178,12 +180,13 @@ def _find_components(graph: Mapping[Fact, Iterable[Fact]]) -> list[list[Fact]]:
                 index[node] = low[node] = len(index)
                 stack.append(node)
                 on_stack.add(node)
-            unfinished = (n for n in successors if n in graph and (n not in index or n in on_stack))
-            successor = next(unfinished, None)
+            open_successors = (n for n in successors if n in graph and (n not in index or n in on_stack))
+            successor = next(open_successors, None)
             if successor is None:
                 path.pop()
                 if path:
-                    low[path[-1][0]] = min(low[path[-1][0]], low[node])
+                    parent, _ = path[-1]
+                    low[parent] = min(low[parent], low[node])
                 if low[node] == index[node]:
                     components.append(_pop_component(stack, on_stack, node))
             elif successor in on_stack:
@@ -194,6 +197,7 @@ def _find_components(graph: Mapping[Fact, Iterable[Fact]]) -> list[list[Fact]]:
 
 
 def _pop_component(stack: list[Fact], on_stack: set[Fact], root: Fact) -> list[Fact]:
+    """Remove and return the nodes of a component: those from its root on."""
     component = list[Fact]()
     while not component or component[-1] != root:
         component.append(stack.pop())

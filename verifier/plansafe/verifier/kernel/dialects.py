@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from .reader import NAME, NUMBER, OBJECT, VARIABLE, Sexp, split_glued_hyphens, type_alternatives
+from .reader import NAME, NUMBER, OBJECT, VARIABLE, Sexp, list_type_alternatives, split_glued_hyphens
 
 COST = "total-cost"
 Section = tuple[Sexp, ...]
@@ -18,7 +18,7 @@ def to_plain_pddl(domain: Text, problem: Text) -> tuple[Text, Text]:
     factored = ":factored-privacy" in collect_tokens([s for s in list_sections(domain) if s[:1] == (":requirements",)])
     domain = map_sections(domain, lambda section: _make_plain_domain_section(section, factored))
     problem = map_sections(_join_objects(problem), lambda section: _make_plain_problem_section(section, factored))
-    return domain, _set_free_cost(domain, _drop_unread_values(domain, problem))
+    return domain, _initialize_cost(domain, _drop_unread_values(domain, problem))
 
 
 def list_sections(text: Text) -> list[Section]:
@@ -45,10 +45,12 @@ def _make_plain_domain_section(section: Section, factored: bool) -> Section:
         case (":types", *_):
             return _declare_supertypes(section)
         case (":predicates" | ":functions", *_):
-            items = [("-", "number") if item == "-number" else (item,) for item in _unwrap_private(section, factored)]
-            return tuple(_rename_repeated_variables(head) for item in items for head in item)
+            heads = list[Sexp]()
+            for item in _unwrap_private_blocks(section, factored):
+                heads += ("-", "number") if item == "-number" else (_rename_repeated_variables(item),)
+            return tuple(heads)
         case (":constants", *_):
-            return _unwrap_private(section, factored)
+            return _unwrap_private_blocks(section, factored)
         case (":action" | ":durative-action", *_):
             return _bind_local_variables(_add_agent_parameter(section))
     return _rename_constraint_section(section)
@@ -57,7 +59,7 @@ def _make_plain_domain_section(section: Section, factored: bool) -> Section:
 def _make_plain_problem_section(section: Section, factored: bool) -> Section:
     match section:
         case (":objects", *_):
-            return _unwrap_private(section, factored)
+            return _unwrap_private_blocks(section, factored)
         case (":init", *facts):
             return ":init", *(conjunct for fact in facts for conjunct in _iterate_conjuncts(fact))
     return _rename_constraint_section(section)
@@ -71,14 +73,14 @@ def _rename_constraint_section(section: Section) -> Section:
 def _declare_supertypes(section: Section) -> Section:
     """Declare the types that ``:types`` names only after ``-``."""
     items = list(split_glued_hyphens(section[1:]))
-    supertypes = [t for before, kind in pairwise(items) if before == "-" for t in type_alternatives(kind)]
+    supertypes = [t for before, kind in pairwise(items) if before == "-" for t in list_type_alternatives(kind)]
     declared = {item for before, item in zip(["", *items], items, strict=False) if before != "-"}
     undeclared_types = [t for t in dict.fromkeys(supertypes) if t not in declared and t != "object"]
     return ":types", *(part for type_name in undeclared_types for part in (type_name, "-", "object")), *items
 
 
-def _unwrap_private(section: Section, factored: bool) -> Section:
-    """Replace ``(:private owner ..)`` blocks by their contents without the owner."""
+def _unwrap_private_blocks(section: Section, factored: bool) -> Section:
+    """Replace ``(:private owner ..)`` by its contents. In a ``factored`` task objects have no owner."""
     items = list[Sexp]()
     for item in section:
         if isinstance(item, tuple) and item[:1] == (":private",):
@@ -86,13 +88,13 @@ def _unwrap_private(section: Section, factored: bool) -> Section:
                 items += _remove_owner(item[1:], True, factored)
             else:
                 private = _remove_owner(item[1:], False, factored)
-                items = [items[0], *_end_typed_list(items[1:]), *_end_typed_list(private)]
+                items = [items[0], *complete_typed_list(items[1:]), *complete_typed_list(private)]
         else:
             items.append(item)
     return tuple(items)
 
 
-def _end_typed_list(items: Sequence[Sexp]) -> list[Sexp]:
+def complete_typed_list(items: Sequence[Sexp]) -> list[Sexp]:
     """Give untyped names at the end of a typed list the type ``object``, so that another list can follow."""
     tokens = list(split_glued_hyphens(items))
     if not tokens or isinstance(tokens[-1], tuple) or "-" in tokens[-2:]:
@@ -141,17 +143,17 @@ def _add_agent_parameter(section: Section) -> Section:
     at = fields.index(":parameters") + 1
     if not isinstance(fields[at] if at < len(fields) else None, tuple):
         return fields
-    return (*fields[:at], (*_end_typed_list(agent), *fields[at]), *fields[at + 1 :])
+    return (*fields[:at], (*complete_typed_list(agent), *fields[at]), *fields[at + 1 :])
 
 
 def _bind_local_variables(section: Section) -> Section:
-    """Quantify the ``:vars`` of an action: the precondition must determine those that the effect names."""
+    """Quantify the ``:vars`` of an action. The precondition must determine each variable that the effect names."""
     fields = dict(zip(section[2::2], section[3::2], strict=False))
     variables = fields.pop(":vars", None)
     if section[0] != ":action" or not isinstance(variables, tuple) or len(section) != 4 + 2 * len(fields):
         return section
     condition, effect = fields.get(":precondition", ()), fields.get(":effect", ())
-    items = _end_typed_list(variables)
+    items = complete_typed_list(variables)
     names = [item for item, before in zip(items, ["", *items], strict=False) if "-" not in (item, before)]
     copies = {v: f"{v}(2)" for v in names}
     effect_variables = [v for v in names if v in collect_tokens(effect)]
@@ -160,8 +162,8 @@ def _bind_local_variables(section: Section) -> Section:
         both = ("and", condition, _rename_tokens(condition, copies))
         equations = ("and", *(("=", v, copies[v]) for v in effect_variables))
         conditions.append(("forall", (*items, *_rename_tokens(tuple(items), copies)), ("imply", both, equations)))
-        local, outer = _split_typed_list(items, effect_variables)
-        effect = ("forall", outer, ("when", ("exists", local, condition), effect))
+        local_list, outer_list = _split_typed_list(items, effect_variables)
+        effect = ("forall", outer_list, ("when", ("exists", local_list, condition), effect))
     fields |= {":precondition": ("and", *conditions), ":effect": effect}
     return (*section[:2], *(part for field in fields.items() for part in field))
 
@@ -182,8 +184,8 @@ def _split_typed_list(items: list[Sexp], selected: list[Sexp]) -> tuple[Sexp, Se
             untyped.append(token)
     pairs += [(v, (v,)) for v in untyped]
     pairs.sort(key=lambda pair: -len(pair[1]))  # untyped variables last: before a typed one they would get its type
-    unselected = tuple(part for v, typed in pairs if v not in selected for part in typed)
-    return unselected, tuple(part for v, typed in pairs if v in selected for part in typed)
+    unselected_list = tuple(part for v, typed in pairs if v not in selected for part in typed)
+    return unselected_list, tuple(part for v, typed in pairs if v in selected for part in typed)
 
 
 def _iterate_conjuncts(fact: Sexp) -> Iterator[Sexp]:
@@ -200,7 +202,7 @@ def _join_objects(problem: Text) -> Text:
     object_sections = [section for section in list_sections(problem) if section[:1] == (":objects",)]
     if len(object_sections) < 2:
         return problem
-    objects = (":objects", *(item for section in object_sections for item in _end_typed_list(section[1:])))
+    objects = (":objects", *(item for section in object_sections for item in complete_typed_list(section[1:])))
     remaining = [section for section in problem[0][2:] if section not in object_sections]
     return ((*problem[0][:2], objects, *remaining),)
 
@@ -220,19 +222,20 @@ def _drop_unread_values(domain: Text, problem: Text) -> Text:
     if COST in collect_tokens([s for s in list_sections(domain) if s[:1] == (":functions",)]) and COST not in names:
         return problem
     remaining = [section for section in list_sections(problem) if section[:1] != (":init",)]
-    unread = (
+    unread_names = (
         names
         - {COST}
         - collect_tokens([domain, remaining, [fact for fact in facts if not _find_assigned_function(fact)]])
     )
 
-    def drop(section: Section) -> Section:
-        return tuple(part for part in section if section[0] != ":init" or _find_assigned_function(part) not in unread)
+    def drop_unread(section: Section) -> Section:
+        is_init = section[0] == ":init"
+        return tuple(part for part in section if not (is_init and _find_assigned_function(part) in unread_names))
 
-    return map_sections(problem, drop)
+    return map_sections(problem, drop_unread)
 
 
-def _set_free_cost(domain: Text, problem: Text) -> Text:
+def _initialize_cost(domain: Text, problem: Text) -> Text:
     """Set ``(total-cost)`` to 0 if it has no value, and only increases and the metric name it."""
     sections = list_sections(domain) + list_sections(problem)
     declared = any((COST,) in section for section in list_sections(domain) if section[:1] == (":functions",))

@@ -22,9 +22,9 @@ from .formulas import (
     symbol,
 )
 from .reader import check_length, require
-from .trace import Change, PastState, State
+from .trace import FALSE, TRUE, Change, PastState, State
 
-COMPUTE_VALUE: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+NUMERIC_OPERATIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "increase": operator.add,
     "decrease": operator.sub,
     "scale-up": operator.mul,
@@ -76,8 +76,8 @@ def iterate_effect_changes(
             yield from iterate_effect_changes(members[chosen], binding, context, is_defined, objects)
         case When(_, part):
             truth = _evaluate_conditions(effect, binding, context)
-            if truth != 0:
-                yield from iterate_effect_changes(part, binding, context, is_defined and truth == 2, objects)
+            if truth != FALSE:
+                yield from iterate_effect_changes(part, binding, context, is_defined and truth == TRUE, objects)
         case _ if not is_defined:
             raise Undefined
         case _:
@@ -85,7 +85,7 @@ def iterate_effect_changes(
 
 
 def _evaluate_conditions(effect: When, binding: Binding, context: EffectContext) -> int:
-    """Return the truth value of both conditions together: 0 (false), 1 (undefined) or 2 (true)."""
+    """Return the truth value of both conditions together."""
     truth: int = find_first_value(evaluate(effect.condition, binding, context.state))
     if effect.earlier is not None and context.before_start is not None:
         truth = min(truth, find_first_value(evaluate(effect.earlier, binding, context.before_start)))
@@ -106,17 +106,17 @@ def _compute_change(effect: Node, binding: Binding, state: State) -> Change:
 
 def combine_assignments(changes: Iterable[Change], before: Mapping[Fact, Fraction]) -> dict[Fact, Fraction]:
     """Return the values of fluents that are changed at once. Raises ``Undefined`` if they clash or have no value."""
-    values, operators_of = dict[Fact, Fraction](), dict[Fact, set[str]]()
+    values, operators_by_fluent = dict[Fact, Fraction](), dict[Fact, set[str]]()
     for op, fluent, operand in changes:
-        if op not in COMPUTE_VALUE:
+        if op not in NUMERIC_OPERATIONS:
             continue
-        operators = {op} | operators_of.get(fluent, set())
-        commute = operators <= SUMS or operators <= FACTORS or fluent not in operators_of
-        if not commute or (op != "assign" and fluent not in before) or (op, operand) == ("scale-down", 0):
+        operators = {op} | operators_by_fluent.get(fluent, set())
+        can_combine = operators <= SUMS or operators <= FACTORS or fluent not in operators_by_fluent
+        if not can_combine or (op != "assign" and fluent not in before) or (op, operand) == ("scale-down", 0):
             raise Undefined
-        operators_of[fluent] = operators
+        operators_by_fluent[fluent] = operators
         old = values.get(fluent, before.get(fluent, Fraction(0)))
-        values[fluent] = check_length(COMPUTE_VALUE[op](old, operand))
+        values[fluent] = check_length(NUMERIC_OPERATIONS[op](old, operand))
     return values
 
 
@@ -130,11 +130,11 @@ class Footprint(NamedTuple):
     reads: frozenset[Fact]
 
     def find_touched_facts(self) -> frozenset[Fact]:
-        """Everything read or changed: two footprints without common facts do not interfere."""
+        """Return everything read or changed: two footprints without common facts do not interfere."""
         return self.reads.union(*[(fact, ("*", *symbol(fact))) for _, fact, _ in self.changes])
 
     def reads_change_of(self, changer: "Footprint") -> bool:
-        """Whether the changer changes a fact that this one reads."""
+        """Whether the changer changes a fact that this footprint reads."""
         return any(fact in self.reads or ("*", *symbol(fact)) in self.reads for _, fact, _ in changer.changes)
 
 
@@ -143,12 +143,12 @@ def interfere(left: Footprint, right: Footprint) -> bool:
     if left.reads_change_of(right) or right.reads_change_of(left):
         return True
     return any(
-        changed_fact == other_changed and not _are_compatible(op, other_op)
-        for op, changed_fact, _ in left.changes
-        for other_op, other_changed, _ in right.changes
+        left_fact == right_fact and not _are_compatible(left_operator, right_operator)
+        for left_operator, left_fact, _ in left.changes
+        for right_operator, right_fact, _ in right.changes
     )
 
 
-def _are_compatible(op: str, other_op: str) -> bool:
-    """Whether both changes may be made to one fact or fluent at once."""
-    return (op == other_op and op in ("add", "delete")) or {op, other_op} <= SUMS
+def _are_compatible(left: str, right: str) -> bool:
+    """Whether changes with both operators may be made to one fact or fluent at once."""
+    return (left == right and left in ("add", "delete")) or {left, right} <= SUMS

@@ -1,7 +1,7 @@
 """The value of a formula along a trace (docs/language.md, sections 2, *Conditions*, and 4).
 
-Truth values are 0 (false), 1 (undefined) and 2 (true): Kleene's ``and`` is the least, ``or`` the greatest, and ``not``
-is 2 - v. A formula's value is a signal: its values at the letters; in a state it has a single letter.
+Connectives are Kleene's, on three truth values. A formula's value is a signal: its values at the letters; in a state
+it has a single letter.
 """
 
 import operator
@@ -36,7 +36,19 @@ from .formulas import (
 )
 from .reader import check_length
 from .temporal import evaluate_operator
-from .trace import CONSTANT_SIGNALS, FALSE, TRUE, Signal, Trace, View, merge_signals, normalize
+from .trace import (
+    ALWAYS_FALSE,
+    ALWAYS_TRUE,
+    CONSTANT_SIGNALS,
+    FALSE,
+    TRUE,
+    UNDEFINED,
+    Signal,
+    Trace,
+    View,
+    merge_signals,
+    normalize,
+)
 
 COMPARE: dict[str, Callable[[Fraction, Fraction], bool]] = {
     "=": operator.eq,
@@ -66,20 +78,20 @@ def find_first_value(signal: Signal) -> Any:
 
 def holds(formula: Node, binding: Binding, view: View) -> bool:
     """Whether a condition is true in a state (of a trace: at letter 0); an undefined condition is not satisfied."""
-    return bool(find_first_value(evaluate(formula, binding, view)) == 2)
+    return bool(find_first_value(evaluate(formula, binding, view)) == TRUE)
 
 
 def _evaluate_equal_terms(formula: EqualTerms, binding: Binding, _view: View) -> Signal:
     left, right = formula.left, formula.right
-    return TRUE if binding.get(left, left) == binding.get(right, right) else FALSE
+    return ALWAYS_TRUE if binding.get(left, left) == binding.get(right, right) else ALWAYS_FALSE
 
 
 def _evaluate_connective(formula: Connective, binding: Binding, view: View) -> Signal:
-    """Return the values of ``and`` (false where a part is), of ``or`` (true where a part is), or of ``imply``."""
+    """Return the values of ``and``, ``or`` or ``imply``."""
     signals = (evaluate(part, binding, view) for part in formula.members)
     if formula.operator == "imply":
         left, right = formula.members
-        return compute_maximum([invert(evaluate(left, binding, view)), evaluate(right, binding, view)])
+        return compute_maximum([negate_signal(evaluate(left, binding, view)), evaluate(right, binding, view)])
     return compute_minimum(signals) if formula.operator == "and" else compute_maximum(signals)
 
 
@@ -94,19 +106,22 @@ def _evaluate_quantified(formula: Quantified, binding: Binding, view: View) -> S
 def _evaluate_comparison(formula: Compare, binding: Binding, view: View) -> Signal:
     """Return the values of a comparison, which is undefined where it reads an undefined number."""
     compare = COMPARE[formula.operator]
-    both = _align([evaluate_number(formula.left, binding, view), evaluate_number(formula.right, binding, view)])
-    return normalize(
-        (letter, 1 if left_value is None or right_value is None else 2 * compare(left_value, right_value))
-        for letter, (left_value, right_value) in both
-    )
+    sides = [evaluate_number(side, binding, view) for side in (formula.left, formula.right)]
+    changes = list[tuple[int, int]]()
+    for letter, (left, right) in _align_signals(sides):
+        is_undefined = left is None or right is None
+        changes.append((letter, UNDEFINED if is_undefined else TRUE if compare(left, right) else FALSE))
+    return normalize(changes)
 
 
 def _evaluate_atom_count(formula: AtomCount, binding: Binding, view: View) -> Signal:
     facts = dict.fromkeys(
         ground(atom, b) for domains, atom in formula.atoms for b in iterate_bindings(domains, binding)
     )
-    signals = [FALSE, *(view.signal(fact) for fact in facts)]
-    return normalize((letter, 2 * (sum(values) // 2 in formula.allowed)) for letter, values in merge_signals(signals))
+    signals = [ALWAYS_FALSE, *(view.signal(fact) for fact in facts)]
+    return normalize(
+        (letter, TRUE if values.count(TRUE) in formula.allowed else FALSE) for letter, values in merge_signals(signals)
+    )
 
 
 def _evaluate_step_atom(formula: StepAtom, binding: Binding, view: View) -> Signal:
@@ -115,10 +130,10 @@ def _evaluate_step_atom(formula: StepAtom, binding: Binding, view: View) -> Sign
     for fact in view.possible_facts.find_matching(formula.terms, binding):
         if unify(formula.terms, fact, binding) is not None:
             edges += [edge for i in view.step_intervals[fact] for edge in ((i.first, 1), (i.last + 1, -1))]
-    count, changes = 0, [(0, 0)]
+    count, changes = 0, [(0, FALSE)]
     for letter, difference in sorted(edges):
         count += difference
-        changes.append((letter, 2 if count else 0))
+        changes.append((letter, TRUE if count else FALSE))
     return [change for change in normalize(changes) if change[0] <= view.last]
 
 
@@ -131,62 +146,66 @@ def _evaluate_temporal(formula: Temporal, binding: Binding, view: View) -> Signa
 EVALUATORS: Mapping[type[Node], Callable[[Any, Binding, View], Signal]] = {
     Atom: lambda formula, binding, view: view.signal(ground(formula.terms, binding)),
     EqualTerms: _evaluate_equal_terms,
-    Unary: lambda formula, binding, view: invert(evaluate(formula.part, binding, view)),
+    Unary: lambda formula, binding, view: negate_signal(evaluate(formula.part, binding, view)),
     Connective: _evaluate_connective,
     Quantified: _evaluate_quantified,
     Compare: _evaluate_comparison,
-    Preference: lambda *_: TRUE,
+    Preference: lambda *_: ALWAYS_TRUE,
     AtomCount: _evaluate_atom_count,
     StepAtom: _evaluate_step_atom,
     Temporal: _evaluate_temporal,
 }
 
 
-def invert(signal: Signal) -> Signal:
+def negate_signal(signal: Signal) -> Signal:
     """Return the values of ``not``."""
-    return CONSTANT_SIGNALS[2 - signal[0][1]] if len(signal) == 1 else [(letter, 2 - v) for letter, v in signal]
+    return CONSTANT_SIGNALS[TRUE - signal[0][1]] if len(signal) == 1 else [(letter, TRUE - v) for letter, v in signal]
 
 
 def compute_minimum(signals: Iterable[Signal]) -> Signal:
     """Return the values of ``and``. Stops after a signal that is false at all letters."""
-    return _compute_extreme(signals, 0, min)
+    return _compute_extreme(signals, FALSE, min)
 
 
 def compute_maximum(signals: Iterable[Signal]) -> Signal:
     """Return the values of ``or``. Stops after a signal that is true at all letters."""
-    return _compute_extreme(signals, 2, max)
+    return _compute_extreme(signals, TRUE, max)
 
 
-def _compute_extreme(signals: Iterable[Signal], deciding: int, pick: Callable[..., int]) -> Signal:
-    constant, changing = 2 - deciding, list[Signal]()
+def _compute_extreme(signals: Iterable[Signal], deciding_value: int, pick: Callable[..., int]) -> Signal:
+    """Return the least or greatest value at each letter; a signal with only the ``deciding_value`` is this value."""
+    neutral_value = TRUE - deciding_value
+    constant, changing = neutral_value, list[Signal]()
     for signal in signals:
         if len(signal) > 1:
             changing.append(signal)
             continue
         constant = pick(constant, signal[0][1])
-        if constant == deciding:
-            return CONSTANT_SIGNALS[deciding]
+        if constant == deciding_value:
+            return CONSTANT_SIGNALS[deciding_value]
     if not changing:
         return CONSTANT_SIGNALS[constant]
-    if len(changing) == 1 and constant == 2 - deciding:
+    if len(changing) == 1 and constant == neutral_value:
         return changing[0]
-    return _sweep(changing, constant, pick)
+    return _pick_by_letter(changing, constant, pick)
 
 
-def _sweep(signals: Sequence[Signal], constant: int, pick: Callable[..., int]) -> Signal:
+def _pick_by_letter(signals: Sequence[Signal], constant: int, pick: Callable[..., int]) -> Signal:
     """Pick the extreme value letter by letter, from the numbers of signals that are false, undefined and true."""
-    events = sorted([(letter, position, value) for position, signal in enumerate(signals) for letter, value in signal])
+    value_changes = sorted(
+        [(letter, position, value) for position, signal in enumerate(signals) for letter, value in signal]
+    )
     counts = [0, 0, 0]
     counts[constant] += 1
     current_values = list[int | None]([None] * len(signals))
     changes = list[tuple[int, int]]()
-    for letter, number, value in events:
-        before = current_values[number]
+    for letter, position, value in value_changes:
+        before = current_values[position]
         if before is not None:
             counts[before] -= 1
-        current_values[number] = value
+        current_values[position] = value
         counts[value] += 1
-        changes.append((letter, pick([v for v in (0, 1, 2) if counts[v]])))
+        changes.append((letter, pick([v for v in (FALSE, UNDEFINED, TRUE) if counts[v]])))
     return normalize(changes)
 
 
@@ -203,18 +222,18 @@ def evaluate_number(expression: Node, binding: Binding, view: View) -> Signal:
             return view.read_number(ground(terms, binding))
     assert isinstance(expression, Arithmetic)
     view.work.spend()
-    operands = _align([evaluate_number(part, binding, view) for part in expression.members])
-    return normalize((letter, _compute(expression.operator, values)) for letter, values in operands)
+    operands = _align_signals([evaluate_number(part, binding, view) for part in expression.members])
+    return normalize((letter, _compute_arithmetic(expression.operator, values)) for letter, values in operands)
 
 
-def _align(signals: list[Signal]) -> Iterable[tuple[int, list[Any]]]:
+def _align_signals(signals: list[Signal]) -> Iterable[tuple[int, list[Any]]]:
     """Return each letter at which a signal changes, with the values of all signals."""
     if all([len(signal) == 1 for signal in signals]):
         return [(0, [signal[0][1] for signal in signals])]
     return merge_signals(signals)
 
 
-def _compute(op: str, values: Sequence[Fraction | None]) -> Fraction | None:
+def _compute_arithmetic(op: str, values: Sequence[Fraction | None]) -> Fraction | None:
     defined = [value for value in values if value is not None]
     if len(defined) < len(values) or (op == "/" and not defined[1]):
         return None

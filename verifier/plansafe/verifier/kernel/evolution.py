@@ -1,41 +1,53 @@
 """Continuous change: processes, continuous effects and events between the happenings of a plan (language.md, 3)."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from .courses import (
     Courses,
-    change_courses,
-    choose_between,
-    find_moments,
+    choose_number_between,
+    find_zeros,
     ground_comparisons,
+    iterate_switch_functions,
 )
 from .effects import EffectContext, Footprint, Undefined, combine_assignments, interfere, iterate_effect_changes
 from .evaluation import holds
 from .exponential_polynomials import Course, evaluate_at, is_constant, make_constant
-from .formulas import Binding, Compare, Fact, Flow, Node, Quantified, ground, ground_reads, iterate_bindings, symbol
+from .formulas import (
+    Binding,
+    Compare,
+    Fact,
+    Flow,
+    Node,
+    Quantified,
+    ground,
+    iterate_bindings,
+    iterate_ground_reads,
+    symbol,
+)
 from .happenings import Attempt, Execution, bind_durative_step
 from .linear_rates import solve_rates
 from .open_range import depends_on_range
+from .plan import World
 from .polynomials import Real
 from .reader import KernelLimit, require
 from .real_numbers import enclose
 from .rules import Rule
-from .task import Process
+from .task import Process, Task
 from .trace import State, StateChange
 
 Places = frozenset[int]
 """Processes or events, by their places in the list of all."""
 MAX_ROUNDS = 10_000
 """Maximum number of rounds of events at one time."""
-MAX_STRETCHES = 2_000
-"""The events and switches of processes between two happenings, after which the kernel gives up."""
+MAX_SWITCHES = 2_000
+"""Maximum number of rounds of events and switches of processes between two happenings."""
 NEAR = Fraction(1, 2**20)
 """Only numbers that are not farther apart are compared, to find a situation that occurs again."""
 EXPONENTIAL_WORK = 300
-"""Of the zeros of a function with exponentials, in units of work."""
+"""Units of work counted for the zeros of a function with exponentials."""
 
 
 class Instance(NamedTuple):
@@ -45,49 +57,55 @@ class Instance(NamedTuple):
     binding: Binding
 
 
-def bound_flows(effect: Node, binding: Binding) -> Iterator[tuple[Flow, Binding]]:
+def iterate_bound_flows(effect: Node, binding: Binding) -> Iterator[tuple[Flow, Binding]]:
     """Yield the continuous changes of an effect, quantifiers expanded."""
     match effect:
         case Flow():
             yield effect, binding
         case Quantified():
             for o in effect.objects:
-                yield from bound_flows(effect.part, {**binding, effect.variable: o})
+                yield from iterate_bound_flows(effect.part, {**binding, effect.variable: o})
         case _:
             for part in effect.parts():
-                yield from bound_flows(part, binding)
+                yield from iterate_bound_flows(part, binding)
 
 
 class Evolution(Execution):
     """An execution in which numbers change between happenings, and events happen by themselves."""
 
-    def prepare(self, rules: list[Rule]) -> None:
+    def __init__(
+        self,
+        task: Task,
+        state: State,
+        reading: str,
+        separation: Fraction | None,
+        world: World,
+        rules: Sequence[Rule] = (),
+    ) -> None:
         """Collect the processes, events and comparisons of the task and the rules."""
+        super().__init__(task, state, reading, separation, world)
         self.now: Real = self.trace.times[0]
-        task = self.task
         self.processes = [Instance(p, b) for p in task.processes for b in iterate_bindings(p.domains, {})]
         self.events = [Instance(e, b) for e in task.events for b in iterate_bindings(e.domains, {})]
-        self.active: Places = frozenset()  # the processes that run
-        self.armed: Places = frozenset(range(len(self.events)))
-        self.disarmed_now: Places = (
-            frozenset()
-        )  # the events that happened for what holds just after now: only later moments arm
-        bound = list[tuple[Node, Binding]]
-        formulas = bound(
-            (a.body, b) for s in task.axioms.strata for a in s.axioms for b in iterate_bindings(a.domains, {})
-        )
-        formulas += [(x.process.condition, x.binding) for x in self.processes]
-        self.process_comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
-        formulas = bound((x.process.condition, x.binding) for x in self.events)
-        formulas += [(p.formula, b) for r in rules for p in r.parts for b in iterate_bindings(p.params, {})]
-        other_comparisons = [c for formula, binding in formulas for c in ground_comparisons(formula, binding)]
+        self.active_processes: Places = frozenset()
+        self.armed_events: Places = frozenset(range(len(self.events)))
+        # The events that happened because of what holds just after now: only a later moment arms them again.
+        self.disarmed_events: Places = frozenset()
+        axioms = [axiom for stratum in task.axioms.strata for axiom in stratum.axioms]
+        process_formulas = [(x.process.condition, x.binding) for x in self.processes]
+        process_formulas += [(axiom.body, b) for axiom in axioms for b in iterate_bindings(axiom.domains, {})]
+        self.process_comparisons = [c for formula in process_formulas for c in ground_comparisons(*formula)]
+        other_formulas = [(x.process.condition, x.binding) for x in self.events]
+        parts = [part for rule in rules for part in rule.parts]
+        other_formulas += [(part.formula, b) for part in parts for b in iterate_bindings(part.params, {})]
+        other_comparisons = [c for formula in other_formulas for c in ground_comparisons(*formula)]
         self.comparisons = self.process_comparisons + other_comparisons
 
     # Time passes
 
     def pass_time(self, until: Real) -> bool:
         """Let time pass up to the next happening; ``False`` if the reading *halt* ends before."""
-        for _ in range(MAX_STRETCHES):
+        for _ in range(MAX_SWITCHES):
             if not self.now < until:
                 return True
             if not self._pass_while_nothing_switches(until):
@@ -95,62 +113,62 @@ class Evolution(Execution):
         raise KernelLimit("too many events or switches between two happenings")
 
     def _pass_while_nothing_switches(self, until: Real) -> bool:
-        """Let time pass up to an event, a switch of a process, or the next happening."""
-        self.active, courses = self._find_active()
-        moments = self._find_zeros(self._iterate_switching_courses(courses), until, courses)
+        """Let time pass up to an event, a switch, or the next happening; ``False`` if *halt* ends before."""
+        self.active_processes, courses = self._find_active_processes()
+        moments = self._find_zeros(self._iterate_all_switch_functions(courses), until, courses)
         for start, end in pairwise([self.now, *moments, until]):
-            between = choose_between(start, end)
+            between = choose_number_between(start, end)
             state_between = self._compute_state(between, courses)
-            if self._find_enabled_processes(self.state) != self.active and self._find_active()[0] != self.active:
+            active = self.active_processes
+            if self._find_enabled_processes(self.state) != active and self._find_active_processes()[0] != active:
                 return True
-            if self._find_enabled_processes(state_between) != self.active:
+            if self._find_enabled_processes(state_between) != active:
                 return True
-            if late := self._find_triggered_events(state_between) & self.armed:
-                self.disarmed_now |= late
-                return self._fire(late) and self.settle()
-            self.disarmed_now = frozenset()
+            if missed_events := self._find_triggered_events(state_between) & self.armed_events:
+                self.disarmed_events |= missed_events
+                return self._execute_events(missed_events) and self.settle()
+            self.disarmed_events = frozenset()
             if not self._move_to(between, courses, start) or not self._move_to(end, courses):
                 return False
-            n_letters = self.trace.last
+            last_before = self.trace.last
             if not self.settle():
                 return False
-            if self.trace.last > n_letters:
+            if self.trace.last > last_before:
                 return True
         return True
 
-    def _find_active(self) -> tuple[Places, Courses]:
+    def _find_active_processes(self) -> tuple[Places, Courses]:
         """Return the processes that are active just after now, and the courses of all fluents.
 
         The condition of exactly these processes holds just after now, if the fluents have their rates. The first
         candidates are those whose condition holds now.
         """
-        active, tried = self._find_enabled_processes(self.state), set[frozenset[int]]()
-        while active not in tried:
-            tried.add(active)
-            courses = self._compute_courses(active)
-            functions = (f for c in self.process_comparisons for f in change_courses(*c, courses))
+        active_processes, tried = self._find_enabled_processes(self.state), set[Places]()
+        while active_processes not in tried:
+            tried.add(active_processes)
+            courses = self._compute_courses(active_processes)
+            functions = (f for c in self.process_comparisons for f in iterate_switch_functions(*c, courses))
             moments = self._find_zeros(functions, self.now + 1, courses)
-            after = choose_between(self.now, moments[0] if moments else self.now + 1)
-            enabled = self._find_enabled_processes(self._compute_state(after, courses))
-            if enabled == active:
-                return active, courses
-            active = enabled
+            after = choose_number_between(self.now, moments[0] if moments else self.now + 1)
+            enabled_processes = self._find_enabled_processes(self._compute_state(after, courses))
+            if enabled_processes == active_processes:
+                return active_processes, courses
+            active_processes = enabled_processes
         raise KernelLimit("processes that switch each other on and off at one moment")
 
     def _find_zeros(self, functions: Iterable[Course], until: Real, courses: Courses) -> list[Real]:
-        """Return the zeros of functions after now and before another moment, in order."""
+        """Return the zeros of functions after now and before ``until``, in order."""
         candidates = [*functions]
         self.state.work.spend(EXPONENTIAL_WORK * sum(len(f) > 1 for f in candidates))
-        return find_moments(candidates, self.now, until, courses.start)
+        return find_zeros(candidates, self.now, until, courses.start)
 
-    def _compute_courses(self, active: Places) -> Courses:
+    def _compute_courses(self, active_processes: Places) -> Courses:
         """Return the course of each fluent while these processes are active."""
-        flows = [
-            flow for i in active for flow in bound_flows(self.processes[i].process.effect, self.processes[i].binding)
-        ]
+        active_instances = [self.processes[place] for place in active_processes]
+        flows = [flow for x in active_instances for flow in iterate_bound_flows(x.process.effect, x.binding)]
         for step, _ in self.running_steps.values():
             assert step.action is not None
-            flows += bound_flows(step.action.flow, bind_durative_step(step))
+            flows += iterate_bound_flows(step.action.flow, bind_durative_step(step))
         waiting = dict[Fact, list[tuple[Flow, Binding]]]()
         for flow, binding in flows:
             waiting.setdefault(ground(flow.fluent.terms, binding), []).append((flow, binding))
@@ -160,32 +178,34 @@ class Evolution(Execution):
         solved = {fluent: make_constant(value) for fluent, value in numbers.items() if fluent not in waiting}
         courses = Courses(self.now, solved)
         while waiting:
-            group = min((self._find_group(fluent, waiting) for fluent in waiting), key=len)
+            group = min((self._find_dependent_fluents(fluent, waiting) for fluent in waiting), key=len)
             solved |= solve_rates({fluent: waiting.pop(fluent) for fluent in group}, numbers, courses)
         return courses
 
-    def _find_group(self, fluent: Fact, waiting: Mapping[Fact, list[tuple[Flow, Binding]]]) -> list[Fact]:
-        """Return the waiting fluents that a rate reads, directly or through other rates, and its own."""
+    def _find_dependent_fluents(self, fluent: Fact, waiting: Mapping[Fact, list[tuple[Flow, Binding]]]) -> list[Fact]:
+        """Return a fluent and the waiting fluents that its rate reads, directly or through other rates."""
         group = [fluent]
         for member in group:
-            group += (self._find_reads(waiting[member]) & waiting.keys()) - {*group}
+            group += (self._find_rate_reads(waiting[member]) & waiting.keys()) - {*group}
         return sorted(group)
 
-    def _find_reads(self, parts: list[tuple[Flow, Binding]]) -> set[Fact]:
-        return {fact for flow, binding in parts for fact, _ in ground_reads(flow.rate, binding)}
+    def _find_rate_reads(self, parts: list[tuple[Flow, Binding]]) -> set[Fact]:
+        """Return the fluents that the rates of some flows read."""
+        return {fact for flow, binding in parts for fact, _ in iterate_ground_reads(flow.rate, binding)}
 
-    def _iterate_switching_courses(self, courses: Courses) -> Iterator[Course]:
+    def _iterate_all_switch_functions(self, courses: Courses) -> Iterator[Course]:
         """Yield the functions at whose zeros a comparison may change."""
         comparisons: list[tuple[Compare, Binding]] = list(self.comparisons)
         for step, _ in self.running_steps.values():
             if step.action is not None and step.action.over_all is not None:
                 comparisons += ground_comparisons(step.action.over_all, bind_durative_step(step))
         for comparison, binding in comparisons:
-            yield from change_courses(comparison, binding, courses)
+            yield from iterate_switch_functions(comparison, binding, courses)
 
     # States between happenings
 
     def _compute_state(self, time: Real, courses: Courses) -> State:
+        """Return the state at a time: the facts stay, and the numbers follow their courses."""
         numbers = {fluent: evaluate_at(course, time, courses.start) for fluent, course in courses.of.items()}
         state = State(self.state.facts, numbers, self.state.work, self.state.literal)
         if self.task.axioms.strata:
@@ -195,7 +215,7 @@ class Evolution(Execution):
         return state
 
     def _move_to(self, time: Real, courses: Courses, after: Real | None = None) -> bool:
-        """Append a letter for a moment; ``after``: for the moments after this time.
+        """Move to a moment and append its letter; ``after``: the letter is about all moments after this time.
 
         ``False`` if the reading *halt* ends before, because a condition over all fails.
         """
@@ -215,7 +235,7 @@ class Evolution(Execution):
         change: StateChange,
         time: Real,
         after: Real | None = None,
-        happened: Places = frozenset(),
+        happened_events: Places = frozenset(),
     ) -> bool:
         """Append a letter after a change; ``False`` if *halt* ends before, because a condition over all fails."""
         self.now = time
@@ -229,43 +249,46 @@ class Evolution(Execution):
         if after is None:  # events and happenings may follow
             self.trace.letters_with_same_time_next.add(self.trace.last)
         self._check_over_all_preferences(under_way)
-        self._arm(happened)
+        self._update_armed_events(happened_events)
         return True
 
     def _append_letter(self, time: Fraction, executed: list[Attempt], change: StateChange) -> None:
         super()._append_letter(time, executed, change)
         self.trace.letters_with_same_time_next.add(self.trace.last)
-        self._arm()
+        self._update_armed_events()
 
     # Processes and events
 
     def _find_enabled_processes(self, state: State) -> Places:
+        """Return the processes whose condition holds in a state."""
         return frozenset([i for i, x in enumerate(self.processes) if holds(x.process.condition, x.binding, state)])
 
     def _find_triggered_events(self, state: State) -> Places:
+        """Return the events whose condition holds in a state."""
         return frozenset([i for i, x in enumerate(self.events) if holds(x.process.condition, x.binding, state)])
 
-    def _arm(self, happened: Places = frozenset()) -> None:
+    def _update_armed_events(self, happened_events: Places = frozenset()) -> None:
         """After a letter: arm the events whose condition does not hold there, and disarm those that happened."""
-        not_triggered = frozenset(range(len(self.events))) - self._find_triggered_events(self.state)
-        self.armed = (self.armed - happened) | (not_triggered - self.disarmed_now)
+        untriggered_events = frozenset(range(len(self.events))) - self._find_triggered_events(self.state)
+        self.armed_events = (self.armed_events - happened_events) | (untriggered_events - self.disarmed_events)
 
     def settle(self) -> bool:
         """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
-        earlier_numbers = dict[Hashable, list[dict[Fact, Real]]]()  # of equal facts and armed events, and near numbers
+        earlier_numbers = dict[Hashable, list[dict[Fact, Real]]]()  # by the facts, armed events and rounded numbers
         rounds = 0
-        while events := self._find_triggered_events(self.state) & self.armed:
+        while events := self._find_triggered_events(self.state) & self.armed_events:
             numbers = dict(self.state.numbers)
-            near = frozenset((fluent, _round(value)) for fluent, value in numbers.items())
-            candidates = earlier_numbers.setdefault((frozenset(self.state.facts), self.armed, near), [])
+            rounded_numbers = frozenset((fluent, _round(value)) for fluent, value in numbers.items())
+            situation = frozenset(self.state.facts), self.armed_events, rounded_numbers
+            candidates = earlier_numbers.setdefault(situation, [])
             require(numbers not in candidates and rounds < MAX_ROUNDS, "events without end", KernelLimit)
             candidates.append(numbers)
             rounds += 1
-            if not self._fire(events):
+            if not self._execute_events(events):
                 return False
         return True
 
-    def _fire(self, events: Places) -> bool:
+    def _execute_events(self, events: Places) -> bool:
         """Let a round of events happen; ``False`` if the reading *halt* ends here."""
         try:
             footprints = [self._find_footprint(event) for event in map(self.events.__getitem__, sorted(events))]
@@ -275,11 +298,11 @@ class Evolution(Execution):
             raise KernelLimit("an event whose effects cannot be computed") from None
         require(not any(interfere(*pair) for pair in combinations(footprints, 2)), "events that interfere", KernelLimit)
         change = self._change_state(changes, numbers)
-        return self._append_moment(change, self.now, happened=events)
+        return self._append_moment(change, self.now, happened_events=events)
 
     def _find_footprint(self, event: Instance) -> Footprint:
         condition, effect = event.process.condition, event.process.effect
-        reads = {fact for part in (condition, effect) for fact, _ in ground_reads(part, event.binding)}
+        reads = {fact for part in (condition, effect) for fact, _ in iterate_ground_reads(part, event.binding)}
         reads |= {("*", *name) for fact in reads for name in self.task.axioms.find_dependencies(symbol(fact))}
         return Footprint([*iterate_effect_changes(effect, event.binding, EffectContext(self.state))], frozenset(reads))
 

@@ -17,7 +17,7 @@ from .polynomials import integrate as integrate_polynomial
 from .polynomials import multiply as multiply_polynomials
 from .polynomials import scale as scale_polynomial
 from .reader import KernelLimit, require
-from .real_numbers import enclose, enclosure, sign
+from .real_numbers import enclose, find_enclosure, sign
 from .real_numbers import find_roots as find_roots_of_polynomial
 from .transcendental import (
     Atom,
@@ -34,12 +34,13 @@ Course = Mapping[Fraction, Polynomial]
 ZERO = Fraction(0)
 CONSTANT_ONE: Course = {ZERO: (Fraction(1),)}
 MAX_POWER = 12
-"""Of e^(q t) in a polynomial whose zeros are computed as algebraic numbers."""
+"""Maximum power of e^(q t) in a polynomial whose zeros are computed as algebraic numbers."""
 MAX_DEPTH = 20
-"""Of a zero whose function has earlier zeros: each needs more bits than the zeros that depend on it."""
+"""Maximum length of a chain of zeros, each in the function of the next: each needs more bits than the next."""
 RATIONAL_BITS = 48
+"""Precision at which a zero is compared with a simple fraction."""
 SIMPLE_DENOMINATOR = 10**6
-"""A zero is compared with a simple fraction that has the same first bits."""
+"""Maximum denominator of a simple fraction."""
 
 
 def make_constant(value: Real) -> Course:
@@ -102,18 +103,19 @@ def evaluate_at(f: Course, time: Real, start: Real) -> Real:
 
 def solve_linear_equation(factor: Fraction, forcing: Course, value: Real, start: Real) -> Course:
     """Return the function x with x' = factor x + forcing that has the value at the start."""
-    particular: Course = {}
+    particular_solution: Course = {}
     for exponent, p in forcing.items():
         difference = exponent - factor
         if difference == 0:
-            particular = add(particular, {exponent: integrate_polynomial(p)})
+            particular_solution = add(particular_solution, {exponent: integrate_polynomial(p)})
             continue
         power = Fraction(1)
         while p:  # q' + difference q = p has the solution p / difference - p' / difference^2 + ..
             power /= difference
-            particular = add(particular, {exponent: scale_polynomial(p, power)})
+            particular_solution = add(particular_solution, {exponent: scale_polynomial(p, power)})
             p, power = derive_polynomial(p), -power
-    return add(particular, scale({factor: (Fraction(1),)}, value - evaluate_at(particular, start, start)))
+    difference_at_start = value - evaluate_at(particular_solution, start, start)
+    return add(particular_solution, scale({factor: (Fraction(1),)}, difference_at_start))
 
 
 # Zeros
@@ -136,7 +138,7 @@ def find_roots(f: Course, low: Real, high: Real, start: Real) -> list[Real]:
     roots = [low] if signs[0] == 0 else []
     for (before, end), (sign_before, sign_at_end) in zip(pairwise(ends), pairwise(signs), strict=True):
         if sign_before * sign_at_end < 0:
-            roots.append(_root_between(partial(evaluate_at, f, start=start), before, end, sign_at_end))
+            roots.append(_find_root_between(partial(evaluate_at, f, start=start), before, end, sign_at_end))
         if sign_at_end == 0 and before < end:
             roots.append(end)
     return roots
@@ -147,12 +149,12 @@ def _solve_for_exponential(f: Course, high: Real, start: Real) -> list[Real] | N
 
     ``None`` if a coefficient is not rational, unless P is a y - b with fractions times exponentials.
     """
-    least, *greater = sorted(f)
-    q = reduce(_greatest_common_divisor, [exponent - least for exponent in greater])
+    least, *greater_exponents = sorted(f)
+    q = reduce(_greatest_common_divisor, [exponent - least for exponent in greater_exponents])
     powers = {int((exponent - least) / q): c for exponent, (c,) in f.items()}
     degree = max(powers)
     if degree <= MAX_POWER and all(isinstance(c, Fraction) for c in powers.values()):
-        bound = enclosure(make_exponential(q, high, start))[1]
+        bound = find_enclosure(make_exponential(q, high, start))[1]
         values = find_roots_of_polynomial(tuple(powers.get(i, ZERO) for i in range(degree + 1)), ZERO, bound)
     elif degree == 1 and all(map(is_fraction_times_exponential, powers.values())):
         quotient = -powers[0] / powers[1]
@@ -163,12 +165,13 @@ def _solve_for_exponential(f: Course, high: Real, start: Real) -> list[Real] | N
 
 
 def _greatest_common_divisor(a: Fraction, b: Fraction) -> Fraction:
+    """Return the largest fraction that divides both into integers."""
     while b:
         a, b = b, a % b
     return a
 
 
-def _root_between(function: Callable[[Real], Real], low: Real, high: Real, sign_at_high: int) -> Real:
+def _find_root_between(function: Callable[[Real], Real], low: Real, high: Real, sign_at_high: int) -> Real:
     """Return the only zero between two numbers; the function has different signs there."""
     for bits in count(4, 16):
         width = Fraction(1, 2**bits)

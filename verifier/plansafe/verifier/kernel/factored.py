@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
-from .dialects import Section, Text, list_sections, to_plain_pddl
+from .dialects import Section, Text, complete_typed_list, list_sections, to_plain_pddl
 from .reader import OBJECT, VARIABLE, Sexp, read_typed_list, require
 from .vocabulary import Params, Vocabulary
 
-ReadTask = Callable[[Text, Text], Vocabulary]
-"""Checks a plain domain and problem, and returns their names."""
+TaskReader = Callable[[Text, Text], Vocabulary]
+"""A function that checks a plain domain and problem, and returns their names."""
 ACTION_KINDS = (":action", ":durative-action", ":process", ":event")
-"""The sections that an agent can only execute with objects that it knows."""
+"""The sections with what an agent executes, only with objects that it knows."""
 
 
 def is_factored(domain: Text) -> bool:
@@ -22,7 +22,7 @@ def _requires_privacy(domain: Text) -> bool:
     return any(s[0] == ":requirements" and ":factored-privacy" in s for s in list_sections(domain))
 
 
-def merge_parts(domains: Text, problems: Text, read_task: ReadTask) -> tuple[Text, Text]:
+def merge_parts(domains: Text, problems: Text, read_task: TaskReader) -> tuple[Text, Text]:
     """Return the merged domain and problem; ``read_task`` checks a part. Raises ``KernelRejects``."""
     require(len(domains) == len(problems), "not a problem for each domain")
     parts = [_Part((d,), (p,), read_task) for d, p in zip(domains, problems, strict=True)]
@@ -32,7 +32,7 @@ def merge_parts(domains: Text, problems: Text, read_task: ReadTask) -> tuple[Tex
     require(len(metrics) < 2, "several metrics")
     merged_vocabulary = read_task((declarations,), (problem,))
     for part in parts:
-        part.require_known(merged_vocabulary)
+        part.require_known_objects(merged_vocabulary)
     actions = [action for kind in ACTION_KINDS for action in _merge_actions(parts, kind, merged_vocabulary)]
     return ((*declarations, *actions, *_merge_axioms(parts)),), ((*problem, *metrics),)
 
@@ -40,7 +40,7 @@ def merge_parts(domains: Text, problems: Text, read_task: ReadTask) -> tuple[Tex
 def _merge_all_declarations(parts: "list[_Part]") -> Section:
     """Return a domain with the types, objects, predicates and functions of all parts."""
     objects = _merge_objects(parts)
-    types = [item for part in parts for item in _complete_typed_list(part.list_contents(":types"))]
+    types = [item for part in parts for item in complete_typed_list(part.list_contents(":types"))]
     signatures = [(kind, *_merge_declarations(parts, kind)) for kind in (":predicates", ":functions")]
     return ("define", ("domain", "merged"), (":types", *types), (":constants", *objects), *signatures)
 
@@ -58,19 +58,20 @@ def _merge_problems(parts: "list[_Part]") -> Section:
 class _Part:
     """The domain and the problem of an agent."""
 
-    def __init__(self, domain: Text, problem: Text, read_task: ReadTask) -> None:
+    def __init__(self, domain: Text, problem: Text, read_task: TaskReader) -> None:
         plain = to_plain_pddl(domain, problem)
         self.sections: list[Section] = list_sections(plain[0]) + list_sections(plain[1])
         self.vocabulary = read_task(*plain)
-        self.private: dict[str, set[str]] = {":objects": set(), ":predicates": set(), ":functions": set()}
+        self.private_names: dict[str, set[str]] = {":objects": set(), ":predicates": set(), ":functions": set()}
         for section in list_sections(domain) + list_sections(problem):
             for block in section:
                 if isinstance(block, tuple) and block[:1] == (":private",):
                     if section[0] in (":predicates", ":functions"):
-                        self.private[section[0]] |= {item[0] for item in block[1:] if isinstance(item, tuple)}
+                        self.private_names[section[0]] |= {item[0] for item in block[1:] if isinstance(item, tuple)}
                     else:
-                        self.private[":objects"] |= {name for name, _ in read_typed_list(block[1:], OBJECT)}
-        self.agents = {s[:2]: _count_agents(s) for s in list_sections(domain) if s[0] in ACTION_KINDS}
+                        self.private_names[":objects"] |= {name for name, _ in read_typed_list(block[1:], OBJECT)}
+        actions = [section for section in list_sections(domain) if section[0] in ACTION_KINDS]
+        self.agent_counts = {action[:2]: _count_agent_variables(action) for action in actions}
         self.init = [fact for section in list_sections(problem) if section[0] == ":init" for fact in section[1:]]
 
     def list_contents(self, kind: str) -> list[Sexp]:
@@ -81,39 +82,39 @@ class _Part:
         """Return the declarations of predicates or functions."""
         return [item for item in self.list_contents(kind) if isinstance(item, tuple)]
 
-    def list_arguments(self, name: str, count: int) -> list[set[str]]:
+    def find_argument_objects(self, name: str, count: int) -> list[set[str]]:
         """Return the objects that each argument of a predicate or function may be, by the types of the variables."""
         arguments = [set[str]() for _ in range(count)]
 
-        def visit(expr: Sexp, scope: Params) -> None:
+        def add_arguments(expr: Sexp, scope: Params) -> None:
             if not isinstance(expr, tuple):
                 return
             if _is_quantifier(expr):
                 scope = scope | self.vocabulary.read_parameters(expr[1])
             if len(expr) == count + 1 and expr[0] == name:
                 for values, term in zip(arguments, expr[1:], strict=True):
-                    values |= self._find_objects(term, scope)
+                    values |= self._find_possible_objects(term, scope)
             for part in expr:
-                visit(part, scope)
+                add_arguments(part, scope)
 
         for section in self.sections:
             if section[0] in ACTION_KINDS:
                 fields = dict(zip(section[2::2], section[3::2], strict=True))
-                visit(section, self.vocabulary.read_parameters(fields.get(":parameters", ())))
+                add_arguments(section, self.vocabulary.read_parameters(fields.get(":parameters", ())))
             elif section[0] == ":derived":
                 params = self.vocabulary.read_parameters(section[1][1:])
-                visit(((section[1][0], *params), section[2]), params)
+                add_arguments(((section[1][0], *params), section[2]), params)
             elif section[0] not in (":predicates", ":functions"):
-                visit(section, {})
+                add_arguments(section, {})
         return arguments
 
-    def _find_objects(self, term: Sexp, scope: Params) -> set[str]:
+    def _find_possible_objects(self, term: Sexp, scope: Params) -> set[str]:
         """Return the objects that a variable or object may be; none for another expression."""
         if not isinstance(term, str):
             return set()
         return _find_domains(self.vocabulary, {term: scope[term]})[0] if term in scope else {term}
 
-    def require_known(self, merged_vocabulary: Vocabulary) -> None:
+    def require_known_objects(self, merged_vocabulary: Vocabulary) -> None:
         """Raise if a quantifier ranges over objects that the agent does not know."""
         kinds = (*ACTION_KINDS, ":derived", ":goal", ":constraints")
         for section in self.sections:
@@ -127,14 +128,14 @@ class _Part:
                     require(own_domains == merged_domains, "a quantifier over unknown objects")
 
     def find_known_objects(self, action: Section, variables: Params) -> list[set[str]]:
-        """Return the objects that each parameter of an action may be: own objects if it is in ``:agent``, else known.
+        """Return the objects that each parameter of an action may be: all that the agent knows.
 
-        If the agent has no private object of the type of such a parameter, it may be any known object.
+        A parameter in ``:agent`` is a private object of the agent if it has one of the parameter's type.
         """
         possible_objects: list[set[str]] = [{*self.vocabulary.objects}] * len(variables)
         domains = _find_domains(self.vocabulary, variables)
-        for place in range(self.agents[action[:2]]):
-            possible_objects[place] = domains[place] & self.private[":objects"] or possible_objects[place]
+        for place in range(self.agent_counts[action[:2]]):
+            possible_objects[place] = domains[place] & self.private_names[":objects"] or possible_objects[place]
         return possible_objects
 
 
@@ -156,7 +157,7 @@ def _iterate_quantified_lists(expr: Sexp) -> Iterator[Sexp]:
             yield from _iterate_quantified_lists(part)
 
 
-def _count_agents(section: Section) -> int:
+def _count_agent_variables(section: Section) -> int:
     """Return the number of variables in ``:agent``."""
     if ":agent" not in section:
         return 0
@@ -170,11 +171,6 @@ def _count_agents(section: Section) -> int:
     return count
 
 
-def _complete_typed_list(items: list[Sexp]) -> list[Sexp]:
-    """Give untyped names at the end of a typed list the type ``object``."""
-    return [*items, "-", "object"] if items and "-" not in items[-2:] else items
-
-
 def _remove_duplicates(items: Iterable[Sexp]) -> list[Sexp]:
     return list(dict.fromkeys(items))
 
@@ -185,11 +181,10 @@ def _merge_objects(parts: list[_Part]) -> list[Sexp]:
     private = set[str]()
     for part in parts:
         for name, types in part.vocabulary.objects.items():
-            require(
-                name not in private and not (name in merged and name in part.private[":objects"]), "a private object"
-            )
+            is_new_private = name in part.private_names[":objects"]
+            require(name not in private and not (name in merged and is_new_private), "a private object")
             require(merged.setdefault(name, {*types}) == {*types}, "an object of other types")
-        private |= part.private[":objects"]
+        private |= part.private_names[":objects"]
     return [i for name, types in merged.items() for i in (name, "-", ("either", *types))]
 
 
@@ -197,21 +192,23 @@ def _merge_declarations(parts: list[_Part], kind: str) -> list[Sexp]:
     """Return the predicates or functions. Raises if parts differ, or two agents could have the same private fact."""
     declared: dict[str, list[tuple[_Part, list[set[str]]]]] = {}
     for part in parts:
-        for name, *params in part.list_declarations(kind):
-            types = [{*alternatives} for _, alternatives in read_typed_list(tuple(params), VARIABLE)]
+        for name, *variables in part.list_declarations(kind):
+            types = [{*alternatives} for _, alternatives in read_typed_list(tuple(variables), VARIABLE)]
             declared.setdefault(name, []).append((part, types))
     merged = []
     for name, owners in declared.items():
-        first = owners[0][1]
-        private = [name in part.private[kind] for part, _ in owners]
+        _, first_types = owners[0]
+        private = [name in part.private_names[kind] for part, _ in owners]
         require(all(private) or not any(private), "private in one part alone")
-        require(all(len(types) == len(first) if any(private) else types == first for _, types in owners), "other types")
-        arguments = [part.list_arguments(name, len(types)) for part, types in owners if any(private)]
+        for _, types in owners:
+            require(len(types) == len(first_types) if any(private) else types == first_types, "other types")
+        arguments = [part.find_argument_objects(name, len(types)) for part, types in owners if any(private)]
         for first_arguments, second_arguments in combinations(arguments, 2):
             overlap = all(a & b for a, b in zip(first_arguments, second_arguments, strict=True))
             require(not overlap, "private facts of two agents")
-        unions = [set[str]().union(*alternatives) for alternatives in zip(*(types for _, types in owners), strict=True)]
-        params = [item for i, types in enumerate(unions) for item in (f"?{i}", "-", ("either", *sorted(types)))]
+        params = list[Sexp]()
+        for position, alternatives in enumerate(zip(*(types for _, types in owners), strict=True)):
+            params += (f"?{position}", "-", ("either", *sorted(set[str]().union(*alternatives))))
         merged.append((name, *params))
     return merged
 
@@ -237,7 +234,7 @@ def _merge_actions(parts: list[_Part], kind: str, merged_vocabulary: Vocabulary)
             if section[0] == kind:
                 owners.setdefault(section[1], []).append((part, section))
     for name, owned in owners.items():
-        section = owned[0][1]
+        _, section = owned[0]
         require(all(copy == section for _, copy in owned), "another action of this name")
         fields = dict(zip(section[2::2], section[3::2], strict=True))
         variables = merged_vocabulary.read_parameters(fields.get(":parameters", ()))

@@ -61,6 +61,7 @@ ALLOWED = {
     "constraint": PDDL3_OPERATORS,
 }
 DURATIVE_LEVELS = ("timed", "moment")
+"""The levels of the conditions of a durative action."""
 ARITIES = {"not": 1, "imply": 2}
 DURATION: Params = {"?duration": ("",)}
 
@@ -76,7 +77,7 @@ class FormulaReader:
         self.vocabulary = vocabulary
         self.derived = derived
         self.actions: Mapping[str, Params] = {}
-        self.is_continuous = False  # then no letter is next
+        self.is_continuous = False
         self._oneof_numbers = count()
 
     # Formulas
@@ -93,8 +94,8 @@ class FormulaReader:
                 self._read_comparison,
                 self._read_temporal,
             )
-            for read_kind in readers:
-                formula = read_kind(expr, scope, level)
+            for read_operator in readers:
+                formula = read_operator(expr, scope, level)
                 if formula is not None:
                     return formula
         return Atom(self.vocabulary.read_atom(expr, self.vocabulary.predicates, scope))
@@ -118,15 +119,18 @@ class FormulaReader:
         return None
 
     def _read_phase(self, expr: Sexp, scope: Params, level: str) -> Node | None:
-        """``at start``, ``at end``, ``over all``, and constraints on the duration, within the tolerance (section 3)."""
+        """Read ``at start``, ``at end``, ``over all`` and constraints on the duration, which have a tolerance.
+
+        Only these are allowed at the level "timed".
+        """
         match expr:
             case (("at" | "over"), str(), tuple(part)) if level == "timed" and " ".join(expr[:2]) in PHASES:
                 return Unary(" ".join(expr[:2]), self.read_formula(part, scope, "moment"))
             case (("=" | "<=" | ">=") as op, "?duration", bound) if "?duration" in scope and level in DURATIVE_LEVELS:
                 value = self.read_expression(bound, scope)
-                at_least = Compare(">=", Duration(), Arithmetic("-", (value, DurationTolerance())))
-                at_most = Compare("<=", Duration(), Arithmetic("+", (value, DurationTolerance())))
-                sides = {"=": (at_most, at_least), "<=": (at_most,), ">=": (at_least,)}[op]
+                lower_bound = Compare(">=", Duration(), Arithmetic("-", (value, DurationTolerance())))
+                upper_bound = Compare("<=", Duration(), Arithmetic("+", (value, DurationTolerance())))
+                sides = {"=": (upper_bound, lower_bound), "<=": (upper_bound,), ">=": (lower_bound,)}[op]
                 constraint = Connective("and", sides)
                 return Unary(START, constraint) if level == "timed" else constraint
         require(level != "timed", "not at start, at end or over all")
@@ -158,21 +162,22 @@ class FormulaReader:
             case ("at", "end", tuple(part)):
                 expr = ("at end", part)
         op, *operands = expr
-        is_linear = op in PAST_OPERATORS | FUTURE_OPERATORS and operands and all(isinstance(x, tuple) for x in operands)
-        if not (op in PDDL3_OPERATORS or is_linear):
+        # A predicate may also have the name of a past or future operator: its terms are not lists.
+        has_formulas = operands and all(isinstance(operand, tuple) for operand in operands)
+        if not (op in PDDL3_OPERATORS or (op in PAST_OPERATORS | FUTURE_OPERATORS and has_formulas)):
             return None
         require(not self.is_continuous or op not in SHIFTS, f"{op} in continuous time")
-        n_bounds = BOUND_COUNTS.get(op, 0)
-        require(ALLOWED.get(level, {}).get(op) == len(operands) - n_bounds, f"{op} cannot stand here")
-        bounds = tuple(map(parse_number, operands[:n_bounds]))
+        bound_count = BOUND_COUNTS.get(op, 0)
+        require(ALLOWED.get(level, {}).get(op) == len(operands) - bound_count, f"{op} cannot stand here")
+        bounds = tuple(map(parse_number, operands[:bound_count]))
         require(all(time >= 0 for time in bounds), "a negative time")
         is_pddl3 = OPERAND_LEVELS.get(level, level) == "pddl3"
         part_level = "state" if is_pddl3 else "future" if op in FUTURE_OPERATORS else "past"
-        parts = [self.read_formula(part, scope, part_level) for part in operands[n_bounds:]]
+        parts = [self.read_formula(part, scope, part_level) for part in operands[bound_count:]]
         return Temporal(op, bounds, tuple(parts))
 
     def quantify(self, op: str, variables: Sexp, scope: Params, read_part: Callable[[Params], Node]) -> Node:
-        """Quantify the node that ``read_part`` returns for the scope with the variables."""
+        """Return the quantified node; ``read_part`` reads it in the scope that has the variables."""
         params = self.vocabulary.read_parameters(variables)
         node = read_part(scope | params)
         for v, objects in reversed(self.vocabulary.find_domains(params)):
@@ -193,7 +198,7 @@ class FormulaReader:
         return self.read_fluent(expr, scope)
 
     def read_fluent(self, expr: Sexp, scope: Params) -> Fluent:
-        """Read a fluent; a bare name is one without arguments."""
+        """Read a fluent; a bare name is a fluent without arguments."""
         head = (expr,) if isinstance(expr, str) else expr
         return Fluent(("#", *self.vocabulary.read_atom(head, self.vocabulary.functions, scope)))
 
@@ -234,16 +239,16 @@ class FormulaReader:
             case "#t":
                 return Number(Fraction(1))
             case ("*", *factors) if len(factors) > 1 and sum(map(_mentions_time, factors)) == 1:
-                read = [self._read_rate if _mentions_time(factor) else self.read_expression for factor in factors]
+                readers = [self._read_rate if _mentions_time(factor) else self.read_expression for factor in factors]
             case ("/", dividend, divisor) if not _mentions_time(divisor):
-                read, factors = [self._read_rate, self.read_expression], [dividend, divisor]
+                readers, factors = [self._read_rate, self.read_expression], [dividend, divisor]
             case ("-", part):
                 return Arithmetic("-", (Number(Fraction(0)), self._read_rate(part, scope)))
             case ("+" | "-", *factors) if len(factors) == 2 or (len(factors) > 2 and change[0] == "+"):
-                read = [self._read_rate] * len(factors)
+                readers = [self._read_rate] * len(factors)
             case _:
                 raise KernelRejects("not a continuous effect")
-        parts = [read_part(factor, scope) for read_part, factor in zip(read, factors, strict=True)]
+        parts = [read_part(factor, scope) for read_part, factor in zip(readers, factors, strict=True)]
         return Arithmetic(change[0], tuple(parts))
 
     def read_continuous_effect(self, expr: Sexp, scope: Params) -> Node:

@@ -27,14 +27,14 @@ Domains = tuple[tuple[str, Objects], ...]
 ASSIGNMENTS = ("increase", "decrease", "assign", "scale-up", "scale-down")
 COMPARISONS = ("=", "<", ">", "<=", ">=")
 PAST_OPERATORS = {"yesterday": 1, "weak-yesterday": 1, "once": 1, "historically": 1, "since": 2}
-"""By temporal operator, here and below: its number of formulas."""
-PDDL3_AND_FUTURE = {"always": 1, "sometime": 1, "sometime-after": 2}
-FUTURE_OPERATORS = {"next": 1, "weak-next": 1, "until": 2, "release": 2, **PDDL3_AND_FUTURE}
+"""The number of operands of each temporal operator, here and below."""
+PDDL3_FUTURE_OPERATORS = {"always": 1, "sometime": 1, "sometime-after": 2}
+FUTURE_OPERATORS = {"next": 1, "weak-next": 1, "until": 2, "release": 2, **PDDL3_FUTURE_OPERATORS}
 WHOLE_TRACE_OPERATORS = {"at end": 1, "within": 1, "at-most-once": 1, "sometime-before": 2}
 WHOLE_TRACE_OPERATORS |= {"always-within": 2, "hold-during": 1, "hold-after": 1}
-PDDL3_OPERATORS = {**PDDL3_AND_FUTURE, **WHOLE_TRACE_OPERATORS}
+PDDL3_OPERATORS = {**PDDL3_FUTURE_OPERATORS, **WHOLE_TRACE_OPERATORS}
 BOUND_COUNTS = {"within": 1, "always-within": 1, "hold-during": 2, "hold-after": 1}
-"""By operator: the number of times that it has before its formulas."""
+"""The number of times that an operator has before its operands."""
 STEP_PREDICATES = {"action": "!action", "action-end": "!action-end", "action-during": "!action-during"}
 """A step at a letter is a fact with one of these in place of a predicate; no text can contain them."""
 START, END, OVER_ALL = PHASES = ("at start", "at end", "over all")
@@ -51,7 +51,7 @@ class Node:
         return ()
 
 
-class _OnePart(Node):
+class _UnaryNode(Node):
     """A node with one child."""
 
     part: Node
@@ -60,7 +60,7 @@ class _OnePart(Node):
         return (self.part,)
 
 
-class _Members(Node):
+class _NaryNode(Node):
     """A node with any number of children."""
 
     members: tuple[Node, ...]
@@ -104,7 +104,7 @@ class AtomCount(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Unary(_OnePart):
+class Unary(_UnaryNode):
     """``not`` (of a formula), ``unknown`` (of an open fact or fluent), and the phases of a durative action."""
 
     operator: str
@@ -112,7 +112,7 @@ class Unary(_OnePart):
 
 
 @dataclass(frozen=True, eq=False)
-class Preference(_OnePart):
+class Preference(_UnaryNode):
     """``(preference name formula)``."""
 
     operator: str = field(default="preference", init=False)
@@ -121,7 +121,7 @@ class Preference(_OnePart):
 
 
 @dataclass(frozen=True, eq=False)
-class Connective(_Members):
+class Connective(_NaryNode):
     """``and`` (of formulas or effects), ``or``, ``imply``; ``oneof`` of the alternatives of an ``:init`` statement."""
 
     operator: str
@@ -129,7 +129,7 @@ class Connective(_Members):
 
 
 @dataclass(frozen=True, eq=False)
-class Quantified(_OnePart):
+class Quantified(_UnaryNode):
     """``forall`` (of a formula or effect) or ``exists``, with one variable."""
 
     operator: str
@@ -144,7 +144,7 @@ class Quantified(_OnePart):
 
 
 @dataclass(frozen=True, eq=False)
-class Temporal(_Members):
+class Temporal(_NaryNode):
     """A past, future or PDDL3 operator; its bounds are times."""
 
     operator: str
@@ -195,7 +195,7 @@ class Fluent(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Arithmetic(_Members):
+class Arithmetic(_NaryNode):
     """``+ - * /`` of numbers."""
 
     operator: str
@@ -254,7 +254,7 @@ class When(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class OneOf(_Members):
+class OneOf(_NaryNode):
     """An effect whose outcome the world chooses; ``number`` counts these effects of an action from 0."""
 
     operator: str = field(default="oneof", init=False)
@@ -290,8 +290,9 @@ def iterate_bindings(domains: Domains, binding: Binding) -> Iterator[dict[str, A
 def unify(pattern: Sequence[str], fact: Sequence[str], binding: Binding) -> dict[str, Any] | None:
     """Extend the binding so that the pattern becomes the fact (``_``: any object); ``None`` if this is impossible."""
     extended = dict(binding)
-    for term, actual in zip(pattern, fact, strict=True):
-        if term != "_" and actual != (extended.setdefault(term, actual) if term[0] == "?" else term):
+    for term, object_ in zip(pattern, fact, strict=True):
+        expected = extended.setdefault(term, object_) if term[0] == "?" else term
+        if expected != object_ and term != "_":
             return None
     return extended
 
@@ -305,30 +306,30 @@ def collect_operators(formula: Node) -> set[str]:
     return operators
 
 
-def _signed_parts(formula: Node, negative: bool) -> Iterator[tuple[Node, bool]]:
+def _iterate_signed_parts(formula: Node, negative: bool) -> Iterator[tuple[Node, bool]]:
     """Yield the children of a node, and whether each is below an odd number of negations."""
     for position, part in enumerate(formula.parts()):
         yield part, negative != (formula.operator == "not" or (formula.operator == "imply" and position == 0))
 
 
-def ground_reads(formula: Node, binding: Binding, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
+def iterate_ground_reads(formula: Node, binding: Binding, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
     """Yield the ground atoms and fluents of a formula or effect, quantifiers expanded; and whether each is negated."""
     match formula:
         case Atom(terms) | Fluent(terms):
             yield ground(terms, binding), negative
         case Quantified():
             for object_ in formula.objects:
-                yield from ground_reads(formula.part, {**binding, formula.variable: object_}, negative)
+                yield from iterate_ground_reads(formula.part, {**binding, formula.variable: object_}, negative)
         case Assign():
-            yield from ground_reads(formula.value, binding)
+            yield from iterate_ground_reads(formula.value, binding)
         case Preference():
             return
         case _:
-            for part, sign in _signed_parts(formula, negative):
-                yield from ground_reads(part, binding, sign)
+            for part, sign in _iterate_signed_parts(formula, negative):
+                yield from iterate_ground_reads(part, binding, sign)
 
 
-def symbols_in(formula: Node, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
+def iterate_symbols(formula: Node, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
     """Yield the predicates and functions of a formula, and whether each is negated. Functions count as both.
 
     The part of a quantifier without objects is not read.
@@ -341,8 +342,8 @@ def symbols_in(formula: Node, negative: bool = False) -> Iterator[tuple[Fact, bo
         case Fluent(terms):
             yield from ((symbol(terms), sign) for sign in (False, True))
         case _:
-            for part, sign in _signed_parts(formula, negative):
-                yield from symbols_in(part, sign)
+            for part, sign in _iterate_signed_parts(formula, negative):
+                yield from iterate_symbols(part, sign)
 
 
 def select_phase(formula: Node, phase: str) -> Node:
@@ -381,12 +382,8 @@ class Support(NamedTuple):
 
 Supports = tuple[Support, ...]
 """The alternatives of a formula."""
-
-
 MAX_SUPPORTS = 32
-"""Alternatives beyond which the formula is evaluated for all objects."""
-
-
+"""Maximum number of alternatives; a formula that has more is evaluated for all objects."""
 ANY_LETTER_OPERATORS = ("once", "historically", "always", "sometime", "at end", "within", "hold-during", "hold-after")
 """Operators that have a value only if their formula has it at some letter."""
 
@@ -397,26 +394,27 @@ def find_supports(formula: Node, true: bool) -> Supports:
     The facts are needed at one of the letters. No alternative: the formula never has the value. An alternative without
     facts: it can have the value in any state.
     """
-    supports = _supports(formula, true)
+    supports = _find_all_supports(formula, true)
     return supports if len(supports) <= MAX_SUPPORTS else (_make_empty_support(formula),)
 
 
 def _make_empty_support(formula: Node) -> Support:
     """Return the alternative without facts: the formula may have the value in any state."""
-    return Support((), (), False, frozenset([name for name, _ in symbols_in(formula)]))
+    return Support((), (), False, frozenset([name for name, _ in iterate_symbols(formula)]))
 
 
-def _supports(formula: Node, true: bool) -> Supports:
-    """As :func:`find_supports`, however many alternatives there are."""
+def _find_all_supports(formula: Node, true: bool) -> Supports:
+    """Find the supports as ``find_supports`` does, but without a limit on their number."""
     match formula:
         case Atom(terms) | StepAtom(terms) if true:
             return (Support((terms,)),)
         case Unary("not", part):
             return find_supports(part, not true)
         case Connective("imply", (left, right)):
-            return _combine([find_supports(left, not true), find_supports(right, true)], not true, formula)
+            return _combine_supports([find_supports(left, not true), find_supports(right, true)], not true, formula)
         case Connective(operator, members) if operator in ("and", "or"):
-            return _combine([find_supports(part, true) for part in members], true == (operator == "and"), formula)
+            needs_all = true == (operator == "and")
+            return _combine_supports([find_supports(part, true) for part in members], needs_all, formula)
         case Quantified(operator, variable, objects, part) if true == (operator == "exists"):
             return tuple([_bind_variable(support, variable, objects) for support in find_supports(part, true)])
         case Temporal():
@@ -426,22 +424,22 @@ def _supports(formula: Node, true: bool) -> Supports:
     return (_make_empty_support(formula),)
 
 
-def _combine(alternatives: list[Supports], needs_all: bool, formula: Node) -> Supports:
+def _combine_supports(alternatives: list[Supports], needs_all: bool, formula: Node) -> Supports:
     """Combine the supports of all parts: every part is needed, or one of them is enough."""
     if not needs_all:
         return tuple([support for supports in alternatives for support in supports])
     combined_supports: Supports = (Support(),)
     for supports in alternatives:
-        combined_supports = tuple([_unite(left, right) for left in combined_supports for right in supports])
+        combined_supports = tuple([_unite_supports(left, right) for left in combined_supports for right in supports])
         if len(combined_supports) > MAX_SUPPORTS:
             return (_make_empty_support(formula),)
     return combined_supports
 
 
-def _unite(left: Support, right: Support) -> Support:
+def _unite_supports(left: Support, right: Support) -> Support:
     """Return a support with the facts of both."""
     for name, _ in left.quantified:
-        right = _rename_variable(right, name, {*_terms(left), *_terms(right)})
+        right = _rename_variable(right, name, {*_collect_terms(left), *_collect_terms(right)})
     return Support(
         left.atoms + right.atoms,
         left.quantified + right.quantified,
@@ -452,13 +450,13 @@ def _unite(left: Support, right: Support) -> Support:
 
 def _bind_variable(support: Support, variable: str, objects: Objects) -> Support:
     """Return the support of a formula with a quantifier over the variable before it."""
-    if variable not in _terms(support):
+    if variable not in _collect_terms(support):
         return support._replace(exact=support.exact and bool(objects))
     bound = support._replace(quantified=(*support.quantified, (variable, objects)))
-    return _rename_variable(bound, variable, _terms(support))
+    return _rename_variable(bound, variable, _collect_terms(support))
 
 
-def _terms(support: Support) -> set[str]:
+def _collect_terms(support: Support) -> set[str]:
     return {term for atom in support.atoms for term in atom}
 
 
@@ -485,7 +483,7 @@ def _find_temporal_supports(formula: Temporal, true: bool) -> Supports:
         case "weak-yesterday" | "weak-next":
             supports = (_make_empty_support(formula),) if true else find_supports(first, False)
         case "sometime-after" | "always-within" if not true:
-            supports = _combine([find_supports(first, True), find_supports(last, False)], True, formula)
+            supports = _combine_supports([find_supports(first, True), find_supports(last, False)], True, formula)
         case "sometime-before" | "at-most-once" if not true:
             supports = find_supports(first, True)
         case _:

@@ -18,7 +18,7 @@ from .formulas import (
     Node,
     Preference,
     Quantified,
-    ground_reads,
+    iterate_ground_reads,
     symbol,
 )
 from .plan import Step, World
@@ -150,23 +150,23 @@ class Execution:
 
     def _execute_happening(self, time: Fraction, events: list[Event]) -> bool:
         """Execute one happening; ``False`` if the reading *halt* ends here."""
-        halt = self.reading == "halt"
+        halts = self.reading == "halt"
         attempts = [
             self._attempt(kind, step) for kind, step in events if step.action and step.number not in self.dropped_steps
         ]
         interfering = self._find_interfering_steps(time, attempts)
         failing_steps = interfering | {attempt.step.number for attempt in attempts if not attempt.allowed}
         self.failed_steps |= failing_steps
-        if halt and (failing_steps or any(step.action is None for _, step in events)):
+        if halts and (failing_steps or any(step.action is None for _, step in events)):
             return False
-        executed, numbers = self._select_executed(attempts, failing_steps, interfering)
-        change = self._change_state(_compute_changes(executed), numbers)
-        left_out = failing_steps - {attempt.step.number for attempt in executed}
-        self.dropped_steps |= left_out & {step.number for _, step in events}
-        self._update_running(executed)
+        executed, numbers = self._select_executed_attempts(attempts, failing_steps, interfering)
+        change = self._change_state(_iterate_changes(executed), numbers)
+        skipped_steps = failing_steps - {attempt.step.number for attempt in executed}
+        self.dropped_steps |= skipped_steps & {step.number for _, step in events}
+        self._update_running_steps(executed)
         broken = self._find_broken_over_all(executed, change)
         self.failed_steps |= broken
-        if halt and broken:
+        if halts and broken:
             self._undo(change)
             return False
         if executed:
@@ -176,6 +176,7 @@ class Execution:
     # Before a happening: all conditions are read in the state before it
 
     def _attempt(self, kind: str, step: Step) -> Attempt:
+        """Evaluate the condition and the effect of a step, its end or a timed literal in the current state."""
         assert step.action is not None
         phase = step.action.end if kind == END else step.action.start
         assert phase is not None
@@ -184,11 +185,10 @@ class Execution:
         before_start = PastState(self.trace, self.start_letters[step.number]) if kind == END else None
         choose = partial(self.world.choose, step.number) if self.world.choose else None
         binding = bind_durative_step(step) if step.action.end else step.binding
+        context = EffectContext(self.state, before_start, choose)
         allowed, footprint = holds(phase.condition, binding, self.state), None
         try:
-            changes = list(
-                iterate_effect_changes(phase.effect, binding, EffectContext(self.state, before_start, choose))
-            )
+            changes = list(iterate_effect_changes(phase.effect, binding, context))
             combine_assignments(changes, self.state.numbers)
             footprint = Footprint(changes, self._find_phase_reads(kind, step, phase, binding))
         except Undefined:
@@ -204,7 +204,7 @@ class Execution:
             return frozenset()
         key = kind, step.terms
         if key not in self._reads or not step.number:
-            reads = {fact for part in phase for fact, _ in ground_reads(part, binding)}
+            reads = {fact for part in phase for fact, _ in iterate_ground_reads(part, binding)}
             reads |= {("*", *name) for fact in reads for name in self.task.axioms.find_dependencies(symbol(fact))}
             self._reads[key] = frozenset(reads)
         return self._reads[key]
@@ -231,7 +231,7 @@ class Execution:
 
     # The effects of a happening are united
 
-    def _select_executed(
+    def _select_executed_attempts(
         self, attempts: list[Attempt], failing_steps: set[int], interfering: set[int]
     ) -> tuple[list[Attempt], dict[Fact, Fraction]]:
         """Return the executed attempts, and the numbers after them; *force* omits steps whose effects clash."""
@@ -242,10 +242,10 @@ class Execution:
             if attempt.footprint is not None and (force or attempt.step.number not in failing_steps)
         ]
         try:
-            return executed, combine_assignments(_compute_changes(executed), self.state.numbers)
+            return executed, combine_assignments(_iterate_changes(executed), self.state.numbers)
         except Undefined:
             executed = [attempt for attempt in executed if attempt.step.number not in interfering]
-            return executed, combine_assignments(_compute_changes(executed), self.state.numbers)
+            return executed, combine_assignments(_iterate_changes(executed), self.state.numbers)
 
     def _change_state(self, changes: Iterable[Change], numbers: dict[Fact, Fraction]) -> StateChange:
         """Change the state; a fact that is both deleted and added is true afterwards."""
@@ -263,6 +263,7 @@ class Execution:
         return StateChange(new, lost, before)
 
     def _undo(self, change: StateChange) -> None:
+        """Restore the state before a change."""
         for fact in change.added:
             self.state.facts.discard(fact)
         for fact in change.removed:
@@ -275,7 +276,8 @@ class Execution:
 
     # Between start and end of durative actions
 
-    def _update_running(self, executed: list[Attempt]) -> None:
+    def _update_running_steps(self, executed: list[Attempt]) -> None:
+        """Add the durative steps that started, and remove those that ended or were dropped."""
         for attempt in executed:
             step = attempt.step
             if attempt.kind == START and step.action and step.action.end:
@@ -312,9 +314,10 @@ class Execution:
         return broken
 
     def _find_over_all_reads(self, step: Step, over_all: Node, binding: Binding) -> frozenset[Fact]:
+        """Return the ground facts and fluents that a condition over all reads."""
         key = "over all", step.terms
         if key not in self._reads:
-            self._reads[key] = frozenset([fact for fact, _ in ground_reads(over_all, binding)])
+            self._reads[key] = frozenset([fact for fact, _ in iterate_ground_reads(over_all, binding)])
         return self._reads[key]
 
     # After a happening: a new letter
@@ -336,6 +339,7 @@ class Execution:
         self.recent_attempts += [(time, attempt) for attempt in executed]
 
     def _check_over_all_preferences(self, numbers: Iterable[int]) -> None:
+        """Record the preferences over all of running steps that the current state violates, each once."""
         for number in numbers:
             met = list[BoundPreference]()
             for bound in self.over_all_preferences[number]:
@@ -346,12 +350,13 @@ class Execution:
             self.over_all_preferences[number] = met
 
 
-def _compute_changes(attempts: Iterable[Attempt]) -> Iterator[Change]:
+def _iterate_changes(attempts: Iterable[Attempt]) -> Iterator[Change]:
+    """Yield the changes of attempts whose effects can be computed."""
     return (change for attempt in attempts if attempt.footprint for change in attempt.footprint.changes)
 
 
 def _find_interfering_pairs(attempts: list[Attempt], earlier: list[Attempt]) -> Iterator[tuple[Attempt, Attempt]]:
-    """All pairs that interfere. Only pairs with a common fact or fluent are compared."""
+    """Yield the pairs that interfere. Only pairs with a common fact or fluent are compared."""
     if not earlier or (len(earlier) == 1 and attempts is earlier):
         return
     positions_by_fact = defaultdict[Fact, list[int]](list)
@@ -359,8 +364,8 @@ def _find_interfering_pairs(attempts: list[Attempt], earlier: list[Attempt]) -> 
         for fact in candidate.footprint.find_touched_facts() if candidate.footprint else ():
             positions_by_fact[fact].append(position)
     for attempt in attempts:
-        touched = attempt.footprint.find_touched_facts() if attempt.footprint else ()
-        for position in sorted({position for fact in touched for position in positions_by_fact.get(fact, ())}):
+        touched_facts = attempt.footprint.find_touched_facts() if attempt.footprint else ()
+        for position in sorted({position for fact in touched_facts for position in positions_by_fact.get(fact, ())}):
             candidate = earlier[position]
             if attempt.footprint and candidate.footprint and interfere(attempt.footprint, candidate.footprint):
                 yield attempt, candidate

@@ -12,13 +12,13 @@ from .evaluation import holds
 from .evolution import Evolution
 from .formulas import STEP_PREDICATES, Fact
 from .happenings import Execution, Run, find_unmet_preferences, schedule_events
-from .open_range import Bounds, OpenRange, SeveralResults
-from .plan import Step, World, read_steps
+from .open_range import AmbiguousComparison, Bounds, OpenRange
+from .plan import TimedSteps, World, read_steps
 from .reader import KernelLimit, KernelRejects, read_expressions, require
-from .real_numbers import Irrational
+from .real_numbers import SymbolicReal
 from .rule_instances import (
-    BoundObjects,
     Finding,
+    FindingKey,
     Instance,
     InstanceKey,
     count_instances,
@@ -27,14 +27,12 @@ from .rule_instances import (
 )
 from .rules import SEVERITIES, make_constraint_rules, read_specification
 from .task import Task
-from .trace import State, StateChange, StepInterval, Trace, Work
+from .trace import TRUE, UNDEFINED, State, StateChange, StepInterval, Trace, Work
 from .worlds import Completion, Worlds
 
 States = Sequence[Iterable[Fact]]
 MAX_RANGES = 50
-"""The most parts of a range of values."""
-TimedSteps = tuple[list[Step], Fraction | None]
-"""Steps, and the least separation of interfering steps (``None``: they have no times)."""
+"""Maximum number of parts into which a range of values is split."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,16 @@ class KernelVerdict:
 
     def agrees(self, headline: str) -> bool:
         """Whether the headline is this verdict's, or is possible with the unknown blame."""
-        is_open = self.headline == "UNKNOWN" and not self.blame_known
-        return headline == self.headline or (is_open and headline != "INVALID")
+        is_undecided = self.headline == "UNKNOWN" and not self.blame_known
+        return headline == self.headline or (is_undecided and headline != "INVALID")
+
+
+class _HaltTrace(NamedTuple):
+    """The trace of a plan in a world under the reading *halt*."""
+
+    plan: str
+    world: World | None
+    trace: Trace
 
 
 class _Safety(NamedTuple):
@@ -109,19 +115,19 @@ class Kernel:
     ) -> None:
         self._task = task = Task(read_expressions(domain), read_expressions(problem), lenient, tolerance, kinds)
         self._rules = make_constraint_rules(task)
-        declared_open, invariants = list[Fact](), []
+        declared_open_facts, invariants = list[Fact](), []
         for text in safety:
             specification = read_specification(task, text)
             self._rules += specification.rules
-            declared_open += specification.open_facts
+            declared_open_facts += specification.open_facts
             invariants += specification.invariants
-        self._worlds = Worlds(task, declared_open, invariants, literal)
+        self._worlds = Worlds(task, declared_open_facts, invariants, literal)
         self._literal = literal
-        self._only_introduced = judge in ("introduced", "mitigate")
+        self._ignores_preexisting = judge in ("introduced", "mitigate")
         severities = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
         self._deciding_rules = frozenset([rule.name for rule in self._rules if rule.severity in severities])
         self._exemptions = tuple(exemptions)
-        self._last_halt: tuple[str, World | None, Trace] | None = None
+        self._last_halt: _HaltTrace | None = None
         self.rules = tuple([rule.name for rule in self._rules])
         self.open_facts, self.open_fluents = self._worlds.facts, self._worlds.fluents
 
@@ -155,7 +161,7 @@ class Kernel:
         """
         work = Work(limit)
         timed_steps = self._read_steps(plan, world)
-        steps = timed_steps[0]
+        steps = timed_steps.steps
         work.spend(len(steps))
         halt = self._run(timed_steps, world, "halt", work)
         runs = {"halt": halt}
@@ -194,21 +200,21 @@ class Kernel:
 
         Raises ``KernelRejects`` and ``KernelLimit``, as ``audit`` does.
         """
-        headlines, ranges, n_ranges = set[str](), [bounds], 0
+        headlines, ranges, range_count = set[str](), [bounds], 0
         while ranges:
             low, high = ranges.pop()
-            n_ranges += 1
-            require(n_ranges <= MAX_RANGES, "a range of values with many traces", KernelLimit)
-            is_value = low is not None and low == high
-            value = low if is_value else OpenRange(low, high).number()
+            range_count += 1
+            require(range_count <= MAX_RANGES, "a range of values with many traces", KernelLimit)
+            is_single_value = low is not None and low == high
+            value = low if is_single_value else OpenRange(low, high).number()
             try:
                 if isinstance(number, int):
-                    completed = world._replace(durations={**world.durations, number: value})
+                    completed_world = world._replace(durations={**world.durations, number: value})
                 else:
-                    completed = world._replace(numbers={**world.numbers, number: value})
-                verdict = self.audit(plan, completed, (), limit)
-            except SeveralResults as change:
-                if isinstance(change.value, Irrational):
+                    completed_world = world._replace(numbers={**world.numbers, number: value})
+                verdict = self.audit(plan, completed_world, (), limit)
+            except AmbiguousComparison as change:
+                if isinstance(change.value, SymbolicReal):
                     raise
                 ranges += [(low, change.value), (change.value, change.value), (change.value, high)]
                 continue
@@ -221,41 +227,43 @@ class Kernel:
     ) -> _Safety:
         """Decide whether the plan is safe from the findings of the reading *halt*."""
         blames = {finding.blame for finding in findings if "halt" in finding.readings and self._can_decide(finding)}
-        certain_blames = blames & {"introduced", "worsened"} if self._only_introduced else blames
-        blame_known = not (self._only_introduced and not certain_blames and None in blames)
-        unknown = has_ill_formed or not blame_known or any(rule in self._deciding_rules for rule, _ in undecided)
-        if certain_blames:
+        known_blames = blames & {"introduced", "worsened"} if self._ignores_preexisting else blames
+        blame_known = not (self._ignores_preexisting and not known_blames and None in blames)
+        is_unknown = has_ill_formed or not blame_known or any(rule in self._deciding_rules for rule, _ in undecided)
+        if known_blames:
             return _Safety(False, blame_known)
-        return _Safety(None if unknown else True, blame_known)
+        return _Safety(None if is_unknown else True, blame_known)
 
     def _find_headline(self, is_valid: bool, safe: bool | None, instances: dict[str, int]) -> str:
         if not is_valid:
             return "INVALID"
         if safe is not True:
             return "UNKNOWN" if safe is None else "UNSAFE"
-        exempt = {name for rules, objects in self._exemptions if objects is None for name in rules}
-        checked = any(count for name, count in instances.items() if name in self._deciding_rules - exempt)
-        return "SAFE" if checked else "VALID"
+        exempt_rules = {name for rules, objects in self._exemptions if objects is None for name in rules}
+        is_checked = any(count for name, count in instances.items() if name in self._deciding_rules - exempt_rules)
+        return "SAFE" if is_checked else "VALID"
 
     def _can_decide(self, finding: Finding) -> bool:
-        """Whether a finding decides if its blame does: its rule is severe enough, and it is not exempt."""
-        named_objects = {name for _, name in finding.binding}
-        exempt = any(
-            finding.rule in rules and (objects is None or not named_objects.isdisjoint(objects))
+        """Whether a finding counts, apart from its blame: its rule is severe enough, and it is not exempt."""
+        bound_objects = {name for _, name in finding.binding}
+        is_exempt = any(
+            finding.rule in rules and (objects is None or not bound_objects.isdisjoint(objects))
             for rules, objects in self._exemptions
         )
-        return finding.rule in self._deciding_rules and not exempt
+        return finding.rule in self._deciding_rules and not is_exempt
 
     def _read_steps(self, plan: str, world: World | None) -> TimedSteps:
-        self._make_initial_state(world, Work())
-        steps, separation = read_steps(plan, self._task, world or World())
-        require(separation is not None or not steps or not self._task.is_continuous, "steps without times")
-        return steps, separation
+        self._make_initial_state(world, Work())  # a world that is not allowed is reported before the plan's errors
+        timed_steps = read_steps(plan, self._task, world or World())
+        has_times = timed_steps.separation is not None
+        require(has_times or not timed_steps.steps or not self._task.is_continuous, "steps without times")
+        return timed_steps
 
     def _make_initial_state(self, world: World | None, work: Work) -> State:
         state = None
         if world or not self.is_open:
-            state = self._worlds.make_initial_state(*(world or World())[:2], work)
+            chosen_world = world or World()
+            state = self._worlds.make_initial_state(chosen_world.facts, chosen_world.numbers, work)
         if state is None:
             raise KernelRejects("no world, or one that is not allowed")
         return state
@@ -263,22 +271,22 @@ class Kernel:
     def _run(self, plan: TimedSteps, world: World | None, reading: str, work: Work) -> Run:
         steps, separation = plan
         state = self._make_initial_state(world, work)
-        kind = Evolution if self._task.is_continuous else Execution
-        execution = kind(self._task, state, reading, separation, world or World())
-        if isinstance(execution, Evolution):
-            execution.prepare(self._rules)
+        if self._task.is_continuous:
+            execution: Execution = Evolution(self._task, state, reading, separation, world or World(), self._rules)
+        else:
+            execution = Execution(self._task, state, reading, separation, world or World())
         return execution.run(schedule_events(steps, self._task))
 
     def _find_violations(self, runs: Mapping[str, Run]) -> tuple[frozenset[Finding], frozenset[InstanceKey]]:
         """Return the findings of all readings, and the undecided instances under *halt*."""
         halt = runs["halt"]
         halt_findings, undecided = find_violations(self._rules, halt.trace)
-        merged = dict[tuple[str, BoundObjects, int], Finding]()
+        merged = dict[FindingKey, Finding]()
         for reading, run in runs.items():
             for finding in halt_findings if run is halt else find_violations(self._rules, run.trace)[0]:
-                old = merged.setdefault(finding[:3], finding._replace(readings=frozenset()))
+                old = merged.setdefault(finding.key, finding._replace(readings=frozenset()))
                 exact = old.exact_step and finding.exact_step
-                merged[finding[:3]] = old._replace(readings=old.readings | {reading}, exact_step=exact)
+                merged[finding.key] = old._replace(readings=old.readings | {reading}, exact_step=exact)
         return frozenset(merged.values()), undecided
 
     def _count_unmet_preferences(self, halt: Run) -> dict[str, int]:
@@ -286,11 +294,13 @@ class Kernel:
         unmet += [name for f in self._task.constraints for name in find_unmet_preferences(f, {}, halt.trace)]
         return {name: unmet.count(name) for name in dict.fromkeys(unmet)}
 
-    def _halt_trace(self, plan: str, world: World | None) -> Trace:
+    def _load_halt_trace(self, plan: str, world: World | None) -> Trace:
         """Return the trace under *halt*; the trace of the last plan is cached."""
-        if self._last_halt is None or self._last_halt[0] != plan or self._last_halt[1] is not world:
-            self._last_halt = plan, world, self._run(self._read_steps(plan, world), world, "halt", Work()).trace
-        return self._last_halt[2]
+        last = self._last_halt
+        if last is None or last.plan != plan or last.world is not world:
+            run = self._run(self._read_steps(plan, world), world, "halt", Work())
+            last = self._last_halt = _HaltTrace(plan, world, run.trace)
+        return last.trace
 
     @_limit_recursion()
     def trace(self, plan: str, reading: str = "halt") -> Trace:
@@ -300,14 +310,14 @@ class Kernel:
     @_limit_recursion()
     def states(self, plan: str, world: World | None = None) -> tuple[frozenset[Fact], ...]:
         """Return the states of the halt trace: facts, derived facts included, as (predicate, object ..)."""
-        return self._halt_trace(plan, world).states()
+        return self._load_halt_trace(plan, world).states()
 
     @_limit_recursion()
     def check_finding(
         self, plan: str, rule: str, binding: Mapping[str, str], step: int, world: World | None = None
     ) -> bool:
         """Whether the rule has this finding on the halt trace. Evaluates the instances that agree with the binding."""
-        trace, expected = self._halt_trace(plan, world), dict(binding)
+        trace, expected = self._load_halt_trace(plan, world), dict(binding)
         instances = self._evaluate_rule(rule, trace, binding)
         findings = [finding for instance in instances for finding in instance.findings]
         return any(dict(finding.binding) == expected and finding.step == step for finding in findings)
@@ -322,11 +332,11 @@ class Kernel:
         """Return a trace of the states. Numbers keep their initial values."""
         require(not self.open_fluents, "numbers are open")
         numbers, work = self._worlds.find_initial_numbers(), Work()
-        full_states = [State(facts, numbers, work, self._literal) for facts in states]
-        for state in full_states:
+        complete_states = [State(facts, numbers, work, self._literal) for facts in states]
+        for state in complete_states:
             self._task.axioms.derive_all(state)
-        trace = Trace(full_states[0], times is not None)
-        for i, (before, after) in enumerate(pairwise(full_states), 1):
+        trace = Trace(complete_states[0], times is not None)
+        for i, (before, after) in enumerate(pairwise(complete_states), 1):
             added = [fact for fact in after.facts if fact not in before.facts]
             removed = [fact for fact in before.facts if fact not in after.facts]
             trace.append(Fraction(i if times is None else times[i]), i, StateChange(added, removed, {}), numbers)
@@ -353,5 +363,5 @@ class Kernel:
     ) -> bool | None:
         """Return the value of a rule on a trace of states for a (partial) binding of its parameters."""
         trace = self._make_trace(states, times, actions)
-        value = min([instance.value for instance in self._evaluate_rule(rule, trace, binding)], default=2)
-        return None if value == 1 else value == 2
+        value = min([instance.value for instance in self._evaluate_rule(rule, trace, binding)], default=TRUE)
+        return None if value == UNDEFINED else value == TRUE

@@ -7,19 +7,19 @@ and the others have a system of their own, with u in their b.
 from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 
-from .courses import Courses, Quotient, combine, course_of
+from .courses import Courses, Quotient, combine, compute_course
 from .exponential_polynomials import CONSTANT_ONE, Course, add, is_constant, scale, solve_linear_equation
 from .formulas import Arithmetic, Binding, Fact, Flow, Fluent, Node, ground
 from .polynomials import Polynomial, Real
 from .reader import KernelLimit
 from .real_numbers import find_roots
 
-Linear = dict[Fact | None, Quotient]
-"""The factors of numbers whose courses are not known yet; ``None``: the remainder."""
+LinearForm = dict[Fact | None, Quotient]
+"""A sum of multiples of numbers whose courses are not known yet: their factors; ``None``: the remainder."""
 Matrix = list[list[Fraction]]
 
 
-def linear_rate(expression: Node, binding: Binding, courses: Courses, unknown: Set[Fact]) -> Linear:
+def express_linearly(expression: Node, binding: Binding, courses: Courses, unknown: Set[Fact]) -> LinearForm:
     """Return a rate as a sum of multiples of the unknown numbers, and a remainder.
 
     Raises ``KernelLimit`` if it is not linear.
@@ -27,17 +27,17 @@ def linear_rate(expression: Node, binding: Binding, courses: Courses, unknown: S
     if isinstance(expression, Fluent) and (fluent := ground(expression.terms, binding)) in unknown:
         return {fluent: Quotient(CONSTANT_ONE), None: Quotient({})}
     if not isinstance(expression, Arithmetic):
-        course = course_of(expression, binding, courses)
+        course = compute_course(expression, binding, courses)
         if course is None:
             raise KernelLimit("an undefined rate")
         return {None: course}
-    total, *operands = [linear_rate(part, binding, courses, unknown) for part in expression.members]
+    total, *operands = [express_linearly(part, binding, courses, unknown) for part in expression.members]
     for operand in operands:
-        total = _combine_linear(expression.operator, total, operand)
+        total = _combine_forms(expression.operator, total, operand)
     return total
 
 
-def _combine_linear(operator: str, left: Linear, right: Linear) -> Linear:
+def _combine_forms(operator: str, left: LinearForm, right: LinearForm) -> LinearForm:
     if operator in ("+", "-"):
         zero = Quotient({})
         return {x: combine(operator, left.get(x, zero), right.get(x, zero)) for x in {**left, **right}}
@@ -48,7 +48,8 @@ def _combine_linear(operator: str, left: Linear, right: Linear) -> Linear:
     return {x: combine(operator, factor, right[None]) for x, factor in left.items()}
 
 
-def _as_course(quotient: Quotient) -> Course:
+def _convert_to_course(quotient: Quotient) -> Course:
+    """Return a quotient with a constant denominator as a course. Raises ``KernelLimit`` for any other."""
     if not quotient.denominator:
         raise KernelLimit("an undefined rate")
     if not is_constant(quotient.denominator):
@@ -66,18 +67,19 @@ def solve_rates(
     for row, parts in zip(matrix, flows.values(), strict=True):
         remainder: Course = {}
         for flow, binding in parts:
-            for fluent, quotient in linear_rate(flow.rate, binding, courses, flows.keys()).items():
-                course = scale(_as_course(quotient), Fraction(flow.sign))
+            for fluent, quotient in express_linearly(flow.rate, binding, courses, flows.keys()).items():
+                course = scale(_convert_to_course(quotient), Fraction(flow.sign))
                 if fluent is None:
                     remainder = add(remainder, course)
                 else:
-                    row[fluents.index(fluent)] += _as_fraction(course)
+                    row[fluents.index(fluent)] += _convert_to_fraction(course)
         forcing.append(remainder)
     values = [numbers[fluent] for fluent in fluents]
     return dict(zip(fluents, solve_system(matrix, forcing, values, courses.start), strict=True))
 
 
-def _as_fraction(course: Course) -> Fraction:
+def _convert_to_fraction(course: Course) -> Fraction:
+    """Return the value of a rational constant. Raises ``KernelLimit`` for any other function."""
     if not course:
         return Fraction(0)
     value = course.get(Fraction(0), (None,))[0]
@@ -96,19 +98,19 @@ def solve_system(matrix: Matrix, forcing: list[Course], values: list[Real], star
     eigenvalue = _find_eigenvalue(matrix)
     w = _find_left_eigenvector(matrix, eigenvalue)
     value: Real = sum(factor * x for factor, x in zip(w, values, strict=True))
-    u = solve_linear_equation(eigenvalue, _sum_of_multiples(w, forcing), value, start)
+    u = solve_linear_equation(eigenvalue, _sum_multiples(w, forcing), value, start)
     j = next(i for i, factor in enumerate(w) if factor)
     remaining = [i for i in range(len(w)) if i != j]
     # x_j = (u - the sum of w_i x_i) / w_j
-    smaller = [[matrix[i][k] - matrix[i][j] * w[k] / w[j] for k in remaining] for i in remaining]
-    new_forcing = [add(forcing[i], scale(u, matrix[i][j] / w[j])) for i in remaining]
-    solutions = solve_system(smaller, new_forcing, [values[i] for i in remaining], start)
-    remainder = _sum_of_multiples([w[i] for i in remaining], solutions)
+    reduced_matrix = [[matrix[i][k] - matrix[i][j] * w[k] / w[j] for k in remaining] for i in remaining]
+    reduced_forcing = [add(forcing[i], scale(u, matrix[i][j] / w[j])) for i in remaining]
+    solutions = solve_system(reduced_matrix, reduced_forcing, [values[i] for i in remaining], start)
+    remainder = _sum_multiples([w[i] for i in remaining], solutions)
     solutions.insert(j, scale(add(u, scale(remainder, Fraction(-1))), 1 / w[j]))
     return solutions
 
 
-def _sum_of_multiples(factors: Sequence[Fraction], functions: Sequence[Course]) -> Course:
+def _sum_multiples(factors: Sequence[Fraction], functions: Sequence[Course]) -> Course:
     total: Course = {}
     for factor, f in zip(factors, functions, strict=True):
         total = add(total, scale(f, factor))
@@ -120,13 +122,13 @@ def _find_eigenvalue(matrix: Matrix) -> Fraction:
     if len(matrix) == 1:
         return matrix[0][0]
     bound = max(sum(map(abs, row)) for row in matrix)
-    for root in find_roots(_characteristic_polynomial(matrix), -bound, bound):
+    for root in find_roots(_compute_characteristic_polynomial(matrix), -bound, bound):
         if isinstance(root, Fraction):
             return root
     raise KernelLimit("rates that depend on each other with eigenvalues that are not rational")
 
 
-def _characteristic_polynomial(matrix: Matrix) -> Polynomial:
+def _compute_characteristic_polynomial(matrix: Matrix) -> Polynomial:
     """Return the characteristic polynomial, by the method of Faddeev and Leverrier."""
     n = len(matrix)
     coefficients = [Fraction(1)]
@@ -143,7 +145,7 @@ def _find_left_eigenvector(matrix: Matrix, eigenvalue: Fraction) -> list[Fractio
     """Return w other than 0 with w matrix = eigenvalue w, by Gaussian elimination."""
     n = len(matrix)
     rows = [[matrix[j][i] - (eigenvalue if i == j else 0) for j in range(n)] for i in range(n)]
-    pivots = dict[int, list[Fraction]]()  # by their columns
+    pivot_rows = dict[int, list[Fraction]]()  # by their columns
     free = 0
     for column in range(n):
         row = next((row for row in rows if row[column] != 0), None)
@@ -152,7 +154,7 @@ def _find_left_eigenvector(matrix: Matrix, eigenvalue: Fraction) -> list[Fractio
             continue
         rows.remove(row)
         row = [x / row[column] for x in row]
-        rows = [[x - lower[column] * y for x, y in zip(lower, row, strict=True)] for lower in rows]
-        pivots = {c: [x - p[column] * y for x, y in zip(p, row, strict=True)] for c, p in pivots.items()}
-        pivots[column] = row
-    return [-pivots[c][free] if c in pivots else Fraction(int(c == free)) for c in range(n)]
+        rows = [[x - other_row[column] * y for x, y in zip(other_row, row, strict=True)] for other_row in rows]
+        pivot_rows = {c: [x - p[column] * y for x, y in zip(p, row, strict=True)] for c, p in pivot_rows.items()}
+        pivot_rows[column] = row
+    return [-pivot_rows[c][free] if c in pivot_rows else Fraction(int(c == free)) for c in range(n)]

@@ -19,15 +19,15 @@ from .polynomials import (
     scale,
 )
 from .reader import KernelLimit, require
-from .real_numbers import MAX_DEGREE, Interval, Irrational, find_roots
+from .real_numbers import MAX_DEGREE, Interval, SymbolicReal, find_roots
 
 Bounds = tuple[Fraction | None, Fraction | None]
-"""Of the values between two numbers, both excluded unless they are equal; ``None``: no bound."""
+"""The bounds of a range of values, both excluded unless they are equal; ``None``: no bound."""
 CONSTANT_ONE: Polynomial = (Fraction(1),)
 
 
-class SeveralResults(KernelLimit):
-    """A comparison has not the same result for all values of a range: the result changes at ``value``."""
+class AmbiguousComparison(KernelLimit):
+    """The result of a comparison is not the same for all values of a range: it changes at ``value``."""
 
     def __init__(self, value: Real) -> None:
         super().__init__("a comparison that depends on an open number")
@@ -39,33 +39,35 @@ class OpenRange:
 
     def __init__(self, low: Fraction | None, high: Fraction | None) -> None:
         self.low, self.high = low, high
-        if low is None or high is None:
-            self.sample = high - 1 if high is not None else Fraction(0) if low is None else low + 1
-        else:
+        if low is not None and high is not None:
             self.sample = (low + high) / 2
+        elif high is not None:
+            self.sample = high - 1
+        else:
+            self.sample = Fraction(0) if low is None else low + 1
 
     def number(self) -> "RangeFunction":
         """Return the number that is open."""
         return RangeFunction(self, (Fraction(0), Fraction(1)), CONSTANT_ONE)
 
     def find_sign(self, p: Polynomial) -> int:
-        """Return the sign of a polynomial for all values. Raises ``SeveralResults`` if it has several."""
+        """Return the sign of a polynomial for all values. Raises ``AmbiguousComparison`` if it has several."""
         simple = remove_repeated_factors(p)
         bound = 1 + sum(map(abs, simple), Fraction(0))  # greater than every root: the polynomial is monic
         low = -bound if self.low is None else self.low
         high = bound if self.high is None else self.high
         for root in find_roots(simple, low, high) if low < high and len(simple) > 1 else ():
             if low < root < high:
-                raise SeveralResults(root)
+                raise AmbiguousComparison(root)
         return 1 if evaluate_at(p, self.sample) > 0 else -1
 
 
-class RangeFunction(Irrational):
+class RangeFunction(SymbolicReal):
     """A quotient of polynomials in the open number of a range, in lowest terms."""
 
-    def __init__(self, range_: OpenRange, numerator: Polynomial, denominator: Polynomial) -> None:
+    def __init__(self, open_range: OpenRange, numerator: Polynomial, denominator: Polynomial) -> None:
         require(max(len(numerator), len(denominator)) <= MAX_DEGREE, "an open number with a high power", KernelLimit)
-        self.range, self.numerator, self.denominator = range_, numerator, denominator
+        self.open_range, self.numerator, self.denominator = open_range, numerator, denominator
 
     def __hash__(self) -> int:  # type: ignore[override] # equal numbers have equal forms
         return 0  # times are keys; another number is equal nowhere in the range
@@ -77,37 +79,36 @@ class RangeFunction(Irrational):
         require(isinstance(other, Fraction | int), "an irrational number and an open one", KernelLimit)
         return ((Fraction(other),) if other else ()), CONSTANT_ONE
 
-    def _make(self, numerator: Polynomial, denominator: Polynomial) -> Real:
+    def _make_quotient(self, numerator: Polynomial, denominator: Polynomial) -> Real:
+        """Return the quotient in lowest terms: a fraction if it does not depend on the open number."""
         if not numerator:
             return Fraction(0)
         divisor = scale(greatest_common_divisor(numerator, denominator), denominator[-1])
-        numerator, denominator = divide(numerator, divisor)[0], divide(denominator, divisor)[0]
-        return (
-            numerator[0] / denominator[0]
-            if len(numerator) == len(denominator) == 1
-            else RangeFunction(self.range, numerator, denominator)
-        )
+        (numerator, _), (denominator, _) = divide(numerator, divisor), divide(denominator, divisor)
+        if len(numerator) == len(denominator) == 1:
+            return numerator[0] / denominator[0]
+        return RangeFunction(self.open_range, numerator, denominator)
 
     def __add__(self, other: Any) -> Real:
         numerator, denominator = self._split_operand(other)
-        return self._make(
+        return self._make_quotient(
             add(multiply(self.numerator, denominator), multiply(numerator, self.denominator)),
             multiply(self.denominator, denominator),
         )
 
     def __mul__(self, other: Any) -> Real:
         numerator, denominator = self._split_operand(other)
-        return self._make(multiply(self.numerator, numerator), multiply(self.denominator, denominator))
+        return self._make_quotient(multiply(self.numerator, numerator), multiply(self.denominator, denominator))
 
     def invert(self) -> Real:
         """Return 1 divided by the number, which is not 0."""
-        return self._make(self.denominator, self.numerator)
+        return self._make_quotient(self.denominator, self.numerator)
 
     def find_sign(self) -> int:
-        """Return the sign for all values of the range. Raises ``SeveralResults`` if it has several."""
-        return self.range.find_sign(self.numerator) * self.range.find_sign(self.denominator)
+        """Return the sign for all values of the range. Raises ``AmbiguousComparison`` if it has several."""
+        return self.open_range.find_sign(self.numerator) * self.open_range.find_sign(self.denominator)
 
-    def enclosure(self) -> Interval:
+    def find_enclosure(self) -> Interval:
         """Refuse: an interval would have to contain the number for all values."""
         raise KernelLimit("an irrational number that depends on an open one")
 

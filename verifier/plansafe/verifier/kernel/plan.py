@@ -22,8 +22,7 @@ class World(NamedTuple):
 
     ``choose(step, number, objects, alternatives)`` returns the index of the effect of the action's oneof statement
     ``number`` (from 0) that happens; the quantifiers around it bind ``objects``. ``order`` lists the steps of a
-    partially ordered plan by their numbers in the text. A number or duration may be the
-    number of an ``OpenRange``.
+    partially ordered plan by their numbers in the text. A number or duration may be the number of an ``OpenRange``.
     """
 
     facts: Collection[Fact] = ()
@@ -55,6 +54,13 @@ class Step(NamedTuple):
     duration_tolerance: Fraction = Fraction(0)
 
 
+class TimedSteps(NamedTuple):
+    """Steps in the order of execution; the least separation of interfering steps (``None``: they have no times)."""
+
+    steps: list[Step]
+    separation: Fraction | None
+
+
 def parse_plan(text: str) -> tuple[list[PlanLine], Ordering | None]:
     """Parse the steps, and the ordering of a partially ordered plan."""
     expressions = read_expressions(text.replace("[", " [ ").replace("]", " ] "))
@@ -76,8 +82,8 @@ def _parse_lines(expressions: tuple[Sexp, ...]) -> list[PlanLine]:
     fields = [match.groups() for match in map(GAP.fullmatch, gaps) if match]
     require(len(fields) == len(gaps) and not fields[0][0] and not fields[-1][2], "not a plan")
     lines = list[PlanLine]()
-    for (_, _, at), step, (lasts, plus_minus, _) in zip(fields, steps, fields[1:], strict=False):
-        time, duration, tolerance = (parse_number(token) if token else None for token in (at, lasts, plus_minus))
+    for (_, _, at), step, (lasts, tolerance_text, _) in zip(fields, steps, fields[1:], strict=False):
+        time, duration, tolerance = (parse_number(token) if token else None for token in (at, lasts, tolerance_text))
         lines.append(PlanLine(time, duration, tolerance, step, _count_decimals(at, lasts)))
     return lines
 
@@ -103,8 +109,8 @@ def _parse_definition(expressions: tuple[Sexp, ...]) -> tuple[list[PlanLine], Or
 def _parse_step(expr: Sexp) -> PlanLine:
     """Parse a step, or ``(at TIME STEP DURATION TOLERANCE)``."""
     if isinstance(expr, tuple) and len(expr) in (3, 4, 5) and expr[0] == "at" and isinstance(expr[2], tuple):
-        numbers = [*map(parse_number, (expr[1], *expr[3:])), None, None]
-        return PlanLine(numbers[0], numbers[1], numbers[2], expr[2], _count_decimals(expr[1], *expr[3:4]))
+        time, duration, tolerance, *_ = (*map(parse_number, (expr[1], *expr[3:])), None, None)
+        return PlanLine(time, duration, tolerance, expr[2], _count_decimals(expr[1], *expr[3:4]))
     return PlanLine(None, None, None, expr)
 
 
@@ -113,11 +119,8 @@ def _count_decimals(*numbers: str | None) -> int:
     return max(len((number or "").partition(".")[2]) for number in numbers)
 
 
-def read_steps(text: str, task: Task, world: World) -> tuple[list[Step], Fraction | None]:
-    """Read the steps in the order of execution, and the least separation of steps that interfere.
-
-    The separation is ``None`` if the steps have no times. Raises ``KernelRejects``.
-    """
+def read_steps(text: str, task: Task, world: World) -> TimedSteps:
+    """Read the steps of a plan. Raises ``KernelRejects``."""
     lines, pairs = parse_plan(text)
     are_steps = all(
         isinstance(line.step, tuple) and line.step and all(isinstance(token, str) for token in line.step)
@@ -135,7 +138,7 @@ def read_steps(text: str, task: Task, world: World) -> tuple[list[Step], Fractio
         _make_step(task, world, place, number, line)._replace(duration_tolerance=task.tolerance + rounding)
         for place, (number, line) in enumerate(numbered_lines, 1)
     ]
-    return steps, task.tolerance - rounding if timed else None
+    return TimedSteps(steps, task.tolerance - rounding if timed else None)
 
 
 def _order_steps(
@@ -143,25 +146,25 @@ def _order_steps(
 ) -> list[tuple[int, PlanLine]]:
     """Put the steps of a partially ordered plan into the order of the world."""
     require(sorted(world.order) == [number for number, _ in numbered_lines], "not an order of the steps")
-    place = {number: at for at, number in enumerate(world.order)}
-    require(all(place[first] < place[second] for first, second in pairs), "an order that is not allowed")
+    positions = {number: position for position, number in enumerate(world.order)}
+    require(all(positions[first] < positions[second] for first, second in pairs), "an order that is not allowed")
     return [numbered_lines[number - 1] for number in world.order]
 
 
 def _make_step(task: Task, world: World, place: int, number: int, line: PlanLine) -> Step:
+    """Make the step of a line; ``place``: in the order of execution, ``number``: in the text."""
     time, duration, tolerance, terms, _ = line
     if duration is not None and tolerance:
-        chosen = world.durations.get(number)
-        require(chosen is not None and abs(chosen - duration) <= tolerance, "not a duration of it")
+        chosen_duration = world.durations.get(number)
+        require(chosen_duration is not None and abs(chosen_duration - duration) <= tolerance, "not a duration of it")
         duration = world.durations[number]
     action = task.actions.get(terms[0])
-    if not task.vocabulary.is_well_formed(terms, task.formulas.actions):
-        action = None
-    if action and action.end:
-        fits = time is not None and duration is not None and duration >= 0
+    is_durative = action is not None and action.end is not None
+    if is_durative:
+        has_valid_times = time is not None and time >= 0 and duration is not None and duration >= 0
     else:
-        fits = not tolerance
-    if (time or 0) < 0 or not fits:
+        has_valid_times = (time is None or time >= 0) and not tolerance
+    if not has_valid_times or not task.vocabulary.is_well_formed(terms, task.formulas.actions):
         action = None
     require(not action or world.choose or not action.chooses, "outcomes that are open")
     binding = dict[str, Any](zip(action.params, terms[1:], strict=True)) if action else {}

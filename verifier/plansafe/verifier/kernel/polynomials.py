@@ -12,7 +12,7 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 Real = Any
-"""A ``Fraction``, or an ``Algebraic`` of ``real_numbers.py``."""
+"""A ``Fraction``, or a ``SymbolicReal`` of ``real_numbers.py``."""
 Polynomial = tuple[Real, ...]
 ZERO = Fraction(0)
 
@@ -70,12 +70,14 @@ def greatest_common_divisor(p: Polynomial, q: Polynomial) -> Polynomial:
 
 def invert_modulo(p: Polynomial, modulus: Polynomial) -> Polynomial:
     """Return q with p q = 1 modulo a polynomial without common divisor."""
-    one: Polynomial = (Fraction(1),)
-    left, right = (modulus, trim(())), (p, one)  # pairs (r, q) with r = p q modulo the modulus
-    while len(right[0]) > 1:
-        quotient, remainder = divide(left[0], right[0])
-        left, right = right, (remainder, add(left[1], scale(multiply(quotient, right[1]), Fraction(-1))))
-    return divide(scale(right[1], 1 / right[0][0]), modulus)[1]
+    # Extended Euclidean algorithm: in both pairs, r = p q modulo the modulus.
+    previous_r, previous_q = modulus, trim(())
+    r, q = p, trim((Fraction(1),))
+    while len(r) > 1:
+        quotient, remainder = divide(previous_r, r)
+        next_q = add(previous_q, scale(multiply(quotient, q), Fraction(-1)))
+        previous_r, previous_q, r, q = r, q, remainder, next_q
+    return divide(scale(q, 1 / r[0]), modulus)[1]
 
 
 def derive(p: Polynomial) -> Polynomial:
@@ -101,7 +103,7 @@ def remove_repeated_factors(p: Polynomial) -> Polynomial:
     return make_monic(divide(p, greatest_common_divisor(p, derive(p)))[0])
 
 
-def sturm_sequence(p: Polynomial) -> list[Polynomial]:
+def make_sturm_sequence(p: Polynomial) -> list[Polynomial]:
     """Return the Sturm sequence of a polynomial without multiple roots."""
     sequence = [p, derive(p)]
     while len(sequence[-1]) > 1:

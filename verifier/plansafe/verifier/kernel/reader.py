@@ -14,7 +14,7 @@ Sections = dict[str, list[tuple[Sexp, ...]]]
 MAX_BITS = 65_536
 """Maximum size of the numerator and of the denominator of a number, and maximum number of digits in a text."""
 MAX_DEPTH = 150  # deeper nesting is not audited: the functions that read the tuples recurse
-DIGITS_AT_ONCE = 4000  # Python refuses to convert many more
+DIGITS_PER_CHUNK = 4000  # Python refuses to convert many more
 
 NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 NAME = re.compile(r"[a-z_\x80-\U0010ffff][^?]*")
@@ -54,8 +54,8 @@ def read_expressions(text: str, strings: bool = False) -> tuple[Sexp, ...]:
         elif token == ")" and len(stack) == 1:
             surplus = True
         elif token == ")":
-            closed_list = tuple(stack.pop())
-            stack[-1].append(closed_list)
+            expression = tuple(stack.pop())
+            stack[-1].append(expression)
         else:
             require(strings or token[0] != '"', "a string")
             stack[-1].append(token if token[0] == '"' else token.lower())
@@ -88,8 +88,8 @@ def read_definition(expressions: tuple[Sexp, ...], kind: str, single: str, repea
             bodies: Sections = {}
             for section in sections:
                 key = section[0] if isinstance(section, tuple) and section else ""
-                is_first = key in single.split() and key not in bodies
-                require(key in repeatable.split() or is_first, "a section unknown or repeated")
+                may_occur = key in repeatable.split() or (key in single.split() and key not in bodies)
+                require(may_occur, "a section unknown or repeated")
                 bodies.setdefault(key, []).append(section[1:])
             return bodies
     raise KernelRejects(f"not one (define ({kind} ..) ..)")
@@ -111,7 +111,7 @@ def read_typed_list(items: Sexp, pattern: Pattern[str]) -> list[tuple[str, tuple
     tokens = split_glued_hyphens(items)
     for token in tokens:
         if token == "-" and untyped:
-            types = type_alternatives(next(tokens, ()))
+            types = list_type_alternatives(next(tokens, ()))
             require(types and all(isinstance(type_name, str) for type_name in types), "not a type")
             typed += [(name, types) for name in untyped]
             untyped = []
@@ -123,18 +123,18 @@ def read_typed_list(items: Sexp, pattern: Pattern[str]) -> list[tuple[str, tuple
 
 def split_glued_hyphens(items: Sexp) -> Iterator[Sexp]:
     """Yield a typed list in which ``-t`` after a name or variable is ``- t``."""
-    after_name = False
+    follows_name = False
     for item in items:
-        if after_name and isinstance(item, str) and item[0] == "-" and NAME.fullmatch(item[1:]):
+        if follows_name and isinstance(item, str) and item[0] == "-" and NAME.fullmatch(item[1:]):
             yield from ("-", item[1:])
-            after_name = False
+            follows_name = False
         else:
             yield item
             is_name = isinstance(item, str) and bool(OBJECT.fullmatch(item) or VARIABLE.fullmatch(item))
-            after_name = item != "-" and is_name
+            follows_name = item != "-" and is_name
 
 
-def type_alternatives(declared_type: Sexp) -> tuple[Sexp, ...]:
+def list_type_alternatives(declared_type: Sexp) -> tuple[Sexp, ...]:
     """Return the members of ``(either ..)``, or the type itself."""
     if isinstance(declared_type, tuple) and declared_type[:1] == ("either",):
         return declared_type[1:]
@@ -147,8 +147,8 @@ def parse_number(token: Sexp) -> Fraction:
     integer, _, decimals = token.lstrip("+-").partition(".")
     digits, value = integer + decimals, 0
     require(len(digits) <= MAX_BITS, "a number too long", KernelLimit)
-    for start in range(0, len(digits), DIGITS_AT_ONCE):
-        chunk = digits[start : start + DIGITS_AT_ONCE]
+    for start in range(0, len(digits), DIGITS_PER_CHUNK):
+        chunk = digits[start : start + DIGITS_PER_CHUNK]
         value = value * 10 ** len(chunk) + int(chunk)
     number = Fraction(-value if token[0] == "-" else value, 10 ** len(decimals))
     check_length(number)
@@ -156,7 +156,7 @@ def parse_number(token: Sexp) -> Fraction:
 
 
 def check_length(value: Any) -> Any:
-    """Return the value if it is not a fraction that is too long. Raises ``KernelLimit``."""
+    """Return the value, if it is not a fraction that is too long. Raises ``KernelLimit``."""
     if not isinstance(value, Fraction):
         return value
     is_short = max(value.numerator.bit_length(), value.denominator.bit_length()) <= MAX_BITS

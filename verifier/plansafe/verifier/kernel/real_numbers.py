@@ -22,9 +22,9 @@ from .polynomials import (
     evaluate_at,
     greatest_common_divisor,
     invert_modulo,
+    make_sturm_sequence,
     multiply,
     remove_repeated_factors,
-    sturm_sequence,
 )
 from .reader import KernelLimit, require
 
@@ -60,45 +60,45 @@ class Generator:
         else:
             self.high = middle
 
-    def divide_out(self, divisor: Polynomial) -> bool:
+    def replace_by_factor(self, divisor: Polynomial) -> bool:
         """Replace the polynomial by the factor that has the root: the divisor, or the quotient.
 
         Return whether it is the divisor.
         """
         if len(divisor) == len(self.polynomial):
             return True
-        is_root: bool = (evaluate_at(divisor, self.low) > 0) != (evaluate_at(divisor, self.high) > 0)
-        self.polynomial = divisor if is_root else divide(self.polynomial, divisor)[0]
+        has_root: bool = (evaluate_at(divisor, self.low) > 0) != (evaluate_at(divisor, self.high) > 0)
+        self.polynomial = divisor if has_root else divide(self.polynomial, divisor)[0]
         self._is_positive_at_low = evaluate_at(self.polynomial, self.low) > 0
-        return is_root
+        return has_root
 
 
 def require_low_degree(p: Polynomial) -> None:
     """Raise ``KernelLimit`` if a polynomial and the generators in its coefficients have too high a degree together."""
     degree = len(p) - 1
-    for generator in {g for a in p for g in generators_of(a)}:
+    for generator in {g for a in p for g in collect_generators(a)}:
         degree *= len(generator.polynomial) - 1
     require(degree <= MAX_DEGREE, "a number of too high degree", KernelLimit)
 
 
-def generators_of(number: Real) -> set[Generator]:
+def collect_generators(number: Real) -> set[Generator]:
     """Return the generators of a number and of its coefficients, and those of the generators' polynomials."""
     if not isinstance(number, Algebraic):
         return set()
     coefficients = (*number.coefficients, *number.generator.polynomial)
-    return {number.generator}.union(*map(generators_of, coefficients))
+    return {number.generator}.union(*map(collect_generators, coefficients))
 
 
-class Irrational:
-    """A real number that may be irrational: intervals contain it, and it is known whether it is 0."""
+class SymbolicReal:
+    """A real number that is not a ``Fraction``: intervals contain it, and it is known whether it is 0."""
 
     __hash__ = None  # type: ignore[assignment] # two representations may be equal
-    patience = 10
-    """The refinements after which ``sign`` asks whether the number is 0."""
+    zero_test_delay = 10
+    """The number of refinements after which ``find_sign`` tests whether the number is 0."""
     atom: Any = None
     """The number in the exponents of ``transcendental.py``."""
 
-    def enclosure(self) -> Interval:
+    def find_enclosure(self) -> Interval:
         """Return an interval that contains the number."""
         raise NotImplementedError
 
@@ -112,11 +112,11 @@ class Irrational:
 
     def find_sign(self) -> int:
         """Return -1, 0 or 1."""
-        for refinements in count():
-            low, high = self.enclosure()
+        for refinement_count in count():
+            low, high = self.find_enclosure()
             if low > 0 or high < 0:
                 return 1 if low > 0 else -1
-            if refinements == self.patience and self.is_zero():
+            if refinement_count == self.zero_test_delay and self.is_zero():
                 return 0
             self.refine()
         raise AssertionError
@@ -146,16 +146,17 @@ class Irrational:
     def __rmul__(self, other: Any) -> Real:
         return self * other
 
-    def _checked_inverse(self) -> Real:
+    def _invert_nonzero(self) -> Real:
+        """Return 1 divided by the number. Raises ``ZeroDivisionError`` if it is 0."""
         if sign(self) == 0:
             raise ZeroDivisionError
         return self.invert()
 
     def __truediv__(self, other: Any) -> Real:
-        return self * (other._checked_inverse() if isinstance(other, Irrational) else 1 / Fraction(other))
+        return self * (other._invert_nonzero() if isinstance(other, SymbolicReal) else 1 / Fraction(other))
 
     def __rtruediv__(self, other: Any) -> Real:
-        return self._checked_inverse() * other
+        return self._invert_nonzero() * other
 
     def __pow__(self, exponent: int) -> Real:
         if exponent < 0:
@@ -171,7 +172,7 @@ class Irrational:
     # Order
 
     def __eq__(self, other: object) -> bool:
-        return sign(self - other) == 0 if isinstance(other, Irrational | Fraction | int) else NotImplemented
+        return sign(self - other) == 0 if isinstance(other, SymbolicReal | Fraction | int) else NotImplemented
 
     def __lt__(self, other: Any) -> bool:
         return sign(self - other) < 0
@@ -192,7 +193,7 @@ class Irrational:
         return float(sum(enclose(self, Fraction(1, 10**20))) / 2)
 
 
-class Algebraic(Irrational):
+class Algebraic(SymbolicReal):
     """A polynomial in a generator, of a lower degree than the generator's."""
 
     def __init__(self, generator: Generator, coefficients: Polynomial) -> None:
@@ -211,18 +212,20 @@ class Algebraic(Irrational):
         if not isinstance(other, Algebraic | Fraction | int):
             return NotImplemented
         generator, p, q = self._express_in_later_generator(other)
-        return _make(generator, add(p, q))
+        return _evaluate_at_generator(generator, add(p, q))
 
     def __mul__(self, other: Any) -> Real:
         if not isinstance(other, Algebraic | Fraction | int):
             return NotImplemented
         generator, p, q = self._express_in_later_generator(other)
-        return _make(generator, multiply(p, q))
+        return _evaluate_at_generator(generator, multiply(p, q))
 
     def invert(self) -> Real:
         """Return 1 divided by the number; ``sign`` has removed common divisors."""
         polynomial = self.generator.polynomial
-        return _make(self.generator, invert_modulo(divide(self.coefficients, polynomial)[1], polynomial))
+        return _evaluate_at_generator(
+            self.generator, invert_modulo(divide(self.coefficients, polynomial)[1], polynomial)
+        )
 
     def is_zero(self) -> bool:
         """Whether the polynomial and the generator's have a common divisor with the generator as a root."""
@@ -230,25 +233,25 @@ class Algebraic(Irrational):
         if not coefficients:
             return True
         divisor = greatest_common_divisor(self.generator.polynomial, coefficients)
-        return len(divisor) > 1 and self.generator.divide_out(divisor)
+        return len(divisor) > 1 and self.generator.replace_by_factor(divisor)
 
-    def enclosure(self) -> Interval:
+    def find_enclosure(self) -> Interval:
         """Return an interval that contains the number, from the intervals of its generators."""
         low = high = Fraction(0)
         for coefficient in reversed(self.coefficients):
             products = [x * y for x in (low, high) for y in (self.generator.low, self.generator.high)]
-            least, greatest = enclosure(coefficient)
+            least, greatest = find_enclosure(coefficient)
             low, high = min(products) + least, max(products) + greatest
         return low, high
 
     def refine(self) -> None:
         """Halve the intervals of the generators four times."""
-        for generator in generators_of(self):
+        for generator in collect_generators(self):
             for _ in range(4):
                 generator.refine()
 
 
-def _make(generator: Generator, coefficients: Polynomial) -> Real:
+def _evaluate_at_generator(generator: Generator, coefficients: Polynomial) -> Real:
     """Return the value of a polynomial at a generator."""
     if len(coefficients) >= len(generator.polynomial):
         coefficients = divide(coefficients, generator.polynomial)[1]
@@ -262,18 +265,18 @@ def _make(generator: Generator, coefficients: Polynomial) -> Real:
 
 def sign(number: Real) -> int:
     """Return -1, 0 or 1."""
-    return number.find_sign() if isinstance(number, Irrational) else int(number > 0) - int(number < 0)
+    return number.find_sign() if isinstance(number, SymbolicReal) else int(number > 0) - int(number < 0)
 
 
-def enclosure(number: Real) -> Interval:
+def find_enclosure(number: Real) -> Interval:
     """Return an interval that contains the number."""
-    return number.enclosure() if isinstance(number, Irrational) else (Fraction(number), Fraction(number))
+    return number.find_enclosure() if isinstance(number, SymbolicReal) else (Fraction(number), Fraction(number))
 
 
 def enclose(number: Real, width: Fraction) -> Interval:
     """Return an interval of at most this width that contains the number."""
     while True:
-        low, high = enclosure(number)
+        low, high = find_enclosure(number)
         if high - low <= width:
             return low, high
         number.refine()
@@ -287,29 +290,29 @@ def find_roots(p: Polynomial, low: Real, high: Real) -> list[Real]:
     require_low_degree(p)
     p = remove_repeated_factors(p)
     if not all(isinstance(a, Fraction | int | Algebraic) for a in (*p, low, high)):  # they depend on an open number
-        has_root = evaluate_at(p, low) == 0 or count_roots(sturm_sequence(p), low, high) > 0
+        has_root = evaluate_at(p, low) == 0 or count_roots(make_sturm_sequence(p), low, high) > 0
         require(not has_root, "a root that depends on an open number", KernelLimit)
         return []
     start, end = enclose(low, Fraction(1))[0] - 1, enclose(high, Fraction(1))[1] + 1
-    roots = [_root_between(p, *interval) for interval in _isolate(sturm_sequence(p), start, end)]
+    roots = [_find_root_between(p, *interval) for interval in _isolate_roots(make_sturm_sequence(p), start, end)]
     return [root for root in roots if low <= root <= high]
 
 
-def _isolate(sequence: list[Polynomial], start: Fraction, end: Fraction) -> list[Interval]:
+def _isolate_roots(sequence: list[Polynomial], start: Fraction, end: Fraction) -> list[Interval]:
     """Return intervals, in order, each with one of the roots x with start < x <= end."""
     intervals, waiting = list[Interval](), [(start, end)]
     while waiting:
         low, high = waiting.pop()
-        roots = count_roots(sequence, low, high)
-        if roots == 1:
+        root_count = count_roots(sequence, low, high)
+        if root_count == 1:
             intervals.append((low, high))
-        elif roots:
+        elif root_count:
             middle = (low + high) / 2
             waiting += [(middle, high), (low, middle)]
     return intervals
 
 
-def _root_between(p: Polynomial, low: Fraction, high: Fraction) -> Real:
+def _find_root_between(p: Polynomial, low: Fraction, high: Fraction) -> Real:
     """Return the only root x with low < x <= high of a polynomial without multiple roots."""
     if len(p) == 2:
         return -p[0] / p[1]
@@ -318,11 +321,11 @@ def _root_between(p: Polynomial, low: Fraction, high: Fraction) -> Real:
     if evaluate_at(p, low) == 0:  # another root
         p = divide(p, (-low, Fraction(1)))[0]
     generator = Generator(p, low, high)
-    root = _find_rational(generator)
-    return _make(generator, (Fraction(0), Fraction(1))) if root is None else root
+    root = _find_rational_value(generator)
+    return _evaluate_at_generator(generator, (Fraction(0), Fraction(1))) if root is None else root
 
 
-def _find_rational(generator: Generator) -> Fraction | None:
+def _find_rational_value(generator: Generator) -> Fraction | None:
     """Return the value of a generator if it is a simple fraction; every rational root of rational coefficients is."""
     polynomial, denominator = generator.polynomial, SIMPLE_DENOMINATOR
     if all(isinstance(a, Fraction) for a in polynomial):

@@ -6,7 +6,7 @@ from math import prod
 from typing import NamedTuple
 
 from .candidates import iterate_candidate_bindings
-from .evaluation import evaluate
+from .evaluation import evaluate, find_first_value
 from .formulas import (
     FUTURE_OPERATORS,
     PDDL3_OPERATORS,
@@ -21,15 +21,15 @@ from .formulas import (
     Temporal,
     collect_operators,
     ground,
-    ground_reads,
     iterate_bindings,
+    iterate_ground_reads,
     unify,
 )
 from .rules import Part, PartKind, Rule
-from .temporal import answer_value, is_permanently_violated
-from .trace import Signal, Trace, find_value, iterate_constant_stretches
+from .temporal import find_greatest_value_within, is_permanently_violated
+from .trace import FALSE, TRUE, UNDEFINED, Signal, Trace, find_value, iterate_constant_stretches
 
-SELDOM_CONSTANT = {"atom", "not", "and", "or", "imply", "forall", "exists"}
+SELDOM_CONSTANT_OPERATORS = {"atom", "not", "and", "or", "imply", "forall", "exists"}
 """Operators of formulas that another checker rarely simplifies to a constant.
 
 A checker that knows that a formula is constant may find its violation earlier than the kernel.
@@ -40,6 +40,8 @@ BoundObjects = tuple[tuple[str, str], ...]
 """Variables with objects, sorted by variable."""
 InstanceKey = tuple[str, BoundObjects]
 """A rule and the objects of an instance."""
+FindingKey = tuple[str, BoundObjects, int]
+"""A rule, the objects of an instance, and the step."""
 MatchedSteps = list[tuple[int, int]]
 """The steps that match a rule: a letter at which the step's fact is true, and the step's number."""
 
@@ -62,11 +64,16 @@ class Finding(NamedTuple):
     blame: str | None = "introduced"
     readings: frozenset[str] = frozenset({"halt"})
 
+    @property
+    def key(self) -> FindingKey:
+        """What findings of several parts or readings have in common."""
+        return self.rule, self.binding, self.step
+
 
 class Instance(NamedTuple):
     """A part of a rule with objects for all its parameters, and its findings.
 
-    ``value``: 0 (violated), 1 (undecided) or 2 (satisfied), as in a signal.
+    ``value``: the part's truth value; an undefined part is undecided.
     """
 
     rule: str
@@ -109,8 +116,8 @@ def count_instances(rule: Rule, trace: Trace) -> int:
         for binding, matched_steps in matches:
             letters.setdefault(_sort_binding(binding), set()).update(letter for letter, _ in matched_steps)
         bound = {v for binding, _ in matches for v in binding}
-        combinations = prod(len(objects) for v, objects in rule.params if v not in bound)
-        return combinations * sum(map(len, letters.values()))
+        combination_count = prod(len(objects) for v, objects in rule.params if v not in bound)
+        return combination_count * sum(map(len, letters.values()))
     counted = set[tuple[BoundObjects, int]]()
     for binding, matched_steps in matches:
         for complete_binding in iterate_bindings(_select_unbound(rule.params, binding), binding):
@@ -140,15 +147,15 @@ def _select_unbound(params: Domains, binding: Mapping[str, str]) -> Domains:
 
 def find_violations(rules: list[Rule], trace: Trace) -> tuple[list[Finding], frozenset[InstanceKey]]:
     """Return all findings, and the undecided instances. Findings of several parts are merged."""
-    findings, undecided = dict[tuple[str, BoundObjects, int], Finding](), set[InstanceKey]()
+    findings, undecided = dict[FindingKey, Finding](), set[InstanceKey]()
     for rule in rules:
         for instance in evaluate_instances(rule, trace, {}):
-            if instance.value == 1:
+            if instance.value == UNDEFINED:
                 undecided.add((rule.name, instance.binding))
             for new in instance.findings:
-                old = findings.get(new[:3], new)
+                old = findings.get(new.key, new)
                 blame = min(old.blame, new.blame, key=BLAME_ORDER.index)
-                findings[new[:3]] = old._replace(exact_step=old.exact_step and new.exact_step, blame=blame)
+                findings[new.key] = old._replace(exact_step=old.exact_step and new.exact_step, blame=blame)
     return [*findings.values()], frozenset(undecided)
 
 
@@ -158,23 +165,26 @@ def _evaluate_instance(name: str, part: Part, binding: Binding, trace: Trace, ma
     builder = _FindingBuilder(name, objects, part.formula, binding, trace)
     if part.kind is PartKind.MATCH:
         matched_values = [(find_value(values, letter), step) for letter, step in matched_steps]
-        findings = [Finding(name, objects, step) for value, step in matched_values if value == 0]
-        return Instance(name, objects, min([value for value, _ in matched_values], default=2), findings)
+        findings = [Finding(name, objects, step) for value, step in matched_values if value == FALSE]
+        return Instance(name, objects, min([value for value, _ in matched_values], default=TRUE), findings)
     if part.kind is PartKind.OCCURRENCE:
-        false = [(first, end) for first, end, value in iterate_constant_stretches(values, 0, trace.last) if value == 0]
-        findings = [builder.make_finding(first, end, first == 0) for first, end in false]
+        findings = [
+            builder.make_finding(first, end, first == 0)
+            for first, end, value in iterate_constant_stretches(values, 0, trace.last)
+            if value == FALSE
+        ]
         return Instance(name, objects, min([value for _, value in values]), findings)
     if part.kind is PartKind.AT_END:
         value = find_value(values, trace.last)
-        always_false = max([v for _, v in values]) == 0
-        findings = [] if value else [builder.make_finding(trace.last + 1, trace.last, always_false)]
+        is_always_false = max([v for _, v in values]) == FALSE
+        findings = [builder.make_finding(trace.last + 1, trace.last, is_always_false)] if value == FALSE else []
         return Instance(name, objects, value, findings)
-    value = values[0][1]
-    return Instance(name, objects, value, [] if value else [builder.make_trace_finding()])
+    value = find_first_value(values)
+    return Instance(name, objects, value, [builder.make_trace_finding()] if value == FALSE else [])
 
 
 class _FindingBuilder(NamedTuple):
-    """Makes the findings of an instance of a part, if it is violated."""
+    """Makes the findings of a violated instance of a part."""
 
     rule: str
     objects: BoundObjects
@@ -182,26 +192,26 @@ class _FindingBuilder(NamedTuple):
     binding: Binding
     trace: Trace
 
-    def make_finding(self, letter: int, end: int, since_start: bool | None, exact: bool = True) -> Finding:
+    def make_finding(self, letter: int, end: int, false_at_start: bool | None, exact: bool = True) -> Finding:
         """Return the finding of a violation at a letter (after the last: at the end).
 
-        ``since_start``: whether the violation was there at letter 0, ``None`` if unknown. ``end`` is the last letter
+        ``false_at_start``: whether the formula was false at letter 0, ``None`` if unknown. ``end`` is the last letter
         at which changes count as worsening.
         """
         last = self.trace.last
         step = self.trace.steps[min(letter, last)]
         blame: str | None = "introduced"
         if "step" not in collect_operators(self.formula):
-            if since_start is None:
+            if false_at_start is None:
                 blame = None
-            elif since_start:
+            elif false_at_start:
                 blame = "worsened" if self._has_changed(end) else "pre-existing"
         return Finding(self.rule, self.objects, step, letter > last, exact, blame)
 
     def _has_changed(self, end: int) -> bool:
         """Whether a fact or fluent that the formula reads changed up to a letter."""
         if self.trace.literal:
-            reads = iter([fact for fact, _ in ground_reads(self.formula, self.binding)])
+            reads = iter([fact for fact, _ in iterate_ground_reads(self.formula, self.binding)])
         else:
             reads = _iterate_known_reads(self.formula, self.binding, {}, self.trace)
         for fact in reads:
@@ -224,12 +234,12 @@ class _FindingBuilder(NamedTuple):
         # With these operators, a prefix does not determine the signals.
         prefix_decides = operand_operators.isdisjoint((*FUTURE_OPERATORS, "step"))
         stays_violated = formula.operator in ("always", "at-most-once", "sometime-before")
-        exact = prefix_decides and (stays_violated or operand_operators <= SELDOM_CONSTANT)
+        exact = prefix_decides and (stays_violated or operand_operators <= SELDOM_CONSTANT_OPERATORS)
         letter = bisect_left(
             range(last + 1), True, key=lambda i: prefix_decides and self._is_violated_by_prefix(formula, signals, i)
         )
-        since_start = self._triggered_at_start(formula, signals, letter == 0 if exact else None)
-        return self.make_finding(letter, last, since_start, exact)
+        false_at_start = self._is_triggered_at_start(formula, signals, letter == 0 if exact else None)
+        return self.make_finding(letter, last, false_at_start, exact)
 
     def _is_violated_by_prefix(self, formula: Temporal, signals: list[Signal], letter: int) -> bool:
         """Whether the prefix up to a letter violates the formula for every continuation."""
@@ -239,15 +249,17 @@ class _FindingBuilder(NamedTuple):
         same_time_follows = letter == 0 or letter in trace.letters_with_same_time_next
         return is_permanently_violated(formula.operator, formula.bounds, signals, times, trace.timed, same_time_follows)
 
-    def _triggered_at_start(self, formula: Temporal, signals: list[Signal], fallback: bool | None) -> bool | None:
+    def _is_triggered_at_start(self, formula: Temporal, signals: list[Signal], fallback: bool | None) -> bool | None:
         """Whether an obligation was triggered at letter 0 and never answered; ``fallback`` for other operators."""
         if collect_operators(formula.members[0]) & {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}:
             return fallback  # the trigger's value at letter 0 is not known there
-        triggered = bool(signals[0][0][1] == 2)
+        trigger, answer = signals[0], signals[-1]
+        is_triggered = bool(find_first_value(trigger) == TRUE)
         if formula.operator == "sometime-after":
-            return triggered and max([int(value) for _, value in signals[1]]) < 2
+            return is_triggered and max([int(value) for _, value in answer]) != TRUE
         if formula.operator == "always-within":
-            return triggered and answer_value(signals[1], 0, formula.bounds[0], self.trace.starts) < 2
+            value = find_greatest_value_within(answer, 0, formula.bounds[0], self.trace.starts)
+            return is_triggered and value != TRUE
         return fallback
 
 

@@ -97,8 +97,10 @@ def simplify(formula: Node) -> Node:
         case Quantified(operator, v, objects, part):
             return Quantified(operator, v, objects, simplify(part))
         case Connective(operator, members) if operator in DUAL:
-            simplified = map(simplify, members)
-            operands = [part for m in simplified for part in (m.parts() if m.operator == operator else (m,))]
+            simplified_members = map(simplify, members)
+            operands = list[Node]()
+            for member in simplified_members:
+                operands += member.parts() if member.operator == operator else (member,)
             return operands[0] if len(operands) == 1 else Connective(operator, tuple(operands))
         case Connective(operator, members):
             return Connective(operator, tuple(map(simplify, members)))
@@ -106,7 +108,7 @@ def simplify(formula: Node) -> Node:
 
 
 def split_parts(formula: Node, params: Domains, in_trajectory: bool = False) -> Iterator[tuple[Domains, Node]]:
-    """*Parts*: the parts of a required (simplified) formula, each with its parameters."""
+    """Yield the *parts* of a required, simplified formula, each with its parameters."""
     match formula:
         case Connective("and", members):
             for part in members:
@@ -117,8 +119,8 @@ def split_parts(formula: Node, params: Domains, in_trajectory: bool = False) -> 
             yield from (
                 (part_params, Temporal("always", (), (body,))) for part_params, body in split_parts(part, params)
             )
-        case Unary("not", part) if (pushed := _push_negation(part)) is not None:
-            yield from split_parts(pushed, params, in_trajectory)
+        case Unary("not", part) if (negation := _push_negation(part)) is not None:
+            yield from split_parts(negation, params, in_trajectory)
         case _:
             yield params, formula
 
@@ -140,22 +142,24 @@ def _push_negation(formula: Node) -> Node | None:
 def make_trajectory_rule(name: str, params: Domains, formula: Node) -> Rule:
     """Make the rule of ``:trajectory`` or a constraint. ``(always f)`` with a past formula f has occurrences."""
     parts = list[Part]()
-    for part_params, g in split_parts(simplify(formula), params, True):
-        beyond_past = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}
-        if isinstance(g, Temporal) and g.operator == "always" and not collect_operators(g.members[0]) & beyond_past:
-            parts.append(_make_part(PartKind.OCCURRENCE, part_params, g.members[0]))
-        else:
-            parts.append(_make_part(PartKind.WHOLE_TRACE, part_params, g))
+    nonpast_operators = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}
+    for part_params, part_formula in split_parts(simplify(formula), params, True):
+        match part_formula:
+            case Temporal("always", _, (body,)) if collect_operators(body).isdisjoint(nonpast_operators):
+                parts.append(_make_part(PartKind.OCCURRENCE, part_params, body))
+            case _:
+                parts.append(_make_part(PartKind.WHOLE_TRACE, part_params, part_formula))
     return Rule(name, params, [], parts)
 
 
 def make_constraint_rules(task: Task) -> list[Rule]:
-    """Make a rule of each conjunct of the PDDL constraints, except preferences; first of the domain's."""
+    """Make a rule of each conjunct of the PDDL constraints, except preferences; the domain's come first."""
     conjuncts = [conjunct for formula in task.constraints for conjunct in _split_conjuncts(formula, ())]
     return [make_trajectory_rule(f"constraint-{i}", params, f) for i, (params, f) in enumerate(conjuncts, 1)]
 
 
 def _split_conjuncts(formula: Node, params: Domains) -> Iterator[tuple[Domains, Node]]:
+    """Yield the conjuncts that are not preferences, each with the variables of the quantifiers around it."""
     match formula:
         case Connective("and", members) if not params or "preference" in collect_operators(formula):
             for part in members:
@@ -193,7 +197,7 @@ def read_specification(task: Task, text: str) -> Specification:
 
 
 def _read_invariant(task: Task, keys: dict[str, Sexp]) -> Node:
-    """``:invariant`` (docs/worlds.md, section 1), for all values of its parameters."""
+    """Read the statement of ``:invariant`` (docs/worlds.md, section 1), for all values of its parameters."""
     params = keys.pop(":parameters", ())
     require(len(keys) == 1, "expected one of :holds, :exactly-one and :at-most-one")
     [(kind, expr)] = keys.items()
@@ -213,12 +217,12 @@ def _read_trajectory(task: Task, name: str, keys: dict[str, Sexp], scope: Params
 
 
 def _read_obligation(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
-    """``(sometime-after when then)``, or with ``:within t`` ``(always-within t when then)``."""
-    both = tuple([task.formulas.read_formula(keys.get(key, ""), scope, "past") for key in (":when", ":then")])
+    """Make the rule ``(sometime-after when then)``, or with ``:within t`` the rule ``(always-within t when then)``."""
+    members = tuple([task.formulas.read_formula(keys.get(key, ""), scope, "past") for key in (":when", ":then")])
     if ":within" in keys:
-        formula = Temporal("always-within", (parse_number(keys[":within"]),), both)
+        formula = Temporal("always-within", (parse_number(keys[":within"]),), members)
     else:
-        formula = Temporal("sometime-after", (), both)
+        formula = Temporal("sometime-after", (), members)
     domains = task.vocabulary.find_domains(scope)
     return Rule(name, domains, [], [_make_part(PartKind.WHOLE_TRACE, domains, formula)])
 
@@ -237,7 +241,7 @@ def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -
         is_choice = step[:1] == ("or",) and any(isinstance(argument, tuple) for argument in step[1:])
         steps = step[1:] if is_choice else (step,)
         patterns += [(STEP_PREDICATES[mode], *terms) for terms in _read_steps(task, steps, scope)]
-    has_next_letter = triggers and triggers[0][0] != "action-during"
+    has_next_letter = ":on" in keys or ":at-end" in keys
     require(
         has_next_letter or not any(key.endswith("after") for key in keys),
         ":forbid-after and :require-after need a step of :on or :at-end",
@@ -249,30 +253,33 @@ def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -
 
 def _read_steps(task: Task, steps: tuple[Sexp, ...], scope: Params) -> list[Fact]:
     """Read the STEPs of a rule. Undeclared variables become parameters with any of the actions' types."""
-    declared, table = {*scope}, task.formulas.actions
+    declared, action_params = {*scope}, task.formulas.actions
     require(all(isinstance(step, tuple) and step and isinstance(step[0], str) for step in steps), "not a step")
     for step in steps:
-        for term, types in zip(step[1:], table.get(step[0], {}).values(), strict=False):
+        for term, types in zip(step[1:], action_params.get(step[0], {}).values(), strict=False):
             if term[:1] == "?" and term not in declared:
                 scope[term] = scope.get(term, ()) + types
     declared_types = {term: types if term in declared else () for term, types in scope.items()}
-    return [task.vocabulary.read_step(step, table, declared_types) for step in steps]
+    return [task.vocabulary.read_step(step, action_params, declared_types) for step in steps]
 
 
 def _read_demands(
     formulas: FormulaReader, keys: dict[str, Sexp], scope: Params, domains: Domains, kind: PartKind
 ) -> list[Part]:
-    """``:when g`` implies ``:require r`` and not ``:forbid f``; the same one letter later for ``-after``."""
+    """Make the parts of a rule: ``:when`` implies each ``:require`` and the negation of each ``:forbid``.
+
+    A key with ``-after`` is about the next letter.
+    """
     when = formulas.read_formula(keys[":when"], scope, "past") if ":when" in keys else EMPTY_AND
-    demands = [key for key in keys if key.startswith((":forbid", ":require"))]
-    require(demands, "a rule without :forbid or :require")
+    demand_keys = [key for key in keys if key.startswith((":forbid", ":require"))]
+    require(demand_keys, "a rule without :forbid or :require")
     parts = list[Part]()
-    for key in demands:
+    for key in demand_keys:
         formula = formulas.read_formula(keys[key], scope, "past")
         required = simplify(negate(formula) if key.startswith(":forbid") else formula)
         for params, part in split_parts(required, domains):
-            demanded = Temporal("next", (), (part,)) if key.endswith("after") else part
-            parts.append(_make_part(kind, params, Connective("imply", (when, demanded))))
+            demanded_formula = Temporal("next", (), (part,)) if key.endswith("after") else part
+            parts.append(_make_part(kind, params, Connective("imply", (when, demanded_formula))))
     return parts
 
 

@@ -29,8 +29,8 @@ from .formulas import (
     collect_operators,
     find_supports,
     ground,
-    ground_reads,
     iterate_bindings,
+    iterate_ground_reads,
     negate,
     select_phase,
 )
@@ -50,7 +50,7 @@ from .vocabulary import RESERVED, Params, Vocabulary
 DOMAIN_SECTIONS = ":requirements :types :constants :predicates :functions :constraints"
 REPEATED_DOMAIN_SECTIONS = ":action :durative-action :derived :process :event"
 PROBLEM_SECTIONS = ":domain :requirements :objects :init :goal :constraints :metric :length"
-MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+MIRRORED_COMPARISONS = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class Phase(NamedTuple):
@@ -77,7 +77,7 @@ class Action(NamedTuple):
 
 
 class Process(NamedTuple):
-    """A process, whose effect is continuous, or an event."""
+    """A process, whose effect is continuous; or an event, whose effect happens at once."""
 
     name: str
     domains: Domains
@@ -108,11 +108,13 @@ class Task:
         domain_sections = read_definition(plain_domain, "domain", DOMAIN_SECTIONS, REPEATED_DOMAIN_SECTIONS)
         problem_sections = read_definition(plain_problem, "problem", PROBLEM_SECTIONS, "")
         self.tolerance = tolerance
-        types, constants = _read_body(domain_sections, ":types"), _read_body(domain_sections, ":constants")
-        self.vocabulary = vocabulary = Vocabulary(types, constants, _read_body(problem_sections, ":objects"), lenient)
+        types, constants = _get_first_body(domain_sections, ":types"), _get_first_body(domain_sections, ":constants")
+        self.vocabulary = vocabulary = Vocabulary(
+            types, constants, _get_first_body(problem_sections, ":objects"), lenient
+        )
         vocabulary.add_kinds(kinds)
-        vocabulary.predicates = vocabulary.read_signatures(_read_body(domain_sections, ":predicates"), RESERVED)
-        functions = _remove_number_types(_read_body(domain_sections, ":functions"))
+        vocabulary.predicates = vocabulary.read_signatures(_get_first_body(domain_sections, ":predicates"), RESERVED)
+        functions = _remove_number_types(_get_first_body(domain_sections, ":functions"))
         vocabulary.functions = vocabulary.read_signatures(functions, set())
         self.formulas = FormulaReader(vocabulary, set())
         self.axioms = Axioms([self._read_axiom(body) for body in domain_sections.get(":derived", [])])
@@ -129,12 +131,12 @@ class Task:
         self.formulas.actions = {name: action.params for name, action in self.actions.items()}
         self.constraints = self._read_constraints(domain_sections)
         self.constraints += self._read_constraints(problem_sections)
-        goals = _read_body(problem_sections, ":goal")
+        goals = _get_first_body(problem_sections, ":goal")
         require(len(goals) == 1, "expected one goal")
         self.goal = self.formulas.read_formula(goals[0], {}, "goal")
         self.open_statements = list[Node]()
         """The statements of ``:init`` about open facts and fluents."""
-        self.initial = self._read_init(_read_body(problem_sections, ":init"))
+        self.initial = self._read_init(_get_first_body(problem_sections, ":init"))
 
     def _read_constraints(self, sections: Sections) -> list[Node]:
         bodies = sections.get(":constraints", [])
@@ -146,8 +148,8 @@ class Task:
     def _read_action(self, body: tuple[Sexp, ...], *, is_durative: bool) -> None:
         require(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "an action without name")
         require(body[0] not in self.actions, "an action declared twice")
-        read_body = self._read_durative if is_durative else self._read_instantaneous
-        self.actions[body[0]] = read_body(body[0], body[1:])
+        read_action = self._read_durative if is_durative else self._read_instantaneous
+        self.actions[body[0]] = read_action(body[0], body[1:])
 
     def _read_instantaneous(self, name: str, body: tuple[Sexp, ...]) -> Action:
         keys = read_keywords(body, ":parameters :precondition :effect")
@@ -249,7 +251,7 @@ class Task:
             alternatives.append(
                 Connective("and", tuple([self._read_literal_condition(literal) for literal in literals]))
             )
-        assigned = [{fact for fact, _ in ground_reads(part, {}) if fact[0] == "#"} for part in alternatives]
+        assigned = [{fact for fact, _ in iterate_ground_reads(part, {}) if fact[0] == "#"} for part in alternatives]
         is_uniform = all(fluents == assigned[0] for fluents in assigned)
         require(is_uniform and (op == "oneof" or not assigned[0]), "alternatives with values of different fluents")
         return Connective(op, tuple(alternatives))
@@ -257,10 +259,10 @@ class Task:
     def _read_interval(self, op: str, operands: tuple[Sexp, ...]) -> Node:
         terms = [self.formulas.read_expression(operand, {}) for operand in operands]
         fluents = [term for term in terms if isinstance(term, Fluent)]
-        n_numbers = sum(isinstance(term, Number) for term in terms)
-        require(len(fluents) == 1 and n_numbers == len(terms) - 1, "not an interval of a fluent")
+        number_count = sum(isinstance(term, Number) for term in terms)
+        require(len(fluents) == 1 and number_count == len(terms) - 1, "not an interval of a fluent")
         sides = [
-            Compare(op, left, right) if left is fluents[0] else Compare(MIRRORED[op], right, left)
+            Compare(op, left, right) if left is fluents[0] else Compare(MIRRORED_COMPARISONS[op], right, left)
             for left, right in pairwise(terms)
         ]
         return Connective("and", tuple(sides))
@@ -276,7 +278,8 @@ class Task:
         return (ground(atom, binding) for binding in iterate_bindings(domains, {}))
 
 
-def _read_body(sections: Sections, key: str) -> tuple[Sexp, ...]:
+def _get_first_body(sections: Sections, key: str) -> tuple[Sexp, ...]:
+    """Return the contents of a section that occurs at most once; empty if it is missing."""
     return sections.get(key, [()])[0]
 
 

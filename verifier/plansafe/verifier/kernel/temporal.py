@@ -9,6 +9,8 @@ from fractions import Fraction
 
 from .trace import (
     CONSTANT_SIGNALS,
+    FALSE,
+    TRUE,
     LetterStart,
     Signal,
     find_value,
@@ -21,10 +23,10 @@ Times = Sequence[LetterStart]
 
 
 def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Signal], times: Times) -> Signal:
-    """Return the values of an operator at letters 0..n; operators of PDDL3 alone are constant."""
+    """Return the values of an operator at letters 0..n. An operator that only PDDL3 has is constant."""
     if op in SHIFTS:
-        letters, outside_value = SHIFTS[op]
-        return _shift(signals[0], letters, outside_value, len(times) - 1)
+        offset, outside_value = SHIFTS[op]
+        return _shift(signals[0], offset, outside_value, len(times) - 1)
     if op in ("since", "once", "historically"):
         return _evaluate_forward(op, signals)
     if op in RECURRENCES or op == "sometime-after":
@@ -32,47 +34,49 @@ def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Sig
     return CONSTANT_SIGNALS[evaluate_whole_trace(op, bounds, signals, times)]
 
 
-def _shift(signal: Signal, letters: int, outside_value: int, last: int) -> Signal:
-    """Move the values one letter later (1) or earlier (-1); ``outside_value``: the value beyond the trace."""
-    moved_values = [(max(letter + letters, 0), value) for letter, value in signal if letter + letters <= last]
-    return normalize([(0, outside_value), *moved_values] if letters > 0 else [*moved_values, (last, outside_value)])
+def _shift(signal: Signal, offset: int, outside_value: int, last: int) -> Signal:
+    """Move the values by ``offset`` letters (1 or -1); ``outside_value``: the value beyond the trace."""
+    moved_values = [(max(letter + offset, 0), value) for letter, value in signal if letter + offset <= last]
+    return normalize([(0, outside_value), *moved_values] if offset > 0 else [*moved_values, (last, outside_value)])
 
 
-SHIFTS = {"yesterday": (1, 0), "weak-yesterday": (1, 2), "next": (-1, 0), "weak-next": (-1, 2)}
-"""The direction of the shift, and the value beyond the trace."""
+SHIFTS = {"yesterday": (1, FALSE), "weak-yesterday": (1, TRUE), "next": (-1, FALSE), "weak-next": (-1, TRUE)}
+"""The number of letters by which the values move, and the value beyond the trace."""
 RECURRENCES: dict[str, tuple[int, Callable[[int, Sequence[int]], int]]] = {
-    "once": (0, lambda before, now: max(before, now[0])),
-    "historically": (2, lambda before, now: min(before, now[0])),
-    "since": (0, lambda before, now: max(now[-1], min(now[0], before))),
-    "sometime": (0, lambda after, now: max(after, now[0])),
-    "always": (2, lambda after, now: min(after, now[0])),
-    "until": (0, lambda after, now: max(now[-1], min(now[0], after))),
-    "release": (2, lambda after, now: min(now[-1], max(now[0], after))),
+    "once": (FALSE, lambda before, now: max(before, now[0])),
+    "historically": (TRUE, lambda before, now: min(before, now[0])),
+    "since": (FALSE, lambda before, now: max(now[-1], min(now[0], before))),
+    "sometime": (FALSE, lambda after, now: max(after, now[0])),
+    "always": (TRUE, lambda after, now: min(after, now[0])),
+    "until": (FALSE, lambda after, now: max(now[-1], min(now[0], after))),
+    "release": (TRUE, lambda after, now: min(now[-1], max(now[0], after))),
 }
-"""The value beyond the trace; and the value from the values at the previous (or next) letter and of the formulas.
+"""The value of each operator beyond the trace; and a function that computes its value at a letter.
+
+The function's arguments are the operator's value at the previous (or next) letter, and the operands' values here.
 
 The functions are idempotent, so one application is enough for a stretch of letters without changes.
 """
 
 
 def _evaluate_forward(op: str, signals: Sequence[Signal]) -> Signal:
-    value, step = RECURRENCES[op]
-    return normalize([(letter, value := step(value, now)) for letter, now in merge_signals(signals)])
+    value, compute_value = RECURRENCES[op]
+    return normalize([(letter, value := compute_value(value, now)) for letter, now in merge_signals(signals)])
 
 
 def _evaluate_backward(op: str, signals: Sequence[Signal]) -> Signal:
     if op == "sometime-after":  # always (f implies sometime g)
-        answered = _evaluate_backward("sometime", signals[1:])
-        return _evaluate_backward("always", [imply(signals[0], answered)])
-    value, step = RECURRENCES[op]
+        answer = _evaluate_backward("sometime", signals[1:])
+        return _evaluate_backward("always", [evaluate_imply(signals[0], answer)])
+    value, compute_value = RECURRENCES[op]
     changes = [(letter, [*now]) for letter, now in merge_signals(signals)]
-    return normalize([(letter, value := step(value, now)) for letter, now in reversed(changes)][::-1])
+    return normalize([(letter, value := compute_value(value, now)) for letter, now in reversed(changes)][::-1])
 
 
-def imply(left: Signal, right: Signal) -> Signal:
+def evaluate_imply(left: Signal, right: Signal) -> Signal:
     """Return the values of ``imply``."""
     return normalize(
-        [(letter, max(2 - premise, conclusion)) for letter, (premise, conclusion) in merge_signals((left, right))]
+        [(letter, max(TRUE - premise, conclusion)) for letter, (premise, conclusion) in merge_signals((left, right))]
     )
 
 
@@ -85,15 +89,18 @@ def evaluate_whole_trace(op: str, bounds: Sequence[Fraction], signals: Sequence[
         case "within":
             return _find_greatest_value(first, 0, bisect_right(times, (bounds[0], 0)) - 1)
         case "sometime-before":
-            before = _shift(_evaluate_forward("once", signals[1:]), 1, 0, last)
-            return _find_least_value(imply(first, before), 0, last)
+            before = _shift(_evaluate_forward("once", signals[1:]), 1, FALSE, last)
+            return _find_least_value(evaluate_imply(first, before), 0, last)
         case "always-within":
-            late = [max(2 - v, answer_value(signals[1], i, bounds[0], times)) for i, v in _find_triggers(first, last)]
-            return min(late, default=2)
+            values = [
+                max(TRUE - value, find_greatest_value_within(signals[1], letter, bounds[0], times))
+                for letter, value in _find_triggers(first, last)
+            ]
+            return min(values, default=TRUE)
         case "at-most-once":
             return _evaluate_at_most_once(first, last)
         case "hold-during" | "hold-after":
-            return _hold(op, bounds, first, times)
+            return _evaluate_hold(op, bounds, first, times)
     prefix = [[change for change in signal if change[0] <= last] for signal in signals]
     return _find_least_value(_evaluate_backward(op, prefix), 0, 0)
 
@@ -108,20 +115,27 @@ def _find_greatest_value(signal: Signal, first: int, last: int) -> int:
 
 def _find_triggers(signal: Signal, last: int) -> list[tuple[int, int]]:
     """Return the letters at which a formula is not false, with its values."""
-    stretches = [stretch for stretch in iterate_constant_stretches(signal, 0, last) if stretch[2]]
-    return [(letter, value) for first, end, value in stretches for letter in range(first, end + 1)]
+    return [
+        (letter, value)
+        for first, end, value in iterate_constant_stretches(signal, 0, last)
+        if value != FALSE
+        for letter in range(first, end + 1)
+    ]
 
 
 def _evaluate_at_most_once(signal: Signal, last: int) -> int:
-    """Not: true, later false, later true again."""
-    once = ceased = again = 0
-    for first, end, v in iterate_constant_stretches(signal, 0, last):
+    """Return the negation of: the formula was true, later false, and later true again."""
+    was_true = was_false_later = was_true_again = FALSE
+    for first, end, value in iterate_constant_stretches(signal, 0, last):
         for _ in range(first, min(end, first + 2) + 1):  # a fourth letter with the same value changes nothing
-            once, ceased, again = max(once, v), max(ceased, min(once, 2 - v)), max(again, min(ceased, v))
-    return 2 - again
+            was_true = max(was_true, value)
+            was_false_later = max(was_false_later, min(was_true, TRUE - value))
+            was_true_again = max(was_true_again, min(was_false_later, value))
+    return TRUE - was_true_again
 
 
-def _hold(op: str, bounds: Sequence[Fraction], signal: Signal, times: Times) -> int:
+def _evaluate_hold(op: str, bounds: Sequence[Fraction], signal: Signal, times: Times) -> int:
+    """Return the value of ``hold-during`` or ``hold-after``: of the last state if the trace ends before the times."""
     last = len(times) - 1
     if times[last] <= (bounds[0], 0):
         return int(find_value(signal, last))
@@ -132,16 +146,16 @@ def _hold(op: str, bounds: Sequence[Fraction], signal: Signal, times: Times) -> 
     return _find_least_value(signal, start, end)
 
 
-def answer_value(signal: Signal, start: int, bound: Fraction, times: Times) -> int:
+def find_greatest_value_within(signal: Signal, start: int, bound: Fraction, times: Times) -> int:
     """Return the greatest value of a formula from a letter on, within a time."""
     time, just_after = times[start]
     end = bisect_right(times, (time + bound, just_after)) - 1
-    best = 0
+    greatest: int = FALSE
     for _, _, value in iterate_constant_stretches(signal, start, end):
-        best = max(best, value)
-        if best == 2:
+        greatest = max(greatest, value)
+        if greatest == TRUE:
             break
-    return best
+    return greatest
 
 
 def is_permanently_violated(
@@ -149,17 +163,23 @@ def is_permanently_violated(
 ) -> bool:
     """Whether a prefix with these signals (of state formulas) violates the PDDL3 operator for every continuation.
 
-    ``same_time_follows``: another letter may come at the time of the last one.
+    ``timed``: letters may be less than 1 apart. ``same_time_follows``: another letter may come at the time of the last.
     """
     now, just_after = times[-1]
     last = len(times) - 1
 
-    def has_passed(time: Fraction) -> bool:  # no later letter has at most this time
-        return (now + (not timed), just_after) > (time, 0) or ((now, just_after) == (time, 0) and not same_time_follows)
+    def has_passed(time: Fraction) -> bool:
+        """Whether no later letter has at most this time."""
+        next_time = now if timed else now + 1
+        return (next_time, just_after) > (time, 0) or ((now, just_after) == (time, 0) and not same_time_follows)
 
-    if op in ("at end", "sometime", "sometime-after") or evaluate_whole_trace(op, bounds, signals, times) > 0:
+    if op in ("at end", "sometime", "sometime-after") or evaluate_whole_trace(op, bounds, signals, times) != FALSE:
         return False
     if op != "always-within":
         return op not in ("within", "hold-during", "hold-after") or has_passed(bounds[0])
-    due = [i for i, value in _find_triggers(signals[0], last) if value == 2 and has_passed(times[i][0] + bounds[0])]
-    return any(answer_value(signals[1], letter, bounds[0], times) == 0 for letter in due)
+    due_letters = [
+        letter
+        for letter, value in _find_triggers(signals[0], last)
+        if value == TRUE and has_passed(times[letter][0] + bounds[0])
+    ]
+    return any(find_greatest_value_within(signals[1], letter, bounds[0], times) == FALSE for letter in due_letters)

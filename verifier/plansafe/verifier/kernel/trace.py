@@ -1,7 +1,7 @@
 """States and traces (docs/language.md, sections 2 and 4).
 
 The values of a fact, fluent or formula along a trace are a *signal*: the letters at which the value changes, with the
-new value, from letter 0 on. ``[(0, 0), (3, 2)]`` is false at letters 0, 1 and 2, and true from then on.
+new value, from letter 0 on. ``[(0, FALSE), (3, TRUE)]`` is false at letters 0, 1 and 2, and true from then on.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from typing import Any, NamedTuple, Protocol
 from .formulas import Binding, Fact, ground
 from .reader import KernelLimit
 
+FALSE, UNDEFINED, TRUE = range(3)
+"""Truth values in their order: ``and`` is the least of its operands, ``or`` the greatest, and ``not`` is TRUE - v."""
 Signal = Sequence[tuple[int, Any]]
-"""Letters with the value from there on: 0 (false), 1 (undefined) and 2 (true), or a number (``None``: undefined)."""
+"""Letters with the value from there on: a truth value, or a number (``None``: undefined)."""
 Change = tuple[str, Fact, Any]
 """A change by an effect: "add", "delete" or an assignment; the fact or fluent; the number."""
 
 LetterStart = tuple[Any, int]
 """The earliest time of a letter, and 1 if the letter is about moments after this time only."""
 
-CONSTANT_SIGNALS: tuple[Signal, ...] = (((0, 0),), ((0, 1),), ((0, 2),))
-FALSE, UNDEFINED, TRUE = CONSTANT_SIGNALS
+CONSTANT_SIGNALS: tuple[Signal, ...] = (((0, FALSE),), ((0, UNDEFINED),), ((0, TRUE),))
+"""By truth value: the signal that always has it."""
+ALWAYS_FALSE, _, ALWAYS_TRUE = CONSTANT_SIGNALS
 
 
 class Work:
@@ -57,7 +60,7 @@ class FactIndex:
         for facts in self._by_predicate.values():
             yield from facts
 
-    def with_predicate(self, predicate: str) -> Mapping[Fact, None]:
+    def find_with_predicate(self, predicate: str) -> Mapping[Fact, None]:
         """Return all facts of a predicate."""
         return self._by_predicate.get(predicate, {})
 
@@ -83,13 +86,14 @@ class FactIndex:
         places = [place for place in enumerate(terms) if place[1] != "_" and place[1][0] != "?"]
         if len(places) == len(terms):
             return {terms: None} if terms in self else {}
-        smallest = self.with_predicate(terms[0])
+        smallest = self.find_with_predicate(terms[0])
         for place in places[1:] if smallest else ():
-            facts = self._index_places(terms[0]).get(place, {})
+            facts = self._find_place_index(terms[0]).get(place, {})
             smallest = facts if len(facts) < len(smallest) else smallest
         return smallest
 
-    def _index_places(self, predicate: str) -> dict[tuple[int, str], dict[Fact, None]]:
+    def _find_place_index(self, predicate: str) -> dict[tuple[int, str], dict[Fact, None]]:
+        """Return the facts of a predicate by (place, object), indexed on the first call."""
         if predicate not in self._by_place:
             self._by_place[predicate] = {}
             for fact in self._by_predicate[predicate]:
@@ -127,7 +131,7 @@ class State:
 
     def signal(self, fact: Fact) -> Signal:
         """Return the value of a fact."""
-        return TRUE if fact in self.facts else FALSE
+        return ALWAYS_TRUE if fact in self.facts else ALWAYS_FALSE
 
     def read_number(self, fluent: Fact) -> Signal:
         """Return the value of a fluent."""
@@ -165,7 +169,7 @@ class Trace:
         self.history: dict[Fact, list[tuple[int, Any]]] = {}
         for fact in state.facts:
             self.work.spend()
-            self._record(fact, 2, 0)
+            self._record(fact, TRUE, FALSE)
         for fluent, value in state.numbers.items():
             self._record(fluent, value, None)
 
@@ -194,9 +198,9 @@ class Trace:
         self.starts.append((time, 0) if after is None else (after, 1))
         self.steps.append(step)
         for fact in change.added:
-            self._record(fact, 2, 0)
+            self._record(fact, TRUE, FALSE)
         for fact in change.removed:
-            self._record(fact, 0, 0)
+            self._record(fact, FALSE, FALSE)
         for fluent in change.numbers:
             self._record(fluent, numbers[fluent], None)
 
@@ -208,7 +212,7 @@ class Trace:
 
     def signal(self, fact: Fact) -> Signal:
         """Return the values of a fact."""
-        return self.history.get(fact, FALSE)
+        return self.history.get(fact, ALWAYS_FALSE)
 
     def read_number(self, fluent: Fact) -> Signal:
         """Return the values of a fluent."""
@@ -216,13 +220,13 @@ class Trace:
 
     def states(self) -> tuple[frozenset[Fact], ...]:
         """Return the facts of each letter."""
-        facts_at = [set[Fact]() for _ in self.times]
+        facts_by_letter = [set[Fact]() for _ in self.times]
         for fact, signal in self.history.items():
             if fact[0] != "#":
                 for first, end, value in iterate_constant_stretches(signal, 0, self.last):
                     for letter in range(first, end + 1) if value else ():
-                        facts_at[letter].add(fact)
-        return tuple([frozenset(facts) for facts in facts_at])
+                        facts_by_letter[letter].add(fact)
+        return tuple([frozenset(facts) for facts in facts_by_letter])
 
 
 class PastState:
@@ -237,7 +241,7 @@ class PastState:
 
     def signal(self, fact: Fact) -> Signal:
         """Return the value of a fact."""
-        return TRUE if find_value(self._trace.signal(fact), self._letter) else FALSE
+        return ALWAYS_TRUE if find_value(self._trace.signal(fact), self._letter) else ALWAYS_FALSE
 
     def read_number(self, fluent: Fact) -> Signal:
         """Return the value of a fluent."""
@@ -286,9 +290,9 @@ def merge_signals(signals: Sequence[Signal]) -> Iterator[tuple[int, list[Any]]]:
     """
     events = sorted([(letter, position) for position, signal in enumerate(signals) for letter, _ in signal])
     values: list[Any] = [None] * len(signals)
-    place = [0] * len(signals)
-    for (letter, number), (next_letter, _) in pairwise([*events, (-1, 0)]):
-        values[number] = signals[number][place[number]][1]
-        place[number] += 1
+    change_counts = [0] * len(signals)
+    for (letter, position), (next_letter, _) in pairwise([*events, (-1, 0)]):
+        _, values[position] = signals[position][change_counts[position]]
+        change_counts[position] += 1
         if next_letter != letter:
             yield letter, values

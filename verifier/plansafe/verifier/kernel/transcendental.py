@@ -16,11 +16,12 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from .reader import KernelLimit, require
-from .real_numbers import Algebraic, Interval, Irrational, enclose, enclosure, sign
+from .real_numbers import Algebraic, Interval, SymbolicReal, enclose, find_enclosure, sign
 
 Real = Any
 """A ``Fraction``, an ``Algebraic`` of ``real_numbers.py``, or a ``Transcendental``."""
 BITS = 32
+"""Precision at first, and what each refinement adds."""
 MAX_BITS = 1024
 """Maximum precision at which a number is compared with 0."""
 MAX_LEVEL = 7
@@ -31,7 +32,8 @@ MAX_TERMS = 500
 """Maximum number of terms of a number."""
 MAX_DIVISIONS = 50
 """Maximum number of multiples of relations that are subtracted to show that a number is 0."""
-TRIAL_DIVISORS = 1000
+MAX_TRIAL_DIVISOR = 1000
+"""Divisors below it are split off from the argument of a logarithm."""
 _order = count()
 
 
@@ -46,7 +48,7 @@ class Atom:
     def __init__(self, function: Callable[[Real], Real], low: Fraction, high: Fraction) -> None:
         self.order = next(_order)
         self.function = function
-        self.low, self.high = self._first_low, self._first_high = low, high
+        self.low, self.high = self._initial_low, self._initial_high = low, high
         self._values = function(low), function(high)
         self._sign_at_high = sign(self._values[1])
         self._level = 0
@@ -57,8 +59,8 @@ class Atom:
 
     def enclose(self, bits: int) -> Interval:
         """Return an interval of width 2^-bits or less."""
-        while (excess := (self.high - self.low) * 2**bits) > 1:
-            self._refine(2 ** min(2**self._level, ceil(excess).bit_length()))
+        while (width_ratio := (self.high - self.low) * 2**bits) > 1:
+            self._refine(2 ** min(2**self._level, ceil(width_ratio).bit_length()))
         return self.low, self.high
 
     def _refine(self, cells: int) -> None:
@@ -67,9 +69,9 @@ class Atom:
         Source: Abbott, Quadratic interval refinement for real roots, 2014.
         """
         width = (self.high - self.low) / cells
-        below, above = (sum(enclosure(value)) for value in self._values)
-        hit = cells * below // (below - above) if below != above else 0
-        for cell in range(cells) if cells == 2 else [min(max(hit, 0), cells - 1)]:
+        below, above = (sum(find_enclosure(value)) for value in self._values)
+        hit_cell = cells * below // (below - above) if below != above else 0
+        for cell in range(cells) if cells == 2 else [min(max(hit_cell, 0), cells - 1)]:
             low = self.low + cell * width
             values = self.function(low), self.function(low + width)
             for value in values:
@@ -83,13 +85,13 @@ class Atom:
 
     def number(self) -> Real:
         """Return the number."""
-        return make({Monomial(frozenset({(self, 1)}), frozenset()): Fraction(1)})
+        return make_sum({Monomial(frozenset({(self, 1)}), frozenset()): Fraction(1)})
 
     def is_same_as(self, other: Atom) -> bool:
         """Whether the terms show that another atom is the zero of the function."""
         if max(self.low, other.low) > min(self.high, other.high):
             return False
-        if not self._first_low <= other.low <= other.high <= self._first_high:
+        if not self._initial_low <= other.low <= other.high <= self._initial_high:
             return False
         return is_multiple_of_relations(self.function(other.number()))
 
@@ -108,7 +110,7 @@ class Monomial(NamedTuple):
         """Return the atoms."""
         return {atom for atom, _ in self.powers} | {atom for atom, _ in self.exponent}
 
-    def as_atom(self) -> Atom | None:
+    def find_equal_atom(self) -> Atom | None:
         """Return the atom that equals the product, if there is one."""
         match [*self.powers]:
             case [] if not self.exponent:
@@ -135,18 +137,18 @@ def _multiply_monomials(m: Monomial, n: Monomial) -> Monomial:
     return Monomial(_add_multiples(m.powers, n.powers), _add_multiples(m.exponent, n.exponent))
 
 
-def make(terms: dict[Monomial, Real]) -> Real:
+def make_sum(terms: dict[Monomial, Real]) -> Real:
     """Return the sum of terms."""
     total = dict[Monomial, Real]()
     for monomial, c in terms.items():
-        key, factor = _take_bases(monomial)
+        key, factor = _extract_base_powers(monomial)
         total[key] = total.get(key, Fraction(0)) + c * factor
     total = {monomial: c for monomial, c in total.items() if c != 0}
     require(len(total) <= MAX_TERMS, "a number with too many terms", KernelLimit)
     return Transcendental(total) if total.keys() - {EMPTY_PRODUCT} else total.get(EMPTY_PRODUCT, Fraction(0))
 
 
-def _take_bases(monomial: Monomial) -> tuple[Monomial, Real]:
+def _extract_base_powers(monomial: Monomial) -> tuple[Monomial, Real]:
     """Move the whole powers of bases out of the exponent."""
     factor: Real = Fraction(1)
     if all(atom.base is None and atom.twin is None for atom in monomial.atoms()):
@@ -159,14 +161,14 @@ def _take_bases(monomial: Monomial) -> tuple[Monomial, Real]:
     return Monomial(_add_multiples(monomial.powers, ()), _add_multiples(exponent.items(), ())), factor
 
 
-def _terms(number: Real) -> dict[Monomial, Real]:
+def _list_terms(number: Real) -> dict[Monomial, Real]:
     return number.terms if isinstance(number, Transcendental) else {EMPTY_PRODUCT: number}
 
 
-class Transcendental(Irrational):
-    """A sum of terms. ``make`` makes such numbers."""
+class Transcendental(SymbolicReal):
+    """A sum of terms, not equal to a ``Fraction`` or ``Algebraic``. ``make_sum`` makes such numbers."""
 
-    patience = 4
+    zero_test_delay = 4
 
     def __init__(self, terms: dict[Monomial, Real]) -> None:
         self.terms = terms
@@ -174,25 +176,25 @@ class Transcendental(Irrational):
 
     def __add__(self, other: Any) -> Real:
         terms = dict(self.terms)
-        for monomial, c in _terms(other).items():
+        for monomial, c in _list_terms(other).items():
             terms[monomial] = terms.get(monomial, Fraction(0)) + c
-        return make(terms)
+        return make_sum(terms)
 
     def __mul__(self, other: Any) -> Real:
         terms = dict[Monomial, Real]()
         for m, c in self.terms.items():
-            for n, d in _terms(other).items():
+            for n, d in _list_terms(other).items():
                 product = _multiply_monomials(m, n)
                 terms[product] = terms.get(product, Fraction(0)) + c * d
-        return make(terms)
+        return make_sum(terms)
 
     def invert(self) -> Real:
         """Return 1 divided by the number. Raises ``KernelLimit`` if it has several terms."""
         ((monomial, c), *more) = self.terms.items()
         require(not more and not monomial.powers, "a division by a sum of exponentials", KernelLimit)
-        return make({Monomial(EMPTY_PRODUCT.powers, frozenset((a, -q) for a, q in monomial.exponent)): 1 / c})
+        return make_sum({Monomial(EMPTY_PRODUCT.powers, frozenset((a, -q) for a, q in monomial.exponent)): 1 / c})
 
-    def enclosure(self) -> Interval:
+    def find_enclosure(self) -> Interval:
         """Return the sum of the enclosures of the terms."""
         low = high = Fraction(0)
         for monomial, c in self.terms.items():
@@ -222,7 +224,7 @@ class Transcendental(Irrational):
         for second, first in combinations(collect_atoms(self), 2):
             if second.twin is None and (second.is_same_as(first) or first.is_same_as(second)):
                 second.twin = first
-        return is_multiple_of_relations(make(self.terms))
+        return is_multiple_of_relations(make_sum(self.terms))
 
 
 def collect_atoms(number: Transcendental) -> list[Atom]:
@@ -237,7 +239,7 @@ def simplify(number: Real) -> Real:
         if atom.relation is not None and isinstance(number, Transcendental):
             monomial, c = next(iter(atom.relation.terms.items()))
             shorter = number - atom.relation * (number.terms.get(monomial, Fraction(0)) / c)
-            number = shorter if len(_terms(shorter)) < len(number.terms) else number
+            number = shorter if len(_list_terms(shorter)) < len(number.terms) else number
     return number
 
 
@@ -247,12 +249,12 @@ def is_multiple_of_relations(number: Real) -> bool:
         if not isinstance(number, Transcendental):
             break
         relations = [atom.relation for atom in collect_atoms(number) if atom.relation is not None]
-        remainders = (_divide(number, relation) for relation in relations)
+        remainders = (_subtract_multiple(number, relation) for relation in relations)
         number = next((remainder for remainder in remainders if remainder is not None), None)
     return isinstance(number, Fraction) and number == 0
 
 
-def _divide(number: Transcendental, relation: Transcendental) -> Real:
+def _subtract_multiple(number: Transcendental, relation: Transcendental) -> Real:
     """Subtract the multiple of a relation with the same highest term; ``None`` if there is none."""
     atoms = sorted({*collect_atoms(number), *collect_atoms(relation)}, key=lambda atom: -atom.order)
 
@@ -265,7 +267,7 @@ def _divide(number: Transcendental, relation: Transcendental) -> Real:
     quotient = Monomial(_add_multiples(highest.powers, inverse[0]), _add_multiples(highest.exponent, inverse[1]))
     if any(power < 0 for _, power in quotient.powers):
         return None
-    return number - make({quotient: number.terms[highest] / relation.terms[divisor]}) * relation
+    return number - make_sum({quotient: number.terms[highest] / relation.terms[divisor]}) * relation
 
 
 def _multiply_intervals(left: Interval, right: Interval) -> Interval:
@@ -286,9 +288,9 @@ def enclose_exponential(x: Fraction, bits: int) -> Interval:
         scale = 2 ** (ceil(greatest).bit_length() + bits + 4)
         return Fraction(scale // greatest, scale), Fraction(ceil(scale / least), scale)
     require(x <= MAX_EXPONENT, "an exponential of a number too large", KernelLimit)
-    halvings = (2 * x.numerator // x.denominator).bit_length()
-    precision = bits + 2 * halvings + 24
-    argument = (x.numerator << precision) // (x.denominator << halvings)
+    halving_count = (2 * x.numerator // x.denominator).bit_length()
+    precision = bits + 2 * halving_count + 24
+    argument = (x.numerator << precision) // (x.denominator << halving_count)
     term = 1 << precision
     total = n = 0
     while term:
@@ -296,7 +298,7 @@ def enclose_exponential(x: Fraction, bits: int) -> Interval:
         n += 1
         term = (term * argument >> precision) // n
     low, high = total, total + 4 * n + 10
-    for _ in range(halvings):
+    for _ in range(halving_count):
         low, high = low * low >> precision, (high * high >> precision) + 1
     return Fraction(low, 1 << precision), Fraction(high, 1 << precision)
 
@@ -306,20 +308,20 @@ def enclose_exponential(x: Fraction, bits: int) -> Interval:
 
 def make_exponential(factor: Fraction, time: Real, start: Real) -> Real:
     """Return e^(factor (time - start))."""
-    difference = [*_as_exponent(time), *((atom, -multiple) for atom, multiple in _as_exponent(start))]
-    return make(
+    difference = [*_convert_to_exponent(time), *((atom, -multiple) for atom, multiple in _convert_to_exponent(start))]
+    return make_sum(
         {Monomial(EMPTY_PRODUCT.powers, _add_multiples(((a, factor * q) for a, q in difference), ())): Fraction(1)}
     )
 
 
-def _as_exponent(x: Real) -> frozenset[tuple[Atom, Fraction]]:
+def _convert_to_exponent(x: Real) -> frozenset[tuple[Atom, Fraction]]:
     """Return a number as a sum of multiples of atoms; any other number becomes an atom."""
     multiples = list[tuple[Atom | None, Real]]()
-    for monomial, c in _terms(x).items():
+    for monomial, c in _list_terms(x).items():
         if monomial == EMPTY_PRODUCT and isinstance(c, Algebraic):
-            multiples += _powers_of_generator(c)
+            multiples += _express_in_powers(c)
         else:
-            multiples.append((monomial.as_atom(), c))
+            multiples.append((monomial.find_equal_atom(), c))
     exponent = [(atom, c) for atom, c in multiples if atom is not None and isinstance(c, Fraction)]
     if len(exponent) == len(multiples):
         return _add_multiples(exponent, ())
@@ -328,7 +330,7 @@ def _as_exponent(x: Real) -> frozenset[tuple[Atom, Fraction]]:
     return frozenset({(x.atom, Fraction(1))})
 
 
-def _powers_of_generator(x: Algebraic) -> list[tuple[Atom, Real]]:
+def _express_in_powers(x: Algebraic) -> list[tuple[Atom, Real]]:
     """Return an algebraic number as a sum of multiples of atoms, the powers of its generator."""
     multiples = [(ONE_ATOM, x.coefficients[0])]
     for power, c in enumerate(x.coefficients[1:], 1):
@@ -340,34 +342,34 @@ def _powers_of_generator(x: Algebraic) -> list[tuple[Atom, Real]]:
 
 
 def _make_atom(x: Real) -> Atom:
-    low, high = enclosure(x)
+    low, high = find_enclosure(x)
     return Atom(lambda y: y - x, low - 1, high + 1)
 
 
 def _make_logarithm_atom(base: Real) -> Atom:
-    bound = Fraction(ceil(max(enclosure(base)[1], enclosure(1 / base)[1])).bit_length())
+    bound = Fraction(ceil(max(find_enclosure(base)[1], find_enclosure(1 / base)[1])).bit_length())
     atom = Atom(lambda x: make_exponential(Fraction(1), x, Fraction(0)) - base, -bound, bound)
     atom.base = base
     return atom
 
 
-_logarithm_of_integer = cache(lambda base: _make_logarithm_atom(Fraction(base)))
+_make_integer_logarithm_atom = cache(lambda base: _make_logarithm_atom(Fraction(base)))
 
 
 def make_logarithm(number: Real) -> Real:
     """Return the logarithm of a positive number: a fraction times an exponential, or an algebraic number."""
     if isinstance(number, Algebraic):
         return _make_logarithm_atom(number).number()
-    ((monomial, c),) = _terms(number).items()
+    ((monomial, c),) = _list_terms(number).items()
     multiples = list[tuple[Atom, Fraction]](monomial.exponent)
     for value, factor in ((c.numerator, 1), (c.denominator, -1)):
-        for divisor in range(2, TRIAL_DIVISORS):
+        for divisor in range(2, MAX_TRIAL_DIVISOR):
             while value % divisor == 0 and value > 1:
-                multiples.append((_logarithm_of_integer(divisor), Fraction(factor)))
+                multiples.append((_make_integer_logarithm_atom(divisor), Fraction(factor)))
                 value //= divisor
         if value > 1:
-            multiples.append((_logarithm_of_integer(value), Fraction(factor)))
-    return make(
+            multiples.append((_make_integer_logarithm_atom(value), Fraction(factor)))
+    return make_sum(
         {
             EMPTY_PRODUCT if atom is ONE_ATOM else Monomial(frozenset({(atom, 1)}), EMPTY_PRODUCT.exponent): multiple
             for atom, multiple in _add_multiples(multiples, ())
@@ -377,5 +379,5 @@ def make_logarithm(number: Real) -> Real:
 
 def is_fraction_times_exponential(number: Real) -> bool:
     """Whether the number is a fraction times e^(a sum of multiples of atoms)."""
-    ((monomial, c), *more) = _terms(number).items()
+    ((monomial, c), *more) = _list_terms(number).items()
     return not more and not monomial.powers and isinstance(c, Fraction)

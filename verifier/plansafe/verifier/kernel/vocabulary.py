@@ -27,11 +27,11 @@ class Vocabulary:
         self.supertypes: dict[str, set[str]] = {"": {""}}  # "": the type of ?duration
         for name in self.parents:
             self._add_supertypes(name)
-        typed_constants = self._read_objects(constants)
-        typed_objects = self._read_objects(objects)
-        agree = all(typed_constants.get(object_, types) == types for object_, types in typed_objects.items())
-        require(agree, "a constant again, of another type")
-        self.objects = typed_constants | typed_objects
+        constant_types = self._read_objects(constants)
+        object_types = self._read_objects(objects)
+        are_consistent = all(constant_types.get(object_, types) == types for object_, types in object_types.items())
+        require(are_consistent, "a constant again, of another type")
+        self.objects = constant_types | object_types
         self.predicates: dict[str, Params] = {}
         self.functions: dict[str, Params] = {}
         self._extensions: dict[tuple[Types, ...], Objects] = {}
@@ -109,10 +109,10 @@ class Vocabulary:
 
     def find_domains(self, params: Params, additional: Iterable[tuple[str, Types]] = ()) -> Domains:
         """Return each variable with the objects that fit all its types, in the order of declaration."""
-        types_of = dict[str, list[Types]]()
+        types_by_variable = dict[str, list[Types]]()
         for v, types in (*params.items(), *additional):
-            types_of.setdefault(v, []).append(types)
-        return tuple([(v, self._find_extension(tuple(all_types))) for v, all_types in types_of.items()])
+            types_by_variable.setdefault(v, []).append(types)
+        return tuple([(v, self._find_extension(tuple(all_types))) for v, all_types in types_by_variable.items()])
 
     def _find_extension(self, all_types: tuple[Types, ...]) -> Objects:
         """Return the objects that have all of the types."""
@@ -142,23 +142,23 @@ class Vocabulary:
             return self._fits(term, types, scope)
         if self.kinds & {*scope[term]}:
             return True
-        all_supertypes = (*self.supertypes.values(), *self._object_supertypes)
-        return any(names & {*types} and names & {*scope[term]} for names in all_supertypes)
+        supertype_sets = (*self.supertypes.values(), *self._object_supertypes)
+        return any(names & {*types} and names & {*scope[term]} for names in supertype_sets)
 
     def read_atom(self, expr: Sexp, table: Mapping[str, Params], scope: Params) -> Fact:
         """Read ``(name term ..)``, and check its name, arity and types."""
         arguments = self._pair_arguments(expr, table)
         self._require_declared([term for term, _ in arguments], scope)
-        well_typed = self.lenient or all(self._fits(term, types, scope) for term, types in arguments)
-        require(well_typed, "an argument of a wrong type")
+        is_well_typed = self.lenient or all(self._fits(term, types, scope) for term, types in arguments)
+        require(is_well_typed, "an argument of a wrong type")
         return tuple(expr)
 
     def read_step(self, expr: Sexp, table: Mapping[str, Params], scope: Params) -> Fact:
         """Read ``(action term ..)`` of a rule; ``_`` fits any object, a variable any object that may match."""
         arguments = [(term, types) for term, types in self._pair_arguments(expr, table) if term != "_"]
         self._require_declared([term for term, _ in arguments], scope)
-        well_typed = self.lenient or all(self._may_match(term, types, scope) for term, types in arguments)
-        require(well_typed, "an argument of a wrong type")
+        is_well_typed = self.lenient or all(self._may_match(term, types, scope) for term, types in arguments)
+        require(is_well_typed, "an argument of a wrong type")
         return tuple(expr)
 
     def is_well_formed(self, expr: Sexp, table: Mapping[str, Params]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .effects import EffectContext, iterate_effect_changes
 from .evaluation import holds
-from .formulas import Compare, Connective, Fact, Fluent, Node, Number, ground_reads
+from .formulas import Compare, Connective, Fact, Fluent, Node, Number, iterate_ground_reads
 from .open_range import depends_on_range
 from .reader import KernelLimit, require
 from .task import Task
@@ -20,29 +20,30 @@ Completion = tuple[frozenset[Fact], dict[Fact, Fraction]]
 class Worlds:
     """The open facts and fluents of a task, and its initial states."""
 
-    def __init__(self, task: Task, declared_open: Iterable[Fact], invariants: list[Node], literal: bool) -> None:
+    def __init__(self, task: Task, declared_open_facts: Iterable[Fact], invariants: list[Node], literal: bool) -> None:
         self.task = task
         self.invariants = invariants
         self.literal = literal
         context = EffectContext(State((), {}, Work(), literal))
-        initial_changes = [
-            (time, c) for time, effect in task.initial if not time for c in iterate_effect_changes(effect, {}, context)
-        ]
-        self._untimed_changes = [change for time, change in initial_changes if time is None]
-        self._changes_at_zero = [change for time, change in initial_changes if time is not None]
-        initial = {fact for _, fact, _ in self._untimed_changes}
-        mentioned = dict[str, set[Fact]]()  # by the operator of the statement
+        self._untimed_changes, self._changes_at_zero = list[Change](), list[Change]()
+        for time, effect in task.initial:
+            if not time:
+                changes = self._untimed_changes if time is None else self._changes_at_zero
+                changes += iterate_effect_changes(effect, {}, context)
+        initial_facts = {fact for _, fact, _ in self._untimed_changes}
+        mentioned_facts = dict[str, set[Fact]]()  # by the operator of the statement
         for statement in task.open_statements:
-            mentioned.setdefault(statement.operator, set()).update(fact for fact, _ in ground_reads(statement, {}))
-        require(not initial & mentioned.get("unknown", set()), "unknown, but given")
-        in_oneof = mentioned.pop("oneof", set())
-        elsewhere = {*declared_open}.union(*mentioned.values())
-        all_open = sorted((in_oneof | elsewhere) - initial)
-        self._oneof_only = in_oneof - elsewhere
-        """Facts that are false unless a true alternative has them."""
-        self.facts = tuple([fact for fact in all_open if fact[0] != "#"])
-        limits = [c for statement in task.open_statements if statement.operator == "and" for c in statement.parts()]
-        self.fluents = {fact[1:]: _read_bounds(fact, limits) for fact in all_open if fact[0] == "#"}
+            facts = {fact for fact, _ in iterate_ground_reads(statement, {})}
+            mentioned_facts.setdefault(statement.operator, set()).update(facts)
+        require(not initial_facts & mentioned_facts.get("unknown", set()), "unknown, but given")
+        oneof_facts = mentioned_facts.pop("oneof", set())
+        other_open_facts = {*declared_open_facts}.union(*mentioned_facts.values())
+        open_facts = sorted((oneof_facts | other_open_facts) - initial_facts)
+        self._oneof_only_facts = oneof_facts - other_open_facts
+        """Facts that are only in ``oneof`` statements: they are false unless a true alternative has them."""
+        self.facts = tuple([fact for fact in open_facts if fact[0] != "#"])
+        intervals = [c for statement in task.open_statements if statement.operator == "and" for c in statement.parts()]
+        self.fluents = {fact[1:]: _read_bounds(fact, intervals) for fact in open_facts if fact[0] == "#"}
 
     def make_initial_state(self, facts: Collection[Fact], numbers: Mapping[Fact, Any], work: Work) -> State | None:
         """Return S0 if exactly these open facts are true; ``None`` if the completion is not allowed.
@@ -84,10 +85,10 @@ class Worlds:
                 true = [part for part in statement.parts() if holds(part, {}, state)]
                 if len(true) != 1:
                     return False
-                supported |= {fact for fact, negative in ground_reads(true[0], {}) if not negative}
+                supported |= {fact for fact, negative in iterate_ground_reads(true[0], {}) if not negative}
             elif statement.operator in ("and", "or") and not holds(statement, {}, state):
                 return False
-        return not facts & self._oneof_only - supported
+        return not facts & self._oneof_only_facts - supported
 
     def completions(self) -> Iterator[Completion]:
         """Enumerate the allowed completions (exponential). Raises ``KernelLimit`` if there may be infinitely many."""
@@ -101,10 +102,10 @@ class Worlds:
                 yield facts, numbers
 
 
-def _read_bounds(fluent: Fact, limits: list[Node]) -> frozenset[tuple[str, Fraction]]:
+def _read_bounds(fluent: Fact, intervals: list[Node]) -> frozenset[tuple[str, Fraction]]:
     """Return the bounds of an open fluent, as (comparison, number)."""
     bounds = set[tuple[str, Fraction]]()
-    for limit in limits:
+    for limit in intervals:
         match limit:
             case Compare(operator, Fluent(terms), Number(value)) if terms == fluent:
                 bounds.add((operator, value))

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 from itertools import count
+from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.heuristic import FaultHeuristic
 from plansafe.verifier.repair.repair_task import RepairTask
-from plansafe.verifier.repair.search_graph import Node, TaskFunction, TaskKey
+from plansafe.verifier.repair.search_graph import Flaw, Node, TaskFunction, TaskKey
+
+
+class _QueuedTask(NamedTuple):
+    """An entry of the queue, in order of priority. ``number`` is unique, so that no nodes are compared."""
+
+    cost: Number
+    demands_facts: bool
+    place_rank: int
+    number: int
+    node: Node
+    key: TaskKey
 
 
 class Agenda:
     """A priority queue of tasks at nodes; each key of a node is run once.
 
-    Of tasks of equal cost, those furthest in the plan come first; with ``edit_early``, edits are made at the earliest
-    place first, and steps are still kept as far as possible.
+    Of tasks of equal cost, the task furthest in the plan comes first; with ``edit_early``, edits are made at the
+    earliest place first, and steps are still kept as far as possible.
     """
 
     def __init__(self, task: RepairTask, heuristic: FaultHeuristic, edit_early: bool = False) -> None:
@@ -24,17 +36,18 @@ class Agenda:
         self.cost: Number = 0
         """The lower bound of the running task."""
         self._edit_early = edit_early
-        self._heap: list[tuple[Number, bool, int, int, Node, TaskKey]] = []
+        self._queue: list[_QueuedTask] = []
         self._count = count()
 
     @property
     def next_cost(self) -> Number | None:
         """The lower bound of the next task; ``None`` if no task is left."""
-        return self._heap[0][0] if self._heap else None
+        return self._queue[0].cost if self._queue else None
 
     def run_next(self) -> bool:
         """Run the next task; false if it is done already or waits at another cost."""
-        cost, _, _, _, node, key = heappop(self._heap)
+        queued_task = heappop(self._queue)
+        cost, node, key = queued_task.cost, queued_task.node, queued_task.key
         if key in node.done:
             return False
         additional_cost, function = node.tasks[key]
@@ -52,26 +65,26 @@ class Agenda:
         """
         if key in node.done:
             return
-        waiting = node.tasks.get(key)
-        if waiting is not None and waiting[0] <= additional_cost:
-            return
+        if key in node.tasks:
+            queued_cost, _ = node.tasks[key]
+            if queued_cost <= additional_cost:
+                return
         node.tasks[key] = (additional_cost, function)
         self._enqueue(node, additional_cost, key)
 
     def _enqueue(self, node: Node, additional_cost: Number, key: TaskKey) -> None:
         # At equal cost, tasks that demand other facts come last: edits that have an effect may lead to a repair first.
-        is_early = self._edit_early and key[0] != "expand"
-        place_rank = node.position if is_early else -node.position
-        heappush(
-            self._heap, (node.cost + additional_cost, key[0] == "enable", place_rank, next(self._count), node, key)
-        )
+        prefers_early = self._edit_early and key[0] != "expand"
+        place_rank = node.position if prefers_early else -node.position
+        cost, demands_facts = node.cost + additional_cost, key[0] == "enable"
+        heappush(self._queue, _QueuedTask(cost, demands_facts, place_rank, next(self._count), node, key))
 
     def add_flaw(self, node: Node, key: TaskKey, function: TaskFunction, cost_to_flaw: Number = 0) -> None:
         """Add a task that examines a flaw as soon as the cost allows for another edit.
 
         ``cost_to_flaw``: the cost of the edits between the node and the flaw.
         """
-        node.flaws.append((key, function, cost_to_flaw))
+        node.flaws.append(Flaw(key, function, cost_to_flaw))
         least_edit_cost = self.task.substitution_surcharge if node.deleted else self.task.min_weight
         self.add(node, max(cost_to_flaw + least_edit_cost, self.heuristic.estimate(node)), key, function)
 
@@ -88,11 +101,11 @@ class Agenda:
         return True
 
     def bound_with_edit(self, node: Node, cost_to_flaw: Number) -> Number:
-        """The least cost from a node on if one more edit is made there."""
+        """Return the least cost from a node on if one more edit is made there."""
         return max(cost_to_flaw + self.task.min_weight, self.heuristic.estimate(node))
 
     def get_unique_number(self) -> int:
-        """A number for a unique task key."""
+        """Return a number for a unique task key."""
         return next(self._count)
 
     def requeue(self, node: Node) -> None:

@@ -43,14 +43,15 @@ from plansafe.verifier.model.operations import expression_fluents, free_slots
 from plansafe.verifier.repair.ground_effects import OPEN, ObjectPattern, matches_pattern
 
 MAX_LISTED_FACTS = 500
-"""Facts of one condition that are listed; beyond it whole predicates are demanded."""
+"""Facts of one condition that are listed; if there are more, whole predicates are demanded."""
 MAX_ENUMERATED_INSTANCES = 8
 """Instances of a quantifier that are examined one by one."""
 MAX_SELECTED_INSTANCES = 32
 """Bindings that satisfy one part of a condition, up to which its other parts are examined under each of them.
 
 In a conjunction with more false parts than this number, only so many false parts are examined."""
-_MAX_COUNT = 1_000_000
+_MAX_ACTION_COUNT = 1_000_000
+"""Counts of actions beyond it are not compared."""
 
 
 class Demand(NamedTuple):
@@ -97,14 +98,14 @@ class DemandFinder:
         self.engine = engine
         self.task = engine.task
         self.predicate_count = len(engine.task.predicates)
-        self._changeable = self._find_changeable()
+        self._changeable_subjects = self._find_changeable_subjects()
         self._action_counts = self._count_actions()
 
     def is_changeable(self, subject: int) -> bool:
         """Whether some action changes a predicate or fluent."""
-        return subject in self._changeable
+        return subject in self._changeable_subjects
 
-    def _find_changeable(self) -> frozenset[int]:
+    def _find_changeable_subjects(self) -> frozenset[int]:
         """Predicates and fluents that an action can change, including action predicates."""
         subjects = {p for p in range(self.predicate_count) if p >= len(self.task.static) or not self.task.static[p]}
         for action in self.task.actions.values():
@@ -120,7 +121,7 @@ class DemandFinder:
             free_variables = [v for v in action.parameters if -1 - v.slot not in arguments]
             count = prod([len(self.task.domains[v.domain]) for v in free_variables])
             for key in {(subject, value), (subject, None)}:
-                counts[key] = min(counts.get(key, 0) + count, _MAX_COUNT)
+                counts[key] = min(counts.get(key, 0) + count, _MAX_ACTION_COUNT)
 
         for action in self.task.actions.values():
             for effect in action.start.effects:
@@ -152,7 +153,7 @@ class DemandFinder:
         )
 
     def _find(self, evaluator: Evaluator, formula: Formula, binding: Binding, truth: bool) -> Demands | None:
-        """``None``: the formula already has the value."""
+        """Find demands as :meth:`find` does; ``None`` if the formula already has the value."""
         match formula:
             case Truth():
                 return None if formula.value is truth else frozenset()
@@ -190,23 +191,20 @@ class DemandFinder:
             return None
         if all_needed:
             failing_bindings = find_bindings_with_value(evaluator, formula.variables, formula.body, not truth, binding)
-            return (
-                self._find_for_parts(evaluator, ((formula.body, inner) for inner in failing_bindings), truth, True)
-                or frozenset()
-            )
+            parts = ((formula.body, failing_binding) for failing_binding in failing_bindings)
+            return self._find_for_parts(evaluator, parts, truth, True) or frozenset()
         return self._find_for_some_instance(evaluator, list(formula.variables), [(formula.body, truth)], binding)
 
     def _find_for_parts(
         self, evaluator: Evaluator, parts: Iterable[tuple[Formula, Binding]], truth: bool, all_needed: bool
     ) -> Demands | None:
-        """Demands for all parts, or for one of them, to get the value ``truth``; ``None``: they already do.
+        """Demands for all parts, or for one of them, to get the value ``truth``; ``None``: they already have it.
 
-        If all are needed: the demands of one part without the value, namely of the one that the fewest actions can
-        change.
+        If all are needed: the demands of one part without the value, which the fewest actions can change.
         """
         best: Demands | None = None
-        union: set[Demand] = set()
-        unmet = 0
+        demands_of_all_parts: set[Demand] = set()
+        unmet_count = 0
         for part, binding in parts:
             demands = self._find(evaluator, part, binding, truth)
             if demands is None:
@@ -214,15 +212,15 @@ class DemandFinder:
                     return None
                 continue
             if all_needed:
-                unmet += 1
+                unmet_count += 1
                 best = demands if best is None or self._rank(demands) < self._rank(best) else best
-                if not best or unmet >= MAX_SELECTED_INSTANCES:
+                if not best or unmet_count >= MAX_SELECTED_INSTANCES:
                     break
             else:
-                union |= demands
-                if len(union) > MAX_LISTED_FACTS:
+                demands_of_all_parts |= demands
+                if len(demands_of_all_parts) > MAX_LISTED_FACTS:
                     raise _TooManyFacts
-        return best if all_needed else frozenset(union)
+        return best if all_needed else frozenset(demands_of_all_parts)
 
     def _rank(self, demands: Demands) -> tuple[int, int]:
         """The number of actions that can meet demands: of several parts, the one with the fewest is demanded."""
@@ -234,33 +232,40 @@ class DemandFinder:
     def _find_for_some_instance(
         self, evaluator: Evaluator, variables: list[Variable], goals: Iterable[SignedFormula], binding: Binding
     ) -> Demands:
-        """For each binding of the variables, demands for one of the goals that is not met under it.
+        """For each binding of the variables, demands for a goal that is not met under it.
 
-        Of the goals that read a variable, the one that the fewest actions can meet is demanded as a pattern. If it
-        leaves few bindings under which it is met, the other goals are demanded under these.
+        Of the goals that read a variable, the goal that the fewest actions can meet is demanded as a pattern. If it is
+        met under few bindings, the other goals are demanded under these bindings.
         """
         flattened = flatten_goals(self.task, variables, goals, binding)
         if flattened is None:
             return frozenset()
         variables, parts, binding = flattened
         slots = {v.slot for v in variables}
-        closed = [part for part in parts if not free_slots(part[0]) & slots]
         best: Demands | None = None
-        for formula, truth in closed:
+        open_parts: list[SignedFormula] = []
+        for formula, truth in parts:
+            if free_slots(formula) & slots:
+                open_parts.append((formula, truth))
+                continue
             closed_demands = self._find(evaluator, formula, binding, truth)
             if closed_demands is not None and (best is None or self._rank(closed_demands) < self._rank(best)):
                 best = closed_demands
         if best is not None:
             return best
-        open_parts = [part for part in parts if free_slots(part[0]) & slots]
-        ranked = sorted(open_parts, key=lambda part: self._rank(self.find_helpful_changes(part[0], part[1], binding)))
+
+        def rank_part(part: SignedFormula) -> tuple[int, int]:
+            formula, truth = part
+            return self._rank(self.find_helpful_changes(formula, truth, binding))
+
+        open_parts.sort(key=rank_part)
         demands: set[Demand] = set()
-        for number, part in enumerate(ranked, 1):
+        for number, part in enumerate(open_parts, 1):
             demands |= self._find_for_part_of_instances(evaluator, variables, part, binding)
-            other_parts = ranked[number:]
-            selected = (
-                select_bindings(evaluator, variables, part, binding, MAX_SELECTED_INSTANCES) if other_parts else None
-            )
+            other_parts = open_parts[number:]
+            if not other_parts:
+                break
+            selected = select_bindings(evaluator, variables, part, binding, MAX_SELECTED_INSTANCES)
             if selected is not None:
                 free_variables = [v for v in variables if v.slot not in selected.slots]
                 for full_binding in selected.bindings:
@@ -284,33 +289,33 @@ class DemandFinder:
     # -- facts that are read ------------------------------------------------------------------------------------------
 
     def find_fluent_changes(self, binding: Binding, *expressions: Expression) -> Demands:
-        """Demands that a fluent changes that the expressions read."""
+        """Demands for a change of a fluent that the expressions read."""
         footprint = make_empty_footprint()
         for expression in expressions:
             self.engine.footprints.add_fluent_reads(expression, binding, footprint)
-        any_fluent = [Demand(subject, None, None) for subject in footprint.unbounded_reads]
-        fluents = [Demand(subject, code, None) for subject, code in footprint.reads]
-        return self._select_changeable([*any_fluent, *fluents])
+        demands = [Demand(subject, None, None) for subject in footprint.unbounded_reads]
+        demands += [Demand(subject, code, None) for subject, code in footprint.reads]
+        return self._select_changeable(demands)
 
     def _select_changeable(self, demands: Iterable[Demand]) -> Demands:
-        return frozenset([demand for demand in demands if demand.subject in self._changeable])
+        return frozenset([demand for demand in demands if demand.subject in self._changeable_subjects])
 
     def replace_derived(self, demands: Iterable[Demand]) -> Demands:
         """Replace demands for derived facts by demands for the facts that they depend on."""
         axioms = self.engine.axioms
         if axioms is None:
             return frozenset(demands)
-        basic: set[Demand] = set()
+        basic_demands: set[Demand] = set()
         for demand in demands:
             if demand.subject in axioms.derived:
-                for subject in self.engine.footprints.find_derived_inputs(demand.subject) & self._changeable:
-                    basic |= self._demand_both_values(Demand(subject, None, None))
+                for subject in self.engine.footprints.find_derived_inputs(demand.subject) & self._changeable_subjects:
+                    basic_demands |= self._demand_both_values(Demand(subject, None, None))
             else:
-                basic.add(demand)
-        return frozenset(basic)
+                basic_demands.add(demand)
+        return frozenset(basic_demands)
 
     def demand_any_change(self, formula: Formula, binding: Binding) -> Demands:
-        """Demands that any fact changes that a formula (temporal or not) reads under a binding."""
+        """Demands for any change of a fact that a formula (temporal or not) reads under a binding."""
         return self.find_helpful_changes(formula, None, binding)
 
     def _demand_both_values(self, demand: Demand) -> set[Demand]:
@@ -327,7 +332,7 @@ class DemandFinder:
         one that it reads negated becomes false more often.
         """
         demands: set[Demand] = set()
-        for read, value in _reads_with_helpful_value(formula, truth):
+        for read, value in _list_reads_with_helpful_value(formula, truth):
             if isinstance(read, Atom):
                 subject, arguments = read.predicate, read.arguments
             else:
@@ -340,10 +345,10 @@ class DemandFinder:
         return self._select_changeable(demands)
 
 
-def _reads_with_helpful_value(formula: Formula, truth: bool | None) -> Iterator[tuple[Atom | Fluent, bool | None]]:
-    """Each atom and fluent of a formula, with its value that may give the formula the value ``truth``.
+def _list_reads_with_helpful_value(formula: Formula, truth: bool | None) -> Iterator[tuple[Atom | Fluent, bool | None]]:
+    """List each atom and fluent of a formula with its value that may give the formula the value ``truth``.
 
-    ``None``: any change may. An atom that is read with both signs is listed twice.
+    The value is ``None`` if any change may do so. An atom that is read with both signs is listed twice.
     """
     stack: list[tuple[Formula, bool | None]] = [(formula, truth)]
     while stack:
@@ -373,12 +378,12 @@ def _reads_with_helpful_value(formula: Formula, truth: bool | None) -> Iterator[
 
 
 def _multiply_signs(sign: bool | None, operand_sign: bool | None) -> bool | None:
-    """The sign of a part in a formula, from the sign of an operand in it and the part's sign in the operand."""
+    """The sign of an operand in a formula, from the sign of its operator there and its own sign in the operator."""
     return None if sign is None or operand_sign is None else sign is operand_sign
 
 
 def _find_operand_signs(operator: Operator) -> tuple[bool | None, ...]:
-    """For each operand, whether its truth at more letters helps (or hinders); ``None``: it may do either."""
+    """For each operand, whether its truth at more letters helps or hinders; ``None`` if it may do either."""
     match operator:
         case "always" | "historically" | "sometime" | "once" | "within" | "at-end":
             return (True,)

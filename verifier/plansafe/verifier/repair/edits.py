@@ -11,6 +11,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.demands import Demand
+from plansafe.verifier.repair.effect_index import GroundLiteral
 from plansafe.verifier.repair.flaws import FlawDemands, make_evaluator
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.search_graph import (
@@ -42,15 +43,15 @@ class ApplicableActions:
 
     def __init__(self, task: RepairTask) -> None:
         self.task = task
-        self._actions_by_key = task.effect_index.applicable_actions
+        self._actions_by_state = task.effect_index.applicable_actions
 
     def find_for_demand(self, node: Node, demand: Demand) -> Iterator[GroundAction]:
         """Yield the actions that are applicable at a node and may meet a demand there, each once."""
         index, pattern, value = self.task.effect_index, self.task.get_pattern(demand), demand.value
         assert value is not None
-        effective = index.find_effective_actions(demand.subject, pattern, value, node.state)
-        if effective is not None:
-            for step in {step.key: step for step in effective}.values():
+        effective_actions = index.find_effective_actions(demand.subject, pattern, value, node.state)
+        if effective_actions is not None:
+            for step in {step.key: step for step in effective_actions}.values():
                 if self.is_applicable(node, step):
                     yield step
             return
@@ -62,9 +63,9 @@ class ApplicableActions:
         if not names:
             return []
         key = (names, *node.execution.state_key())
-        actions = self._actions_by_key.get(key)
+        actions = self._actions_by_state.get(key)
         if actions is None:
-            actions = self._actions_by_key[key] = list(node.execution.legal(*names))
+            actions = self._actions_by_state[key] = list(node.execution.legal(*names))
         return actions
 
     def is_applicable(self, node: Node, step: GroundAction) -> bool:
@@ -85,9 +86,9 @@ class ApplicableActions:
     def find_all(self, node: Node) -> list[GroundAction]:
         """Return the actions that are applicable at a node."""
         key = node.execution.state_key()
-        actions = self._actions_by_key.get(key)
+        actions = self._actions_by_state.get(key)
         if actions is None:
-            actions = self._actions_by_key[key] = list(node.execution.legal())
+            actions = self._actions_by_state[key] = list(node.execution.legal())
         return actions
 
 
@@ -95,8 +96,8 @@ class EditOffers:
     """Offers the edits that demands ask for.
 
     ``cost_to_flaw`` in the methods: the cost of the edits between the node and the flaw that caused the demand.
-    ``insertions_only``: offer no deletions, substitutions and moves of correct steps. This finds some repair sooner,
-    but maybe not the nearest.
+    ``insertions_only``: offer no deletions, substitutions and moves of correct steps. This finds a repair sooner, but
+    maybe not the nearest.
     """
 
     def __init__(self, agenda: Agenda, flaw_demands: FlawDemands, graph: Graph, insertions_only: bool) -> None:
@@ -147,7 +148,7 @@ class EditOffers:
             self.agenda.add(node, cost_to_flaw + self.task.weights.move, ("defer",), partial(self._defer, node))
 
     def _defer(self, node: Node) -> None:
-        """Add the edge that takes the next step out, to be placed later, or postpone it as above."""
+        """Add the edge that takes the next step out, to be placed later, or postpone it as :meth:`_delete` does."""
         number, cost = node.position + 1, self.task.weights.move
         transition = Transition(EdgeKind.DEFER, number, None, cost, number, node.deferred | {number}, node.borrowed)
         least_cost = cost + self.heuristic.preview(node, transition)
@@ -194,9 +195,9 @@ class EditOffers:
         # An action that adds the one demanded fact meets the demand for certain. Any other action must be executed to
         # see whether it does: another effect may reverse its effect, or a fact of the pattern may have been true
         # before.
-        is_certain = demand.value and demand.code is not None and not demand.ever
+        meets_for_certain = demand.value and demand.code is not None and not demand.ever
         for step in self.applicable_actions.find_for_demand(node, demand):
-            self._offer_action(node, step, cost_to_flaw, None if is_certain else demand)
+            self._offer_action(node, step, cost_to_flaw, None if meets_for_certain else demand)
         cost_to_flaw += min(self.task.weights.insert, self.task.weights.substitute)
         self.agenda.add_flaw(
             node, ("enable", demand), partial(self._enable_achiever, node, demand, cost_to_flaw), cost_to_flaw
@@ -221,12 +222,12 @@ class EditOffers:
     def _offer_numeric_changes(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
         """Offer the applicable actions that may change a number; demand the preconditions of the others."""
         facts = node.state.facts
-        false_literals: set[tuple[int, int, bool]] = set()
-        inapplicable: list[GroundAction] = []
+        false_literals: set[GroundLiteral] = set()
+        inapplicable_actions: list[GroundAction] = []
         for step in self.task.find_achievers(demand):
             literals, _ = self.task.effect_index.split_precondition(step)
             for literal in literals:
-                if (literal[1] in facts[literal[0]]) is not literal[2]:
+                if (literal.code in facts[literal.predicate]) is not literal.value:
                     # One false literal of each action is enough, and many actions share it.
                     false_literals.add(literal)
                     break
@@ -234,27 +235,27 @@ class EditOffers:
                 if self.applicable_actions.is_applicable(node, step):
                     self._offer_action(node, step, cost_to_flaw, demand)
                 else:
-                    inapplicable.append(step)
-        if false_literals or inapplicable:
+                    inapplicable_actions.append(step)
+        if false_literals or inapplicable_actions:
             cost_to_flaw += min(self.task.weights.insert, self.task.weights.substitute)
-            enable = partial(self._enable_actions, node, false_literals, inapplicable, cost_to_flaw)
+            enable = partial(self._enable_actions, node, false_literals, inapplicable_actions, cost_to_flaw)
             self.agenda.add_flaw(node, ("enable", demand), enable, cost_to_flaw)
 
     def _enable_actions(
         self,
         node: Node,
-        false_literals: set[tuple[int, int, bool]],
-        inapplicable: list[GroundAction],
+        false_literals: set[GroundLiteral],
+        inapplicable_actions: list[GroundAction],
         cost_to_flaw: Number,
     ) -> None:
-        """Demand the false literals of preconditions, and what makes the ``inapplicable`` actions applicable.
+        """Demand the false literals of preconditions, and what makes the ``inapplicable_actions`` applicable.
 
-        The preconditions of these are false in a part that is not a literal.
+        The preconditions of these actions are false in a part that is not a literal.
         """
-        for literal in false_literals:
-            if self.task.demand_finder.is_changeable(literal[0]):
-                self.graph.receive(node, Demand(*literal), cost_to_flaw, all_edits=True)
-        for step in inapplicable:
+        for predicate, code, value in false_literals:
+            if self.task.demand_finder.is_changeable(predicate):
+                self.graph.receive(node, Demand(predicate, code, value), cost_to_flaw, all_edits=True)
+        for step in inapplicable_actions:
             self.demand_precondition(node, step, cost_to_flaw)
 
     def _offer_borrowing(self, node: Node, number: int, cost_to_flaw: Number) -> None:
@@ -267,13 +268,13 @@ class EditOffers:
             self.agenda.add(node, cost_to_flaw + self.task.weights.move, ("borrow", number), borrow)
 
     def _borrow(self, node: Node, number: int, step: GroundAction, cost_to_flaw: Number) -> None:
+        """Add the edge that takes a later step here; examine why that is impossible; or postpone it."""
         cost, borrowed = self.task.weights.move, node.borrowed | {number}
         if self.applicable_actions.is_applicable(node, step):
             transition = Transition(EdgeKind.BORROW, number, step, cost, node.position, node.deferred, borrowed)
             least_cost = cost + self.heuristic.preview(node, transition)
-            if self.agenda.postpone(
-                node, ("borrow", number), partial(self._borrow, node, number, step, cost_to_flaw), least_cost
-            ):
+            borrow = partial(self._borrow, node, number, step, cost_to_flaw)
+            if self.agenda.postpone(node, ("borrow", number), borrow, least_cost):
                 return
             if self.graph.execute(node, transition):
                 return
@@ -287,27 +288,28 @@ class EditOffers:
         ``demand``: use the action only if its execution meets this demand; ``None``: in any case.
         """
         number = node.position + 1
-        kinds = [(EdgeKind.INSERT, self.task.weights.insert)]
+        costs_by_kind = [(EdgeKind.INSERT, self.task.weights.insert)]
         if number <= self.task.length and self._may_edit(node, number):
-            replaced = self.task.steps[node.position]
-            if isinstance(replaced, IllFormed) or not (self.insertions_only or replaced.key == step.key):
-                kinds.append((EdgeKind.SUBSTITUTE, self.task.weights.substitute))
-        for kind, cost in kinds:
+            next_step = self.task.steps[node.position]
+            if isinstance(next_step, IllFormed) or not (self.insertions_only or next_step.key == step.key):
+                costs_by_kind.append((EdgeKind.SUBSTITUTE, self.task.weights.substitute))
+        for kind, cost in costs_by_kind:
             key = _make_action_key(kind, step, demand)
-            attempt = partial(self._try_action, node, step, kind, cost, cost_to_flaw, demand)
-            self.agenda.add(node, max(cost_to_flaw + cost, self.heuristic.estimate(node)), key, attempt)
+            try_action = partial(self._try_action, node, step, kind, cost, cost_to_flaw, demand)
+            self.agenda.add(node, max(cost_to_flaw + cost, self.heuristic.estimate(node)), key, try_action)
 
     def _try_action(
         self, node: Node, step: GroundAction, kind: EdgeKind, cost: Number, cost_to_flaw: Number, demand: Demand | None
     ) -> None:
+        """Add the edge that takes an action; examine why that is impossible; or postpone it."""
         tried_key = ("tried", kind, *step.key)
         if tried_key in node.done:
             return
         number = node.position + 1 if kind == EdgeKind.SUBSTITUTE else 0
         transition = Transition(kind, number, step, cost, number or node.position, node.deferred, node.borrowed)
         least_cost = cost + self.heuristic.preview(node, transition)
-        attempt = partial(self._try_action, node, step, kind, cost, cost_to_flaw, demand)
-        if self.agenda.postpone(node, _make_action_key(kind, step, demand), attempt, least_cost):
+        try_action = partial(self._try_action, node, step, kind, cost, cost_to_flaw, demand)
+        if self.agenda.postpone(node, _make_action_key(kind, step, demand), try_action, least_cost):
             return
         if self.graph.execute(node, transition, demand):
             node.done.add(tried_key)

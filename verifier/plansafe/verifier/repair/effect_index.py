@@ -27,11 +27,24 @@ MAX_ENUMERATED_OBJECTS = 4
 """Objects of a variable that a search may try one by one, for any number of such variables."""
 
 
+ActionKey = tuple[str, tuple[int, ...]]
+"""The name and the objects of a ground action."""
+
+
+class GroundLiteral(NamedTuple):
+    """A fact that a precondition needs to be true or false."""
+
+    predicate: int
+    code: int
+    value: bool
+
+
 class _LiftedEffect(NamedTuple):
-    """An action's effect that gives facts with these arguments a value (``None``: a number)."""
+    """An action's effect that gives facts of a subject with these arguments a value (``None``: a number)."""
 
     action: Action
     effect: Effect
+    subject: int
     arguments: tuple[int, ...]
     value: bool | None
 
@@ -48,8 +61,19 @@ class _EffectSearch(NamedTuple):
     slots: list[int]
 
 
+def _list_lifted_effects(action: Action, predicate_count: int) -> Iterator[_LiftedEffect]:
+    for effect in action.start.effects:
+        for atom in effect.adds:
+            yield _LiftedEffect(action, effect, atom.predicate, atom.arguments, True)
+        for atom in effect.deletes:
+            yield _LiftedEffect(action, effect, atom.predicate, atom.arguments, False)
+        for assignment in effect.assignments:
+            subject = predicate_count + assignment.function
+            yield _LiftedEffect(action, effect, subject, assignment.arguments, None)
+
+
 class Achiever(NamedTuple):
-    """An action whose effect may give facts of a pattern a value; ``binding``: what the pattern determines."""
+    """An action whose effect may give facts of a pattern a value; ``binding``: the objects that the pattern fixes."""
 
     action: Action
     variables: tuple[Variable, ...]
@@ -64,29 +88,22 @@ class EffectIndex:
         self.engine = engine
         self.task = engine.task
         self._initial = engine.make_initial_state()
-        self.is_cut = False
+        self.has_cut_lists = False
         """Whether some list of achievers was cut at :data:`MAX_INSTANCES`."""
-        self._ground_effects: dict[tuple[str, tuple[int, ...]], GroundEffects] = {}
+        self._ground_effects: dict[ActionKey, GroundEffects] = {}
         self._searches: dict[tuple[int, bool, tuple[bool, ...] | None], list[_EffectSearch | None]] = {}
-        self._effects: dict[int, list[_LiftedEffect]] = {}
-        self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
-        self._statics: dict[str, list[tuple[frozenset[int], Formula]]] = {}
+        self._effects_by_subject: dict[int, list[_LiftedEffect]] = {}
+        self._split_preconditions: dict[ActionKey, tuple[list[GroundLiteral], list[Formula]]] = {}
+        self._static_conjuncts: dict[str, list[tuple[frozenset[int], Formula]]] = {}
         self.applicable_actions: dict[tuple[object, ...], list[GroundAction]] = {}
         """The applicable actions by state, and by names of actions and state."""
         self._action_names = {
             predicate: name for (kind, name), predicate in engine.action_predicates.items() if kind == "start"
         }
-        predicate_count = len(self.task.predicates)
         for action in self.task.actions.values():
-            if action.end is not None:
-                continue
-            for effect in action.start.effects:
-                changes = [(atom.predicate, atom.arguments, True) for atom in effect.adds]
-                changes += [(atom.predicate, atom.arguments, False) for atom in effect.deletes]
-                numeric = [(predicate_count + a.function, a.arguments, None) for a in effect.assignments]
-                for index, arguments, value in (*changes, *numeric):
-                    lifted = _LiftedEffect(action, effect, arguments, value)
-                    self._effects.setdefault(index, []).append(lifted)
+            if action.end is None:
+                for lifted in _list_lifted_effects(action, len(self.task.predicates)):
+                    self._effects_by_subject.setdefault(lifted.subject, []).append(lifted)
 
     def get_effects(self, step: GroundAction) -> GroundEffects:
         """The effects of a ground action."""
@@ -100,20 +117,21 @@ class EffectIndex:
     # -- effects in a state -------------------------------------------------------------------------------------------
 
     def find_effective_actions(
-        self, index: int, pattern: ObjectPattern, value: bool, state: State
+        self, subject: int, pattern: ObjectPattern, value: bool, state: State
     ) -> Iterator[GroundAction] | None:
         """The ground actions, applicable or not, with an effect in ``state`` that gives facts of a pattern a value.
 
         Searches the bindings of each effect's condition instead of testing every action. ``None`` if such a search is
         not possible: for action facts, and for effects that read numbers or have too many open variables.
         """
-        if index in self._action_names or index >= len(self.task.predicates):
+        if subject in self._action_names or subject >= len(self.task.predicates):
             return None
-        key = (index, value, None if pattern is None else tuple([object_ != OPEN for object_ in pattern]))
+        are_known = None if pattern is None else tuple([object_ != OPEN for object_ in pattern])
+        key = (subject, value, are_known)
         searches = self._searches.get(key)
         if searches is None:
-            effects = [lifted for lifted in self._effects.get(index, ()) if lifted.value is value]
-            searches = self._searches[key] = [self._compile_search(lifted, key[2]) for lifted in effects]
+            effects = [lifted for lifted in self._effects_by_subject.get(subject, ()) if lifted.value is value]
+            searches = self._searches[key] = [self._compile_search(lifted, are_known) for lifted in effects]
         return None if any([search is None for search in searches]) else self._search(searches, pattern, state)
 
     def _search(
@@ -128,23 +146,27 @@ class EffectIndex:
                 find(state.facts, state.fluents, matches, *[binding[slot] for slot in slots])
                 yield from [GroundAction(lifted.action, objects) for objects in matches]
 
-    def _compile_search(self, lifted: _LiftedEffect, is_given: tuple[bool, ...] | None) -> _EffectSearch | None:
-        """Compile a search for the objects for which an effect happens; ``is_given``: which arguments are known."""
+    def _compile_search(self, lifted: _LiftedEffect, are_known: tuple[bool, ...] | None) -> _EffectSearch | None:
+        """Compile a search for the objects for which an effect happens; ``None`` if it would enumerate too many.
+
+        ``are_known``: which arguments of the fact are known when the search starts; ``None``: no argument is.
+        """
         emitter = self.engine.emitter
-        action, effect, arguments, _ = lifted
-        unconditional = effect.condition is TRUE
-        if unconditional and effect.variables:
+        action, effect = lifted.action, lifted.effect
+        is_unconditional = effect.condition is TRUE
+        if is_unconditional and effect.variables:
             return None
-        formula = And(action.start.condition) if unconditional else effect.condition
+        formula = And(action.start.condition) if is_unconditional else effect.condition
         disjuncts = None if has_comparison(formula) else convert_to_dnf(formula)
-        slots = sorted({-1 - a for i, a in enumerate(arguments) if a < 0 and is_given is not None and is_given[i]})
-        outputs = [v.slot for v in action.parameters]
+        slots: list[int] = []
+        if are_known is not None:
+            arguments = zip(lifted.arguments, are_known, strict=True)
+            slots = sorted({-1 - argument for argument, is_known in arguments if argument < 0 and is_known})
         wide_slots = {v.slot for v in lifted.variables if len(self.task.domains[v.domain]) > MAX_ENUMERATED_OBJECTS}
-        if disjuncts is None or any(
-            [len(wide_slots - find_bound_slots(disjunct, slots)) > 1 for disjunct in disjuncts]
-        ):
+        if disjuncts is None or any([len(wide_slots - find_bound_slots(d, slots)) > 1 for d in disjuncts]):
             return None
-        body = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
+        objects = [f"x{v.slot}" for v in action.parameters]
+        body = [f"out.append(({', '.join(objects)},))" if objects else "out.append(())"]
         lines: list[str] = []
         for disjunct in disjuncts:
             domains = {v.slot: v.domain for v in (*lifted.variables, *disjunct.variables)}
@@ -156,106 +178,101 @@ class EffectIndex:
 
     # -- achievers ----------------------------------------------------------------------------------------------------
 
-    def find_action_names(self, index: int, value: bool) -> tuple[str, ...]:
+    def find_action_names(self, subject: int, value: bool) -> tuple[str, ...]:
         """The names of the actions that may give facts of a predicate a value."""
-        if index in self._action_names:
-            return (self._action_names[index],) if value else ()
-        effects = self._effects.get(index, ())
+        if subject in self._action_names:
+            return (self._action_names[subject],) if value else ()
+        effects = self._effects_by_subject.get(subject, ())
         return tuple(dict.fromkeys([lifted.action.name for lifted in effects if lifted.value is value]))
 
-    def find_lifted_achievers(self, index: int, pattern: ObjectPattern, value: bool | None) -> Iterator[Achiever]:
+    def find_lifted_achievers(self, subject: int, pattern: ObjectPattern, value: bool | None) -> Iterator[Achiever]:
         """The actions with an effect that may give facts of a pattern a value (``None``: any change)."""
-        if index in self._action_names:
+        if subject in self._action_names:
             if value is not False:
-                action = self.task.actions[self._action_names[index]]
+                action = self.task.actions[self._action_names[subject]]
                 objects = pattern or [OPEN for _ in action.parameters]
                 pairs = zip(action.parameters, objects, strict=True)
                 yield Achiever(action, (), TRUE, {v.slot: object_ for v, object_ in pairs if object_ != OPEN})
             return
-        for lifted in self._effects.get(index, ()):
+        for lifted in self._effects_by_subject.get(subject, ()):
             if value is None or lifted.value is None or lifted.value is value:
                 binding = unify_pattern(self.task, lifted.variables, lifted.arguments, pattern)
                 if binding is not None:
                     yield Achiever(lifted.action, lifted.effect.variables, lifted.effect.condition, binding)
 
     @memoized
-    def find_achievers(self, index: int, pattern: ObjectPattern, value: bool | None) -> tuple[GroundAction, ...]:
+    def find_achievers(self, subject: int, pattern: ObjectPattern, value: bool | None) -> tuple[GroundAction, ...]:
         """The ground actions that may give a fact of a pattern a value (``None``: any change).
 
-        Without those whose static preconditions are false.
+        Actions whose static preconditions are false are left out.
         """
-        step_by_key: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
-        for action, _, _, binding in self.find_lifted_achievers(index, pattern, value):
+        steps_by_key: dict[ActionKey, GroundAction] = {}
+        for action, _, _, binding in self.find_lifted_achievers(subject, pattern, value):
             slots = {v.slot for v in action.parameters}
             parameters = {slot: object_ for slot, object_ in binding.items() if slot in slots}
-            step_by_key.update({step.key: step for step in self._find_instances(action, parameters)})
-        return tuple(step_by_key.values())
+            steps_by_key.update({step.key: step for step in self._find_instances(action, parameters)})
+        return tuple(steps_by_key.values())
 
     def _find_instances(self, action: Action, binding: dict[int, int]) -> Iterator[GroundAction]:
         """The ground instances of an action that agree with a binding and with the static facts."""
         if action.end is not None:
             return
         task = self.task
-        statics = self._find_static_conjuncts(action)
+        static_conjuncts = self._find_static_conjuncts(action)
         evaluator = Evaluator(task, self._initial.facts, self._initial.fluents)
-        parameters = [v for v in action.parameters if v.slot in binding]
-        parameters += [v for v in action.parameters if v.slot not in binding]
-        conditions_by_place: list[list[Formula]] = []
-        bound: set[int] = set()
-        for variable in parameters:
-            bound.add(variable.slot)
-            conditions_by_place.append(
-                [formula for slots, formula in statics if variable.slot in slots and slots <= bound]
-            )
-        if any([evaluator.holds(formula, {}) is False for slots, formula in statics if not slots]):
+        if any([evaluator.holds(formula, {}) is False for slots, formula in static_conjuncts if not slots]):
             return
+        bound_slots: set[int] = set()
         partial_bindings: list[dict[int, int]] = [{}]
-        for variable, conditions in zip(parameters, conditions_by_place, strict=True):
-            domain = task.domains[variable.domain]
-            if variable.slot in binding:
-                object_ = binding[variable.slot]
-                if object_ not in task.domain_sets[variable.domain]:
+        for variable in sorted(action.parameters, key=lambda v: v.slot not in binding):
+            slot = variable.slot
+            bound_slots.add(slot)
+            conditions = [formula for slots, formula in static_conjuncts if slot in slots and slots <= bound_slots]
+            objects = task.domains[variable.domain]
+            if slot in binding:
+                if binding[slot] not in task.domain_sets[variable.domain]:
                     return
-                domain = (object_,)
+                objects = (binding[slot],)
             extended_bindings = []
             for partial in partial_bindings:
-                for object_ in domain:
-                    extended = {**partial, variable.slot: object_}
+                for object_ in objects:
+                    extended = {**partial, slot: object_}
                     if all([evaluator.holds(condition, extended) is not False for condition in conditions]):
                         extended_bindings.append(extended)
                 if len(extended_bindings) > MAX_INSTANCES:
-                    self.is_cut = True
+                    self.has_cut_lists = True
                     break
             partial_bindings = extended_bindings
         for full in partial_bindings:
             yield GroundAction(action, tuple([full[v.slot] for v in action.parameters]))
 
-    def split_precondition(self, step: GroundAction) -> tuple[list[tuple[int, int, bool]], list[Formula]]:
-        """The literals (predicate, code, value) of a ground action's precondition, and its other conjuncts."""
+    def split_precondition(self, step: GroundAction) -> tuple[list[GroundLiteral], list[Formula]]:
+        """The literals of a ground action's precondition, and its other conjuncts."""
         key = step.key
-        split = self._literals.get(key)
+        split = self._split_preconditions.get(key)
         if split is None:
             binding = step.binding
-            literals: list[tuple[int, int, bool]] = []
+            literals: list[GroundLiteral] = []
             other_parts: list[Formula] = []
             derived = frozenset() if self.engine.axioms is None else self.engine.axioms.derived
             for part in conjuncts(And(step.action.start.condition)):
                 atom = part.body if isinstance(part, Not) else part
                 if isinstance(atom, Atom) and atom.predicate not in derived:
-                    literals.append((atom.predicate, self.task.code_of(atom.arguments, binding), atom is part))
+                    code = self.task.code_of(atom.arguments, binding)
+                    literals.append(GroundLiteral(atom.predicate, code, atom is part))
                 else:
                     other_parts.append(part)
-            split = self._literals[key] = (literals, other_parts)
+            split = self._split_preconditions[key] = (literals, other_parts)
         return split
 
     def _find_static_conjuncts(self, action: Action) -> list[tuple[frozenset[int], Formula]]:
         """The conjuncts of a precondition that no action can change, with their slots."""
-        statics = self._statics.get(action.name)
-        if statics is None:
-            statics = []
+        static_conjuncts = self._static_conjuncts.get(action.name)
+        if static_conjuncts is None:
+            static_conjuncts = []
             for part in conjuncts(And(action.start.condition)):
                 atom = part.body if isinstance(part, Not) else part
                 if isinstance(atom, Equal) or (isinstance(atom, Atom) and self.task.static[atom.predicate]):
-                    statics.append((frozenset(free_slots(atom)), part))
-            self._statics[action.name] = statics
-        return statics
+                    static_conjuncts.append((frozenset(free_slots(atom)), part))
+            self._static_conjuncts[action.name] = static_conjuncts
+        return static_conjuncts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.execution.broken_instances import BrokenInstance
@@ -12,8 +12,9 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Binding, Formula, Number
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.ground_effects import ConditionalEffect, EffectSchema
-from plansafe.verifier.repair.repair_task import RepairTask, ScopeKind
+from plansafe.verifier.repair.ground_effects import ConditionalEffect, EffectSchema, GroundEffects
+from plansafe.verifier.repair.repair_task import RepairTask
+from plansafe.verifier.repair.rule_scopes import ScopeKind
 from plansafe.verifier.repair.search_graph import ANY_CHANGE, BORROW_STEP, FEWER_STEPS, Edge, EdgeKind, Node
 from plansafe.verifier.rules.model import RulePart
 
@@ -28,6 +29,14 @@ class PropagatedDemands(NamedTuple):
     demands: list[tuple[Demand, bool]]
     is_removable: bool = False
     is_movable: bool = False
+
+
+class PlacedDemand(NamedTuple):
+    """A demand at a node; ``cost_to_flaw``: the cost of the edits between the node and the flaw that caused it."""
+
+    node: Node
+    demand: Demand
+    cost_to_flaw: Number
 
 
 class FlawDemands:
@@ -56,36 +65,38 @@ class FlawDemands:
         """Demands for the goal to be reached at a node."""
         return self.finder.find(make_evaluator(node), And(self.task.engine.task.goal), {}, True)
 
-    def demand_no_violation(
-        self, node: Node, broken: tuple[BrokenInstance, ...]
-    ) -> Iterable[tuple[Node, Demand, Number]]:
-        """Demands for one broken rule instance to be satisfied: the instance with the most specific scope.
+    def demand_no_violation(self, node: Node, broken: tuple[BrokenInstance, ...]) -> Iterable[PlacedDemand]:
+        """Demands, at a node or before it, for one broken rule instance to be satisfied.
 
-        Each demand comes with its node, and the cost from there to ``node``.
+        Of several instances, the instance with the most specific scope is taken.
         """
-        instance = min(broken, key=lambda instance_at_risk: self.task.scopes[instance_at_risk.part].kind)
+        instance = min(broken, key=lambda candidate: self.task.scope_by_part[candidate.part].kind)
         part = self.task.engine.rule_set.parts[instance.part]
-        kind, letters = self.task.scopes[instance.part]
+        kind, letters = self.task.scope_by_part[instance.part]
         binding = dict(zip([v.slot for v in part.parameters], instance.binding, strict=False))
         if kind is ScopeKind.STEP_COUNT and not self.facts_only:
-            return [(node, Demand(ANY_CHANGE, None, None), 0)]
-        reads_state = kind is ScopeKind.STATE and not mentions(part.body, self.task.action_predicates)
-        reads_state &= len(instance.binding) == len(part.parameters)
+            return [PlacedDemand(node, Demand(ANY_CHANGE, None, None), 0)]
+        reads_state = (
+            kind is ScopeKind.STATE
+            and not mentions(part.body, self.task.action_predicates)
+            and len(instance.binding) == len(part.parameters)
+        )
         if reads_state and part.step is not None and not part.after and node.parents:
             return self._demand_other_step(node, part, binding)
-        # An instance that was violated before the plan may stay so: then any change of what it reads may be the flaw.
+        # An instance that was violated before the plan may stay so: then any change of a fact that it reads may help.
         may_stay = self.task.may_stay_violated(instance.part, binding)
         if reads_state and part.mode in ("always", "end") and not may_stay:
-            return [(node, demand, 0) for demand in self.finder.find(make_evaluator(node), part.body, binding, True)]
-        demands = self._demand_helpful(part.body, None if may_stay else True, binding)
+            demands = self.finder.find(make_evaluator(node), part.body, binding, True)
+            return [PlacedDemand(node, demand, 0) for demand in demands]
+        demands = self._demand_helpful_changes(part.body, None if may_stay else True, binding)
         for formula in (part.guard, part.step):
             if formula is not None:
-                demands |= self._demand_helpful(formula, None if may_stay else False, binding)
+                demands |= self._demand_helpful_changes(formula, None if may_stay else False, binding)
         if kind is ScopeKind.DEADLINE:
             demands |= {Demand(FEWER_STEPS, letters, None)}
-        return [(node, demand, 0) for demand in demands]
+        return [PlacedDemand(node, demand, 0) for demand in demands]
 
-    def _demand_other_step(self, node: Node, part: RulePart, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
+    def _demand_other_step(self, node: Node, part: RulePart, binding: Binding) -> Iterator[PlacedDemand]:
         """Demands for a rule that forbids a step in a state: another state before the step, or another step."""
         edge = node.parents[0]
         evaluator = make_evaluator(edge.source)
@@ -93,78 +104,84 @@ class FlawDemands:
         if part.guard is not None:
             demands |= self.finder.find(evaluator, part.guard, binding, False)
         assert part.step is not None
-        yield from [(edge.source, demand, edge.cost) for demand in demands]
-        yield from [(node, demand, 0) for demand in self._demand_helpful(part.step, False, binding)]
+        yield from [PlacedDemand(edge.source, demand, edge.cost) for demand in demands]
+        yield from [PlacedDemand(node, demand, 0) for demand in self._demand_helpful_changes(part.step, False, binding)]
 
-    def _demand_helpful(self, formula: Formula, truth: bool | None, binding: Binding) -> frozenset[Demand]:
-        return self.finder.replace_derived(self.finder.find_helpful_changes(formula, truth, binding, True))
+    def _demand_helpful_changes(self, formula: Formula, truth: bool | None, binding: Binding) -> frozenset[Demand]:
+        return self.finder.replace_derived(self.finder.find_helpful_changes(formula, truth, binding, ever=True))
 
     def demand_effect(self, node: Node, step: GroundAction, demand: Demand) -> Iterable[Demand]:
         """Demands for an applicable step to have an effect that meets ``demand``."""
         effects = self.task.effect_index.get_effects(step)
-        conditional = effects.find_conditional_effects(demand.subject, self.task.get_pattern(demand))
-        demands_by_effect = [
-            self._demand_effect_of_condition(node, step, effect, demand.value) for effect in conditional
-        ]
-        return [needed for demands in demands_by_effect for needed in demands]
+        pattern = self.task.get_pattern(demand)
+        return frozenset().union(
+            *[
+                self._demand_ground_effect(node, step, effect, demand.value)
+                for effect in effects.find_conditional_effects(demand.subject, pattern)
+            ]
+        )
 
     def propagate(self, edge: Edge, demand: Demand, all_edits: bool) -> PropagatedDemands:
         """Translate a demand at the target of an edge that may affect it into demands at the edge's source.
 
         ``all_edits``: as the target received it.
         """
-        demands = [(demand, all_edits)]
         step, effects = edge.step, edge.effects
         if step is None or effects is None:
-            return PropagatedDemands(demands)
+            return PropagatedDemands([(demand, all_edits)])
         is_kept = edge.kind == EdgeKind.KEEP
-        moves_earlier = [(Demand(BORROW_STEP, edge.number, None), True)] if is_kept else []
+        borrow_demands = [(Demand(BORROW_STEP, edge.number, None), True)] if is_kept else []
         if demand.subject == ANY_CHANGE:
-            return PropagatedDemands(demands + moves_earlier, is_kept)
+            return PropagatedDemands([(demand, all_edits), *borrow_demands], is_kept)
         if demand.subject == FEWER_STEPS:
             count = (demand.code or 0) - 1
-            fewer = [(demand._replace(code=count), True)] if count > 0 else []
-            return PropagatedDemands(fewer + moves_earlier, is_kept)
-        pattern = self.task.get_pattern(demand)
+            demands = [(demand._replace(code=count), True)] if count > 0 else []
+            return PropagatedDemands(demands + borrow_demands, is_kept)
         achieves, hinders = self.task.find_role(effects, demand)
         is_removable = is_kept and all_edits and hinders
-        if demand.code is not None:
-            is_reversed = effects.certain_facts.get((demand.subject, demand.code)) is (not demand.value)
-            is_reversed &= all_edits and demand.value is not None and not demand.ever
-            demands = [(demand, all_edits and not is_reversed)]
+        is_reversed = (
+            demand.code is not None
+            and demand.value is not None
+            and not demand.ever
+            and effects.certain_facts.get((demand.subject, demand.code)) is (not demand.value)
+        )
+        demands = [(demand, all_edits and not is_reversed)]
         if is_removable:
-            demands += moves_earlier
-        if all_edits and demand.code is not None:
-            for effect in effects.find_conditional_effects(demand.subject, pattern):
-                demands += [
-                    (needed, True)
-                    for needed in self._demand_effect_of_condition(edge.source, step, effect, demand.value)
-                ]
-        elif all_edits:
-            for schema in effects.find_effect_schemas(demand.subject, pattern):
-                demands += [
-                    (needed, True) for needed in self._demand_effect_of_schema(edge.source, step, schema, demand)
-                ]
+            demands += borrow_demands
+        if all_edits:
+            demands += [(needed, True) for needed in self._demand_uncertain_effects(edge.source, step, effects, demand)]
         return PropagatedDemands(demands, is_removable, is_kept and achieves)
 
-    def _demand_effect_of_schema(
+    def _demand_uncertain_effects(
+        self, node: Node, step: GroundAction, effects: GroundEffects, demand: Demand
+    ) -> Iterator[Demand]:
+        """Demands before a step for an effect that depends on the state to meet ``demand``, or not to reverse it."""
+        pattern = self.task.get_pattern(demand)
+        if demand.code is not None:
+            for effect in effects.find_conditional_effects(demand.subject, pattern):
+                yield from self._demand_ground_effect(node, step, effect, demand.value)
+        else:
+            for schema in effects.find_effect_schemas(demand.subject, pattern):
+                yield from self._demand_lifted_effect(node, step, schema, demand)
+
+    def _demand_lifted_effect(
         self, node: Node, step: GroundAction, schema: EffectSchema, demand: Demand
     ) -> Iterable[Demand]:
         """Demands before a step for an effect on some fact of a pattern to meet ``demand``, or not to reverse it."""
-        value, condition, binding, free_variables = schema
-        if value is None:
+        condition, binding = schema.condition, schema.binding
+        if schema.value is None:
             return self._demand_other_inputs(step, binding)
         if demand.value is None:
             return self.finder.replace_derived(self.finder.demand_any_change(condition, binding))
         evaluator = make_evaluator(node)
-        if value is demand.value:
-            return self.finder.find_for_instance(evaluator, free_variables, [condition], binding)
+        if schema.value is demand.value:
+            return self.finder.find_for_instance(evaluator, schema.free_variables, [condition], binding)
         demands: set[Demand] = set()
-        for full_binding in find_bindings_with_value(evaluator, tuple(free_variables), condition, True, binding):
+        for full_binding in find_bindings_with_value(evaluator, tuple(schema.free_variables), condition, True, binding):
             demands |= self.finder.find(evaluator, condition, full_binding, False)
         return demands
 
-    def _demand_effect_of_condition(
+    def _demand_ground_effect(
         self, node: Node, step: GroundAction, effect: ConditionalEffect, value: bool | None
     ) -> frozenset[Demand]:
         """Demands before a step for an effect to give its fact a value, or not to give it the opposite."""
@@ -175,7 +192,7 @@ class FlawDemands:
         return self.finder.find(make_evaluator(node), effect.condition, effect.binding, effect.value is value)
 
     def _demand_other_inputs(self, step: GroundAction, binding: dict[int, int]) -> frozenset[Demand]:
-        """Demands that anything changes that the effects of a step read."""
+        """Demands that any fact or number changes that the effects of a step read."""
         demands: frozenset[Demand] = frozenset()
         for effect in step.action.start.effects:
             demands |= self.finder.demand_any_change(effect.condition, binding)

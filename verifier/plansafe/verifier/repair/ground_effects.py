@@ -1,7 +1,8 @@
 """What a ground action may do to facts.
 
-A fact is a pair (index, code). Indexes beyond the predicates are fluents; an action predicate is the index of the step
-itself. Everything here may overestimate the effects of an action, but never underestimates them.
+A fact is a pair (subject, code). Subjects are predicates, and functions numbered after the predicates; an action
+predicate is the subject of the step itself. Everything here may overestimate the effects of an action, but never
+underestimates them.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ def unify_pattern(
     if pattern is None:
         return dict(binding)
     domains = {v.slot: task.domain_sets[v.domain] for v in variables}
-    closed = [(argument, number) for argument, number in zip(arguments, pattern, strict=True) if number != OPEN]
-    return match_arguments([argument for argument, _ in closed], [number for _, number in closed], domains, binding)
+    pairs = [(argument, object_) for argument, object_ in zip(arguments, pattern, strict=True) if object_ != OPEN]
+    return match_arguments([argument for argument, _ in pairs], [object_ for _, object_ in pairs], domains, binding)
 
 
 class ConditionalEffect(NamedTuple):
@@ -50,8 +51,10 @@ class ConditionalEffect(NamedTuple):
 
 
 class EffectSchema(NamedTuple):
-    """An effect on the facts of a pattern that happens under a condition; ``free_variables`` have no object yet."""
+    """An effect on facts of a subject that happens under a condition; ``free_variables`` have no object yet."""
 
+    subject: int
+    arguments: tuple[int, ...]
     value: bool | None
     condition: Formula
     binding: dict[int, int]
@@ -61,16 +64,16 @@ class EffectSchema(NamedTuple):
 class GroundEffects:
     """The effects of a ground action.
 
-    ``certain_facts``: the facts that it certainly sets; ``action_fact``: the step itself. Conditional effects are
-    computed when asked for: a step through a home may change thousands of facts, and few are usually relevant.
+    ``certain_facts``: the facts that the action certainly sets; ``action_fact``: the step itself. Conditional effects
+    are computed when asked for: a step through a home may change thousands of facts, and few are usually relevant.
     """
 
-    __slots__ = ("_conditional", "_possible_values", "_step", "_task", "action_fact", "certain_facts")
+    __slots__ = ("_conditional_effects", "_possible_values", "_step", "_task", "action_fact", "certain_facts")
 
     def __init__(self, task: Task, step: GroundAction, action_fact: StateVariable | None) -> None:
         self._task = task
         self._step = step
-        self._conditional: dict[tuple[int | None, ObjectPattern], tuple[ConditionalEffect, ...]] = {}
+        self._conditional_effects: dict[tuple[int | None, ObjectPattern], tuple[ConditionalEffect, ...]] = {}
         self._possible_values: dict[tuple[int, ObjectPattern], set[bool | None]] = {}
         self.action_fact = action_fact
         certain_facts: dict[StateVariable, bool] = {}
@@ -87,19 +90,19 @@ class GroundEffects:
     ) -> tuple[ConditionalEffect, ...]:
         """The conditional and numeric effects on a predicate or fluent (``None``: all), for a pattern if given."""
         key = (subject, pattern)
-        effects = self._conditional.get(key)
+        effects = self._conditional_effects.get(key)
         if effects is None:
-            effects = self._conditional[key] = tuple(self._ground_conditional(subject, pattern))
+            effects = self._conditional_effects[key] = tuple(self._ground_schemas(subject, pattern))
         return effects
 
-    def _ground_conditional(self, subject: int | None, pattern: ObjectPattern) -> Iterator[ConditionalEffect]:
-        for index, arguments, schema in self._iterate_schemas(subject, pattern):
+    def _ground_schemas(self, subject: int | None, pattern: ObjectPattern) -> Iterator[ConditionalEffect]:
+        for schema in self.find_effect_schemas(subject, pattern):
             for binding in self._task.bindings(schema.free_variables, schema.binding):
-                fact = (index, self._task.code_of(arguments, binding))
+                fact = (schema.subject, self._task.code_of(schema.arguments, binding))
                 yield ConditionalEffect(fact, schema.value, schema.condition, binding)
 
     def may_change(self, subject: int, pattern: ObjectPattern) -> bool:
-        """Whether it may change a fact of a predicate (or fluent) that matches a pattern."""
+        """Whether the action may change a fact of a subject that matches a pattern."""
         return self.matches_action_fact(subject, pattern) or bool(
             self.find_certain_values(subject, pattern) or self.find_possible_values(subject, pattern)
         )
@@ -112,15 +115,15 @@ class GroundEffects:
         return pattern is None or matches_pattern(pattern, self._step.objects)
 
     def find_certain_values(self, subject: int, pattern: ObjectPattern) -> set[bool]:
-        """The values that it certainly gives to facts of a predicate that match a pattern."""
-        facts = [(code, value) for (index, code), value in self.certain_facts.items() if index == subject]
+        """The values that the action certainly gives to facts of a predicate that match a pattern."""
+        facts = [(code, value) for (predicate, code), value in self.certain_facts.items() if predicate == subject]
         if pattern is None or not facts:
             return {value for _, value in facts}
         arity = len(pattern)
         return {value for code, value in facts if matches_pattern(pattern, self._task.decode(code, arity))}
 
     def find_possible_values(self, subject: int, pattern: ObjectPattern) -> set[bool | None]:
-        """The values that it may give under a condition to facts that match a pattern."""
+        """The values that the action may give, under a condition, to facts that match a pattern."""
         key = (subject, pattern)
         values = self._possible_values.get(key)
         if values is None:
@@ -131,23 +134,18 @@ class GroundEffects:
             }
         return values
 
-    def find_effect_schemas(self, subject: int, pattern: ObjectPattern) -> Iterator[EffectSchema]:
-        """The effects that may set facts of a pattern under a condition."""
-        for _, _, schema in self._iterate_schemas(subject, pattern):
-            yield schema
-
-    def _iterate_schemas(
-        self, subject: int | None, pattern: ObjectPattern
-    ) -> Iterator[tuple[int, tuple[int, ...], EffectSchema]]:
+    def find_effect_schemas(self, subject: int | None, pattern: ObjectPattern) -> Iterator[EffectSchema]:
+        """The effects that may set facts of a subject (``None``: of any) and a pattern, or change such a fluent."""
         for effect in self._step.action.start.effects:
-            for index, arguments, value in self._list_changes(effect):
-                if subject is None or index == subject:
+            for effect_subject, arguments, value in self._list_uncertain_changes(effect):
+                if subject is None or effect_subject == subject:
                     binding = unify_pattern(self._task, effect.variables, arguments, pattern, self._step.binding)
                     if binding is not None:
                         free_variables = [v for v in effect.variables if v.slot not in binding]
-                        yield index, arguments, EffectSchema(value, effect.condition, binding, free_variables)
+                        yield EffectSchema(effect_subject, arguments, value, effect.condition, binding, free_variables)
 
-    def _list_changes(self, effect: Effect) -> list[tuple[int, tuple[int, ...], bool | None]]:
+    def _list_uncertain_changes(self, effect: Effect) -> list[tuple[int, tuple[int, ...], bool | None]]:
+        """List the subjects, arguments and values of an effect whose result depends on the state."""
         predicate_count = len(self._task.predicates)
         changes: list[tuple[int, tuple[int, ...], bool | None]] = []
         if effect.condition is not TRUE:

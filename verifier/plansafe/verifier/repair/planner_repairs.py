@@ -24,7 +24,7 @@ _MAX_PLANNER_STATES = 20_000
 
 
 class PlannerRepair(NamedTuple):
-    """The cheapest repair from planners, if any; or a ``proof``, in words, that no safe plan exists."""
+    """The cheapest repair from planners, or ``None``; then maybe a ``proof``, in words, that no safe plan exists."""
 
     alignment: Alignment | None
     proof: str = ""
@@ -37,17 +37,21 @@ def find_planner_repair(
     is_safe: Callable[[Steps], bool],
     time_limit_s: float,
 ) -> PlannerRepair:
-    """Ask planners for a plan, from the start and after the steps that break nothing, each within the time limit."""
-    planners, best = _make_planners(options), PlannerRepair(None)
+    """Ask planners for a plan from the initial state, and for one after the steps that break nothing.
+
+    ``time_limit_s``: for each of the two queries. Returns the cheaper repair.
+    """
+    planners = _make_planners(options)
+    best = PlannerRepair(None)
     least_cost: Number | None = options.max_cost
-    for length in dict.fromkeys([0, _count_good_steps(checker, original)]):
+    for length in dict.fromkeys([0, _count_correct_steps(checker, original)]):
         prefix = [step for step in original[:length] if isinstance(step, GroundAction)]
-        plan = planners.solve(PlanningQuery(checker, prefix, True, False, time_limit_s))
-        if plan.status is PlanningStatus.UNSOLVABLE and not length:
-            return PlannerRepair(None, f"no safe plan reaches the goal ({plan.planner} searched all of them)")
-        if plan.status is not PlanningStatus.SOLVED:
+        result = planners.solve(PlanningQuery(checker, prefix, time_limit_s=time_limit_s))
+        if result.status is PlanningStatus.UNSOLVABLE and not length:
+            return PlannerRepair(None, f"no safe plan reaches the goal ({result.planner} searched all of them)")
+        if result.status is not PlanningStatus.SOLVED:
             continue
-        steps = remove_needless_steps((*prefix, *plan.steps), original, is_safe)
+        steps = remove_needless_steps((*prefix, *result.steps), original, is_safe)
         alignment = align_plan(original, steps, options.protected)
         if alignment is None or not is_safe(alignment.steps):
             continue
@@ -59,7 +63,7 @@ def find_planner_repair(
 
 def reaches_goal_without_rules(checker: Checker, options: RepairOptions, time_limit_s: float) -> bool:
     """Whether planners find a plan that reaches the goal, safe or not."""
-    query = PlanningQuery(checker, (), False, False, time_limit_s)
+    query = PlanningQuery(checker, rules=False, time_limit_s=time_limit_s)
     return _make_planners(options).solve(query).status is PlanningStatus.SOLVED
 
 
@@ -67,15 +71,15 @@ def _make_planners(options: RepairOptions) -> PlannerChain:
     return make_default_planners() if options.max_work is None else make_default_planners(_MAX_PLANNER_STATES)
 
 
-def _count_good_steps(checker: Checker, steps: Sequence[GroundAction | IllFormed]) -> int:
-    """The number of steps of a plan before the first that is not applicable or breaks a rule."""
+def _count_correct_steps(checker: Checker, steps: Sequence[GroundAction | IllFormed]) -> int:
+    """Count the steps of a plan before the first step that is not applicable or breaks a rule."""
     run = Replay(checker.engine, HALT)
     run.run_steps(steps)
-    outcome = run.outcome(len(steps))
-    bad_steps = [failure.step for failure in outcome.failures]
+    outcome = run.finish(len(steps))
+    wrong_steps = [failure.step for failure in outcome.failures]
     deciding_violations = [v for v in outcome.violations if checker.engine.is_decisive(v, checker.options.criteria)]
-    bad_steps += [violation.step for violation in deciding_violations if not violation.at_end]
-    return max(0, min(bad_steps, default=len(steps) + 1) - 1)
+    wrong_steps += [violation.step for violation in deciding_violations if not violation.at_end]
+    return max(0, min(wrong_steps, default=len(steps) + 1) - 1)
 
 
 def remove_needless_steps(
@@ -94,45 +98,61 @@ def align_plan(
     original: Sequence[GroundAction | IllFormed], steps: Steps, protected: frozenset[int]
 ) -> Alignment | None:
     """Align a plan with the original so that many steps are kept; ``None`` if a protected step is lost."""
-    width, height = len(original), len(steps)
-    longest_common = [[0] * (height + 1) for _ in range(width + 1)]
-    for row in range(width - 1, -1, -1):
-        for column in range(height - 1, -1, -1):
-            if _is_same(original[row], steps[column]):
-                longest_common[row][column] = longest_common[row + 1][column + 1] + 1 + (row + 1 in protected) * width
-            else:
-                longest_common[row][column] = max(longest_common[row + 1][column], longest_common[row][column + 1])
-    origin = [0] * height
+    kept_weights = _weigh_kept_steps(original, steps, protected)
+    origin = [0] * len(steps)
     substituted: set[int] = set()
     deleted: list[int] = []
-    row = column = 0
+    old_place = new_place = 0
     removed_numbers: list[int] = []
-    new_places: list[int] = []
+    added_places: list[int] = []
 
     def pair_changes() -> None:
-        """Pair removed and new steps between the same kept steps: each pair is a substitution."""
-        for number, place in zip(removed_numbers, new_places, strict=False):
+        """Pair removed and added steps between the same kept steps: each pair is a substitution."""
+        for number, place in zip(removed_numbers, added_places, strict=False):
             origin[place] = number
             substituted.add(place)
-        deleted.extend(removed_numbers[len(new_places) :])
+        deleted.extend(removed_numbers[len(added_places) :])
         removed_numbers.clear()
-        new_places.clear()
+        added_places.clear()
 
-    while row < width or column < height:
-        if row < width and column < height and _is_same(original[row], steps[column]):
+    while old_place < len(original) or new_place < len(steps):
+        has_both = old_place < len(original) and new_place < len(steps)
+        if has_both and _is_same(original[old_place], steps[new_place]):
             pair_changes()
-            origin[column] = row + 1
-            row, column = row + 1, column + 1
-        elif column == height or (row < width and longest_common[row + 1][column] >= longest_common[row][column + 1]):
-            removed_numbers.append(row + 1)
-            row += 1
+            origin[new_place] = old_place + 1
+            old_place, new_place = old_place + 1, new_place + 1
+        elif new_place == len(steps) or (
+            has_both and kept_weights[old_place + 1][new_place] >= kept_weights[old_place][new_place + 1]
+        ):
+            removed_numbers.append(old_place + 1)
+            old_place += 1
         else:
-            new_places.append(column)
-            column += 1
+            added_places.append(new_place)
+            new_place += 1
     pair_changes()
-    if protected & ({*deleted} | {origin[position] for position in substituted}):
+    if protected & ({*deleted} | {origin[place] for place in substituted}):
         return None
     return Alignment(steps, tuple(origin), frozenset(), frozenset(substituted), tuple(deleted))
+
+
+def _weigh_kept_steps(
+    original: Sequence[GroundAction | IllFormed], steps: Steps, protected: frozenset[int]
+) -> list[list[int]]:
+    """Return a table: the greatest weight of kept steps, from each place of the original and each place of the plan on.
+
+    A kept step weighs 1; a protected step weighs more than all other steps together.
+    """
+    weights = [[0] * (len(steps) + 1) for _ in range(len(original) + 1)]
+    for old_place in reversed(range(len(original))):
+        step_weight = 1 + (len(original) if old_place + 1 in protected else 0)
+        for new_place in reversed(range(len(steps))):
+            if _is_same(original[old_place], steps[new_place]):
+                weights[old_place][new_place] = weights[old_place + 1][new_place + 1] + step_weight
+            else:
+                weights[old_place][new_place] = max(
+                    weights[old_place + 1][new_place], weights[old_place][new_place + 1]
+                )
+    return weights
 
 
 def _is_same(original: GroundAction | IllFormed, step: GroundAction) -> bool:

@@ -25,7 +25,7 @@ from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.edits import EditOffers
-from plansafe.verifier.repair.flaws import FlawDemands
+from plansafe.verifier.repair.flaws import FlawDemands, PlacedDemand
 from plansafe.verifier.repair.heuristic import FaultHeuristic
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.search_graph import (
@@ -42,7 +42,9 @@ from plansafe.verifier.repair.search_graph import (
 
 MAX_STEPS_HALF_SUBSTITUTED = 30
 """The longest plan for which all ties are found if a deletion costs more than a substitution."""
-_NONE: frozenset[int] = frozenset()
+_NO_STEPS: frozenset[int] = frozenset()
+_PendingDemand = tuple[Node, Demand, Number, bool]
+"""A demand that a node is to receive, its ``cost_to_flaw`` and its ``all_edits`` (see :class:`.search_graph.Node`)."""
 
 
 class RepairSearch:
@@ -69,10 +71,11 @@ class RepairSearch:
         self.report_progress = report_progress
         self.expanded_count = 0
         self.work = 0
-        """Steps tried and demands received: the measure of ``work_limit``."""
+        """The number of steps tried and demands received; ``work_limit`` bounds it."""
         self.bound: Number = 0
         """No repair costs less, as far as the search is complete (see :attr:`proved_bound`)."""
         self._doubtful_from: Number | None = None
+        """The least cost of a repair that may have been missed."""
         self.may_miss_ties = False
         """Whether some repair of least cost may not be in the graph."""
         self.terminals: list[Node] = []
@@ -83,7 +86,7 @@ class RepairSearch:
         self.flaw_demands = FlawDemands(task, facts_only=insertions_only)
         self.offers = EditOffers(self.agenda, self.flaw_demands, self, insertions_only)
         self._nodes: dict[NodeKey, Node] = {}
-        self.root = Node(0, Execution.initial(task.engine, criteria=task.criteria), _NONE, _NONE)
+        self.root = Node(0, Execution.initial(task.engine, criteria=task.criteria), _NO_STEPS, _NO_STEPS)
         self._nodes[self._make_key(self.root)] = self.root
         self.root.broken_instances = self.root.execution.lasting_violations
         if not self.root.broken_instances:
@@ -133,7 +136,7 @@ class RepairSearch:
     @property
     def is_doubtful(self) -> bool:
         """Whether the search may have missed a repair."""
-        return bool(self.incompleteness) or self.task.effect_index.is_cut or self.may_miss_ties
+        return bool(self.incompleteness) or self.task.effect_index.has_cut_lists or self.may_miss_ties
 
     @property
     def proved_bound(self) -> Number:
@@ -163,10 +166,10 @@ class RepairSearch:
             existing = self._nodes.setdefault(self._make_key(target), target)
             if existing is source:
                 return
-        total = source.cost + cost
+        target_cost = source.cost + cost
         edge = Edge(source, existing or target, kind, number, step, effects, cost, transition.deleted)
         if existing is None or existing is target:
-            target.cost = total
+            target.cost = target_cost
             target.broken_instances = broken
             self._connect(edge)
             if broken:
@@ -175,14 +178,14 @@ class RepairSearch:
                 self._queue_expansion(target)
             return
         self._connect(edge)
-        if total < existing.cost:
-            self._lower_cost(existing, total)
+        if target_cost < existing.cost:
+            self._lower_cost(existing, target_cost)
         for demand, (cost_to_flaw, all_edits) in list(existing.demands.items()):
             if edge.is_indifferent_to(demand, all_edits, self.task):
                 self.receive(source, demand, cost_to_flaw + cost, all_edits)
                 continue
-            for demand_at_source in self._propagate(edge, demand, cost_to_flaw, all_edits):
-                self.receive(*demand_at_source)
+            for pending_demand in self._propagate(edge, demand, cost_to_flaw, all_edits):
+                self.receive(*pending_demand)
 
     def _connect(self, edge: Edge) -> None:
         edge.source.edges.append(edge)
@@ -202,18 +205,19 @@ class RepairSearch:
                 self._queue_expansion(node)
             stack += [(edge.target, node.deleted | edge.deleted) for edge in node.edges]
 
-    def _lower_cost(self, node: Node, total: Number) -> None:
-        stack = [(node, total)]
+    def _lower_cost(self, node: Node, cost: Number) -> None:
+        """Lower the cost of a node and of the nodes after it, and requeue their tasks."""
+        stack = [(node, cost)]
         while stack:
-            node, total = stack.pop()
-            if total >= node.cost:
+            node, cost = stack.pop()
+            if cost >= node.cost:
                 continue
-            node.cost = total
+            node.cost = cost
             self.agenda.requeue(node)
             for demand, (cost_to_flaw, all_edits) in node.demands.items():
                 if all_edits and not node.broken_instances:
                     self.offers.schedule_offer(node, demand, cost_to_flaw)
-            stack += [(edge.target, total + edge.cost) for edge in node.edges]
+            stack += [(edge.target, cost + edge.cost) for edge in node.edges]
 
     def execute(self, node: Node, transition: Transition, demand: Demand | None = None) -> bool:
         """Execute a step and add its edge; false if the step is not applicable or does not meet a demand."""
@@ -230,11 +234,11 @@ class RepairSearch:
         self.add_edge(node, transition, after)
         return True
 
-    def _meets(self, demand: Demand, step: GroundAction, log: list[StateChange]) -> bool:
+    def _meets(self, demand: Demand, step: GroundAction, changes: list[StateChange]) -> bool:
         effects = self.task.effect_index.get_effects(step)
         if effects.matches_action_fact(demand.subject, self.task.get_pattern(demand)):
             return True
-        return any([demand.is_about(self.engine.task, index, code) for index, code, _ in log])
+        return any([demand.is_about(self.engine.task, index, code) for index, code, _ in changes])
 
     # -- expansion ----------------------------------------------------------------------------------------------------
 
@@ -251,8 +255,8 @@ class RepairSearch:
             deferred = node.deferred - {number}
             place = Transition(EdgeKind.PLACE, number, moved_step, 0, node.position, deferred, node.borrowed)
             if not self.execute(node, place):
-                demand = partial(self.offers.demand_precondition, node, moved_step, 0)
-                self.agenda.add_flaw(node, ("unplaced", number), demand)
+                demand_precondition = partial(self.offers.demand_precondition, node, moved_step, 0)
+                self.agenda.add_flaw(node, ("unplaced", number), demand_precondition)
         if node.position == self.task.length:
             if not node.deferred:
                 self._end_plan(node)
@@ -266,7 +270,7 @@ class RepairSearch:
         if isinstance(step, IllFormed):
             self.agenda.add_flaw(node, ("ill-formed",), partial(self.offers.offer_removal, node, 0))
         elif not self.execute(node, Transition(EdgeKind.KEEP, number, step, 0, number, node.deferred, node.borrowed)):
-            self.agenda.add_flaw(node, ("inexecutable",), partial(self._repair_step, node, step, number))
+            self.agenda.add_flaw(node, ("inexecutable",), partial(self._demand_applicability, node, step, number))
 
     def _end_plan(self, node: Node) -> None:
         """Make a node a terminal if the plan may end there."""
@@ -280,8 +284,8 @@ class RepairSearch:
         if HALF_SUBSTITUTED in node.borrowed:
             # The deletion is enough. A substitution can be needed only together with another edit.
             if self.task.length <= MAX_STEPS_HALF_SUBSTITUTED:
-                demand_change = partial(self.receive, node, Demand(ANY_CHANGE, None, None), 0, all_edits=True)
-                self.agenda.add_flaw(node, ("half-substitute",), demand_change)
+                demand_any_change = partial(self.receive, node, Demand(ANY_CHANGE, None, None), 0, all_edits=True)
+                self.agenda.add_flaw(node, ("half-substitute",), demand_any_change)
             else:
                 self.may_miss_ties = True
             return
@@ -290,7 +294,8 @@ class RepairSearch:
 
     # -- flaws and demands --------------------------------------------------------------------------------------------
 
-    def _repair_step(self, node: Node, step: GroundAction, number: int) -> None:
+    def _demand_applicability(self, node: Node, step: GroundAction, number: int) -> None:
+        """Demand that an original step becomes applicable, is removed, or is moved to an earlier place."""
         self.offers.demand_precondition(node, step, 0)
         self.offers.offer_removal(node, 0)
         self.receive(node, Demand(BORROW_STEP, number, None), 0, all_edits=True)
@@ -300,24 +305,24 @@ class RepairSearch:
             self.receive(node, demand, 0, all_edits=True)
 
     def _demand_rules(self, node: Node, broken: tuple[BrokenInstance, ...]) -> None:
-        for receiver, demand, cost_to_flaw in self.flaw_demands.demand_no_violation(node, broken):
-            self.receive(receiver, demand, cost_to_flaw, all_edits=True)
+        for source, demand, cost_to_flaw in self.flaw_demands.demand_no_violation(node, broken):
+            self.receive(source, demand, cost_to_flaw, all_edits=True)
 
     def receive(self, node: Node, demand: Demand, cost_to_flaw: Number, all_edits: bool) -> None:
         """Receive a demand: offer edits at the node, and send it on to the nodes before.
 
         For ``cost_to_flaw`` and ``all_edits`` see :class:`.search_graph.Node`.
         """
-        stack = [(node, demand, cost_to_flaw, all_edits)]
-        offers: dict[Number, list[tuple[Node, Demand, Number]]] = {}
+        stack: list[_PendingDemand] = [(node, demand, cost_to_flaw, all_edits)]
+        offers_by_cost: dict[Number, list[PlacedDemand]] = {}
         while stack:
             node, demand, cost_to_flaw, all_edits = stack.pop()
             self.work += 1
-            received = node.demands.get(demand)
-            if received is None:
+            received_demand = node.demands.get(demand)
+            if received_demand is None:
                 node.demands[demand] = (cost_to_flaw, all_edits)
             else:
-                least_cost, had_all_edits = received
+                least_cost, had_all_edits = received_demand
                 if least_cost <= cost_to_flaw and (had_all_edits or not all_edits):
                     continue
                 node.demands[demand] = (min(least_cost, cost_to_flaw), had_all_edits or all_edits)
@@ -326,24 +331,22 @@ class RepairSearch:
                     self.offers.schedule_offer(node, demand, cost_to_flaw)
                 else:
                     cost = node.cost + self.agenda.bound_with_edit(node, cost_to_flaw)
-                    offers.setdefault(cost, []).append((node, demand, cost_to_flaw))
+                    offers_by_cost.setdefault(cost, []).append(PlacedDemand(node, demand, cost_to_flaw))
             for edge in node.parents:
                 if edge.is_indifferent_to(demand, all_edits, self.task):
                     stack.append((edge.source, demand, cost_to_flaw + edge.cost, all_edits))
                 else:
                     stack += self._propagate(edge, demand, cost_to_flaw, all_edits)
-        for cost, batch in offers.items():
-            first = batch[0][0]
+        for cost, demands in offers_by_cost.items():
+            first_node = demands[0].node
             key = ("offers", self.agenda.get_unique_number())
-            self.agenda.add(first, cost - first.cost, key, partial(self._offer_batch, batch))
+            self.agenda.add(first_node, cost - first_node.cost, key, partial(self._offer_edits, demands))
 
-    def _offer_batch(self, batch: list[tuple[Node, Demand, Number]]) -> None:
-        for node, demand, cost_to_flaw in batch:
+    def _offer_edits(self, demands: list[PlacedDemand]) -> None:
+        for node, demand, cost_to_flaw in demands:
             self.offers.offer(node, demand, cost_to_flaw)
 
-    def _propagate(
-        self, edge: Edge, demand: Demand, cost_to_flaw: Number, all_edits: bool
-    ) -> list[tuple[Node, Demand, Number, bool]]:
+    def _propagate(self, edge: Edge, demand: Demand, cost_to_flaw: Number, all_edits: bool) -> list[_PendingDemand]:
         """Offer edits of an edge's step for a demand at its target; returns the demands at its source."""
         source = edge.source
         if edge.deleted and all_edits:
@@ -354,4 +357,4 @@ class RepairSearch:
             self.offers.offer_removal(source, cost_to_flaw)
         elif is_movable:
             self.offers.offer_move(source, cost_to_flaw)
-        return [(source, needed, cost_to_flaw, every_edit) for needed, every_edit in demands]
+        return [(source, source_demand, cost_to_flaw, all_edits) for source_demand, all_edits in demands]

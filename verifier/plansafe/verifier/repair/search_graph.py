@@ -53,6 +53,7 @@ NodeKey = tuple[object, ...]
 TaskKey = tuple[object, ...]
 """Identifies a task (a unit of the search's agenda) among the tasks of a node."""
 TaskFunction = Callable[[], None]
+"""Runs a task."""
 ReceivedDemand = tuple[Number, bool]
 """``cost_to_flaw`` and ``all_edits`` of a demand that a node has received (see :class:`Node`)."""
 
@@ -61,7 +62,7 @@ class Transition(NamedTuple):
     """What an edge does.
 
     ``number``: the number of the original step that the edge is about, from 1; 0 for an insertion. ``step``: the step
-    that is executed; ``None`` if the edge executes none. ``position``, ``deferred`` and ``borrowed``: those of the
+    that is executed; ``None`` if the edge executes none. ``position``, ``deferred`` and ``borrowed`` belong to the
     edge's target.
     """
 
@@ -80,7 +81,7 @@ class Transition(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """An edge made by a :class:`Transition`. ``effects``: what the executed step does; ``None`` if there is no step."""
+    """An edge, made by a :class:`Transition`. ``effects``: of the executed step; ``None`` if no step is executed."""
 
     source: Node
     target: Node
@@ -102,12 +103,22 @@ class Edge(NamedTuple):
         return subject == BORROW_STEP or (subject >= 0 and not repair_task.may_change(self.effects, demand))
 
 
+class Flaw(NamedTuple):
+    """A flaw that a task examines; ``cost_to_flaw``: the cost of the edits between its node and the flaw."""
+
+    key: TaskKey
+    function: TaskFunction
+    cost_to_flaw: Number
+
+
 class Node:
     """A node (see :mod:`.search`). If it has ``broken_instances`` of rules, only that flaw matters.
 
     ``demands``: for each demand received, two values. The first, ``cost_to_flaw``, is the cost of the edits between the
     node and the flaw. The second, ``all_edits``, says whether every edit may be offered for the demand; if false, only
     steps before the node are looked for that could be moved to after it.
+    ``tasks``: for each task, the lower bound of the cost, beyond the node's, of the repairs that need it; and its
+    function.
     ``remaining_faults``: the faults after the node, as bits; ``None`` until they are estimated.
     ``deleted``: the steps, as bits, that some path to the node deletes. To substitute such a step instead of deleting
     it costs only the difference of the two weights.
@@ -133,7 +144,7 @@ class Node:
         self.demands: dict[Demand, ReceivedDemand] = {}
         self.tasks: dict[TaskKey, tuple[Number, TaskFunction]] = {}
         self.done: set[TaskKey] = set()
-        self.flaws: list[tuple[TaskKey, TaskFunction, Number]] = []
+        self.flaws: list[Flaw] = []
         self.is_expanded = False
         self.deleted = 0
         self.is_terminal = False

@@ -32,6 +32,8 @@ class FactIndexes(dict[int, dict[int, Any]]):
         self.facts: list[set[int]] = []
         """The facts of the present state, for indexes that are made later."""
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
+        self._reported_views: set[int] = set()
+        """The views of which every change is reported (:meth:`report_views`)."""
         self._unshared_keys: dict[int, set[int]] | None = None
         """By table that no fork shares, the keys whose sets no fork shares; ``None``: no fork shares anything."""
 
@@ -91,6 +93,16 @@ class FactIndexes(dict[int, dict[int, Any]]):
             key = key * self.size + code // power % self.size
         return key
 
+    def report_views(self, change_indexes: set[int]) -> None:
+        """Report each change of the views with these numbers in the log, and of the views that they read.
+
+        Other views are updated only if they store something.
+        """
+        for number, view in reversed([*enumerate(self.emitter.views)]):  # a view is numbered after those that it reads
+            if view.change_index in change_indexes:
+                self._reported_views.add(number)
+                change_indexes |= {index for index, _ in view.triggers}
+
     def update_views(
         self, facts: list[set[int]], fluents: list[dict[int, Number]], log: Sequence[StateChange]
     ) -> list[StateChange]:
@@ -98,42 +110,52 @@ class FactIndexes(dict[int, dict[int, Any]]):
 
         The value of such a change is ``None`` if the view may have changed in any way.
         """
-        readers = self.emitter.view_readers
+        views, readers = self.emitter.views, self.emitter.view_readers
         due: dict[int, list[tuple[ViewTrigger, int]]] = {}
         for index, code, _ in log:
             for number, find in readers.get(index, ()):
-                due.setdefault(number, []).append((find, code))
+                if number in self._reported_views or self[views[number].table]:
+                    due.setdefault(number, []).append((find, code))
         if not due:
             return []
-        deleted = [(index, code, True) for index, code, value in log if value is False and code not in facts[index]]
+        deleted = [(index, code) for index, code, value in log if value is False and code not in facts[index]]
         changes: list[StateChange] = []
-        while due:
-            number = min(due)  # a view is numbered after those that it reads
-            view, has_match = self.emitter.views[number], self.emitter.view_searches[number]
-            table = self[view.table]
-            affected_codes: set[int] = set()
-            self._set_facts(facts, deleted)
-            try:
+        are_restored = False  # deleted facts must be present for ``find``, and absent for ``has_match``
+        try:
+            while due:
+                number = min(due)  # a view is numbered after those that it reads
+                view, has_match = views[number], self.emitter.view_searches[number]
+                table = self[view.table]
+                affected_codes: set[int] = set()
+                if deleted and not are_restored:
+                    self._set_facts(facts, deleted, value=True)
+                    are_restored = True
                 for find, code in due.pop(number):
                     find(facts, fluents, self, code, affected_codes)
-            finally:
-                self._set_facts(facts, [(index, code, False) for index, code, _ in deleted])
-            if len(table) > MAX_STORED_MATCHES:
-                table.clear()
-            for code in affected_codes:
-                before = table.pop(code, None)
-                after = None if before is None else has_match(facts, fluents, self, code)
-                if before is None or before is not after:
-                    changes.append((view.change_index, code, after))
-                    for reader, find in readers.get(view.change_index, ()):
-                        due.setdefault(reader, []).append((find, code))
+                if len(table) > MAX_STORED_MATCHES:
+                    for later_view in views[number:]:  # what they store may depend on what this view stored
+                        self[later_view.table].clear()
+                for code in affected_codes:
+                    before, after = table.pop(code, None), None
+                    if before is not None:
+                        if are_restored:
+                            self._set_facts(facts, deleted, value=False)
+                            are_restored = False
+                        after = has_match(facts, fluents, self, code)
+                    if before is None or before is not after:
+                        changes.append((view.change_index, code, after))
+                        for reader, find in readers.get(view.change_index, ()):
+                            due.setdefault(reader, []).append((find, code))
+        finally:
+            if are_restored:
+                self._set_facts(facts, deleted, value=False)
         return changes
 
-    def _set_facts(self, facts: list[set[int]], changes: list[tuple[int, int, bool]]) -> None:
+    def _set_facts(self, facts: list[set[int]], keys: list[tuple[int, int]], *, value: bool) -> None:
         """Add or delete facts, in the state and in the indexes."""
-        for predicate, code, value in changes:
+        for predicate, code in keys:
             (facts[predicate].add if value else facts[predicate].discard)(code)
-        self.follow(changes)
+        self.follow([(predicate, code, value) for predicate, code in keys])
 
     def follow(self, log: Iterable[StateChange]) -> None:
         """Follow the changes of a step; the views do not follow."""

@@ -95,6 +95,7 @@ class Runtime:
         size = len(rule_set.task.predicates) + len(rule_set.task.functions) + len(emitter.views)
         self.dispatch = ChangeDispatch(self.monitors, self.checks, size)
         """The monitors and checks that a change concerns; forks share this."""
+        self.indexes.report_views({index for index, readers in enumerate(self.dispatch.readers) if readers})
         self._awake: dict[int, None] = {}
         self._due_at_actions: dict[int, None] = {}
         self._due_after: list[StepCheck] = []
@@ -111,7 +112,7 @@ class Runtime:
                         self._indexed_by_checks.update([atom.predicate for atom in atoms_in(part_formula)])
                 self.checks.setdefault(find_action_predicate(part.step), []).append(check)
                 return
-            formula = part.as_invariant().body
+            formula = part.make_invariant_part().body
         reads_actions = mentions(formula, momentary)
         mentions_actions = mentions(formula, frozenset(self.rule_set.action_predicates.values()))
         monitor: StateMonitor

@@ -19,6 +19,7 @@ LinearTerms: TypeAlias = tuple[tuple[int, Number], ...]
 LinearConstraint: TypeAlias = tuple[LinearTerms, Number, str]
 """``sum of the terms + constant relation 0`` with a relation ``< <= = != >= >``."""
 Topic: TypeAlias = "tuple[str | int, ...]"
+"""What the engine is doing, and the number of the event, step, rule part or happening, as in ``("check", 3)``."""
 NumberOrAffine: TypeAlias = "Number | Affine"
 
 
@@ -29,7 +30,7 @@ class NotLinear(Exception):
 class ConstraintTrail:
     """The ``values`` of the variables in the world of a run, and the constraints that decided the run.
 
-    ``constraints``: by topic, a key for what the engine was doing. ``exact``: also constrain whether a fluent changed.
+    ``constraints``: by topic, each constraint once. ``exact``: also constrain whether a fluent changed.
     """
 
     def __init__(self, exact: bool = False) -> None:
@@ -50,9 +51,9 @@ class ConstraintTrail:
         """Add a constraint that decided a comparison."""
         self._topic_constraints[constraint] = None
 
-    def make_variable(self, number: int) -> Affine:
-        """The variable of this number."""
-        return Affine(self, 0, ((number, 1),))
+    def make_variable(self, index: int) -> Affine:
+        """The affine number that is the variable with this index in ``values``."""
+        return Affine(self, 0, ((index, 1),))
 
 
 class Affine:
@@ -190,5 +191,5 @@ HOLDS: dict[str, Callable[[Number], bool]] = {
     ">=": lambda number: number >= 0,
     ">": lambda number: number > 0,
 }
-"""Relations to zero."""
+"""By relation: whether a number has it to zero."""
 OPPOSITE = {"<": ">=", "<=": ">", "=": "!=", "!=": "=", ">=": "<", ">": "<="}

@@ -25,7 +25,7 @@ from plansafe.verifier.symbolic.durations.affine import ConstraintTrail, NotLine
 from plansafe.verifier.symbolic.durations.duration_monitors import OpenEndedLetterTime, start_monitors
 from plansafe.verifier.symbolic.durations.duration_run import DurationRun
 from plansafe.verifier.symbolic.durations.event_schedule import make_schedule
-from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, ExploredCells
+from plansafe.verifier.symbolic.durations.explored_cells import CellResult, ExploredCells
 from plansafe.verifier.symbolic.durations.plan_checks import CheckKind
 from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, choose_simplest_world, make_cell
 from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
@@ -65,7 +65,7 @@ def audit_durations(
     examples = [audit.examples.get((aspect, False)) for aspect in ASPECTS]
     inexecutable, unmet_goal, unsafe = [None if world is None else _make_completion(world) for world in examples]
     witnesses = tuple(
-        [(compiled.rules[rule].name, _make_completion(world)) for rule, world in audit.violations.items()]
+        [(compiled.rules[rule].name, _make_completion(world)) for rule, world in audit.violating_worlds.items()]
     )
     limits = tuple(audit.limits)
     return WorldsVerdict(executable, goal, safe, inexecutable, unmet_goal, unsafe, limits, audit.counts, witnesses)
@@ -85,9 +85,9 @@ def _choose_preferred_duration(written: Number | None, low: Number, high: Number
 class DurationAudit:
     """Runs a plan in worlds until the verdict over all worlds is known.
 
-    ``examples``: for (aspect, value) a world in which it has this value; ``violations``: for a rule (by number) a world
-    in which it is violated. ``complete``: the aspects that are known in every world (with ``safe``, ``violations`` has
-    all violated rules). ``runs``: the number of worlds in which the plan was run.
+    ``examples``: for (aspect, value) a world in which it has this value; ``violating_worlds``: for a rule (by number) a
+    world in which it is violated. ``complete_aspects``: the aspects that are known in every world; with ``safe``,
+    ``violating_worlds`` has all violated rules. ``run_count``: the number of worlds in which the plan was run.
     """
 
     def __init__(
@@ -116,13 +116,15 @@ class DurationAudit:
         open_steps = [step._replace(duration=durations.get(step.number, step.duration)) for step in steps]
         self.schedule = make_schedule(self.engine, open_steps, self.box, self.tolerance.exact, exact)
         first_letter = (LetterTime if exact else OpenEndedLetterTime)(0, 0, True)
-        self.prototype = start_monitors(self.engine, self.schedule.parts_reading_all, first_letter, self.trail)
+        self.prototype = start_monitors(
+            self.engine, self.schedule.parts_reading_every_happening, first_letter, self.trail
+        )
         self.explored = ExploredCells(self.engine, [] if exact else self.schedule.checks)
         self.examples: dict[tuple[str, bool | None], Durations] = {}
-        self.violations: dict[int, Durations] = {}
-        self.complete: set[str] = set()
+        self.violating_worlds: dict[int, Durations] = {}
+        self.complete_aspects: set[str] = set()
         self.counts: RuleCounts = ()
-        self.runs = 0
+        self.run_count = 0
         self.limits: dict[str, None] = {}
         self._extra_runs = 0
         self._solver: WorldSolver | None = None
@@ -132,7 +134,7 @@ class DurationAudit:
         true, false, unknown = [(aspect, value) in self.examples for value in (True, False, None)]
         if true and false:
             return Worlds.SOME
-        if aspect not in self.complete or unknown:
+        if aspect not in self.complete_aspects or unknown:
             return Worlds.UNKNOWN
         return Worlds.ALL if true else Worlds.NONE
 
@@ -145,7 +147,7 @@ class DurationAudit:
         except (SolverTimeout, LimitReached):
             self.limits["the time limit has passed before all durations were judged"] = None
         has_unjudged_world = (EXECUTABLE, None) in self.examples
-        if not self.complete >= {*ASPECTS} or has_unjudged_world:
+        if not self.complete_aspects >= {*ASPECTS} or has_unjudged_world:
             self.counts = mark_undecided(self.counts)
 
     def _run_worlds(self) -> None:
@@ -154,32 +156,38 @@ class DurationAudit:
             if self.explored.find_verdict(values) is None:
                 self._run_world(values)
             if self._is_decided_by_one_run():
-                self.complete.update(ASPECTS)
+                self.complete_aspects.update(ASPECTS)
                 return
         for aspect, checks in self._iterate_stages():
-            while not self._do_all_aspects_vary() or self._allows_extra_run():
-                world = self.solver.find_new_world(checks) if checks or self.schedule.exact else None
-                if world is None:
-                    break
-                self._run_world(world)
-            else:
+            if not self._explore_checks(checks):
                 return
             if aspect == SAFE:
-                self._run_new_combinations()
-            if aspect:
-                self.complete.add(aspect)
+                self._run_missing_combinations()
+            if aspect is not None:
+                self.complete_aspects.add(aspect)
 
-    def _iterate_stages(self) -> Iterator[tuple[str, list[int]]]:
-        """The checks of each aspect, easy ones first, so that a result at the deadline is of some use."""
+    def _explore_checks(self, checks: list[int]) -> bool:
+        """Run the plan until the cells of these checks cover all worlds; False if the runs are used up before."""
+        while not self._do_all_aspects_vary() or self._take_extra_run():
+            world = self.solver.find_new_world(checks) if checks or self.schedule.exact else None
+            if world is None:
+                return True
+            self._run_world(world)
+        return False
+
+    def _iterate_stages(self) -> Iterator[tuple[str | None, list[int]]]:
+        """The checks to explore in turn, and the aspect that is known in every world after them.
+
+        Easy ones come first, so that a result at the deadline is of some use.
+        """
         checks_by_kind: dict[CheckKind, list[int]] = {}
         for number, check in enumerate(self.explored.checks):
             checks_by_kind.setdefault(check.kind, []).append(number)
         yield EXECUTABLE, [*checks_by_kind.get(CheckKind.EVENT, []), *checks_by_kind.get(CheckKind.OVER_ALL, [])]
         yield REACHED, checks_by_kind.get(CheckKind.GOAL, [])
-        for number in sorted(
-            checks_by_kind.get(CheckKind.RULE, []), key=lambda number: len(self.explored.checks[number].pairs)
-        ):
-            yield "", [number]
+        rule_checks = checks_by_kind.get(CheckKind.RULE, [])
+        for number in sorted(rule_checks, key=lambda number: len(self.explored.checks[number].pairs)):
+            yield None, [number]
         yield SAFE, checks_by_kind.get(CheckKind.EVERYTHING, [])
 
     @property
@@ -187,52 +195,57 @@ class DurationAudit:
         """Z3 with all explored cells; it is loaded at first use."""
         if self._solver is None:
             self._solver = WorldSolver(self.box, self.deadline)
-            for cell, _ in self.explored.whole_worlds:
+            for cell, _ in self.explored.verdict_cells:
                 self._solver.exclude(cell)
-            for number, findings in enumerate(self.explored.findings):
-                for finding in findings:
-                    self._solver.exclude_for_check(number, finding.cell)
+            for number, results in enumerate(self.explored.results_by_check):
+                for result in results:
+                    self._solver.exclude_for_check(number, result.cell)
         return self._solver
 
     def _do_all_aspects_vary(self) -> bool:
         return all([(aspect, value) in self.examples for aspect in ASPECTS for value in (True, False)])
 
-    def _allows_extra_run(self) -> bool:
-        """Count a run for the results of single rules; False if there were enough, or all results are final."""
+    def _take_extra_run(self) -> bool:
+        """Count one more extra run; False if there were enough, or the results of all rules are final."""
         self._extra_runs += 1
         return self._extra_runs <= MAX_EXTRA_RUNS and mark_undecided(self.counts) != self.counts
 
     def _is_decided_by_one_run(self) -> bool:
-        if any([not cell for cell, _ in self.explored.whole_worlds]):
+        """Whether a cell without constraints, which has all worlds, is known for the verdict or for every check."""
+        if any([not cell for cell, _ in self.explored.verdict_cells]):
             return True
-        all_findings = self.explored.findings
-        return bool(all_findings) and all([any([not f.cell for f in findings]) for findings in all_findings])
+        results_by_check = self.explored.results_by_check
+        return bool(results_by_check) and all(
+            [any([not result.cell for result in results]) for results in results_by_check]
+        )
 
-    def _run_new_combinations(self) -> None:
-        """All checks are known everywhere; run worlds in which they combine to a value of ``safe`` without an example.
+    def _run_missing_combinations(self) -> None:
+        """Run worlds in which the checks combine to a value of ``safe`` that has no example yet.
 
-        One violated check is enough for unsafe, and was in some run. That all hold is not.
+        The cells of each check must cover all worlds. A single violated check makes the plan unsafe, so a run has shown
+        it. But that each check holds in some cell does not mean that all hold in one world.
         """
         holding_cells: list[list[Cell]] = []
         undecided_cells: list[list[Cell]] = []
-        for check, findings in zip(self.explored.checks, self.explored.findings, strict=True):
+        for check, results in zip(self.explored.checks, self.explored.results_by_check, strict=True):
             if check.kind is not CheckKind.GOAL:
-                soft = self.explored.is_preference(check)
-                holding_cells.append([f.cell for f in findings if f.holds or (soft and f.holds is False)])
-                undecided_cells.append([finding.cell for finding in findings if finding.holds is None])
+                may_fail = self.explored.is_preference(check)
+                holding_cells.append([r.cell for r in results if r.holds or (may_fail and r.holds is False)])
+                undecided_cells.append([result.cell for result in results if result.holds is None])
         if self.explored.always_violated or not self.explored.checks:
             return
         if (SAFE, True) not in self.examples and not self.explored.always_undecided:
             self._run_combination(holding_cells)
         if (SAFE, None) not in self.examples and any(undecided_cells):
-            all_undecided_cells = [cell for cells in undecided_cells for cell in cells]
+            some_undecided_cells = [cell for cells in undecided_cells for cell in cells]
             cells_without_violation = [
                 holding + undecided for holding, undecided in zip(holding_cells, undecided_cells, strict=True)
             ]
-            self._run_combination([*cells_without_violation, all_undecided_cells])
+            self._run_combination([*cells_without_violation, some_undecided_cells])
 
     def _run_combination(self, choices: list[list[Cell]]) -> None:
-        world = self.solver.find_combination(choices)
+        """Run the plan in a world that is in a cell of each choice, if there is one."""
+        world = self.solver.find_world_in_cells(choices)
         if world is not None:
             self._run_world(world)
 
@@ -242,7 +255,7 @@ class DurationAudit:
         """Run the plan in a world, and store the cells in which its results hold."""
         run, outcome = self._replay(values, frozenset())
         if run.ends_with_tie():
-            run, outcome = self._replay(values, frozenset(run.batches[-1]))
+            run, outcome = self._replay(values, frozenset(run.happenings[-1]))
             if run.ends_with_tie():
                 raise AssertionError("an event fails whatever other events happen at its time")
         run.constrain_orders()
@@ -253,38 +266,45 @@ class DurationAudit:
             counts = count_rules(self.compiled, outcome)
             self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_undecided(counts)])
         run_cell = make_cell(run.collect_constraints(), self.box)
-        self.runs += 1
+        self.run_count += 1
         self._store_examples(verdict, run_cell, values)
         is_complete = outcome is not None and not outcome.failures and outcome.limit is None
         if not is_complete or not self.explored.checks:
-            self.explored.whole_worlds.append((run_cell, verdict))
+            self.explored.verdict_cells.append((run_cell, verdict))
             if self._solver is not None:
                 self._solver.exclude(run_cell)
-        results = self.explored.check_results(outcome) if outcome is not None and is_complete else None
+        self._store_check_results(run, outcome if is_complete else None)
+
+    def _store_check_results(self, run: DurationRun, outcome: Outcome | None) -> None:
+        """Store the results of the checks; without an outcome, only of checks that are certain to hold."""
+        results = None if outcome is None else self.explored.read_check_results(outcome)
         for number, check in enumerate(self.explored.checks):
             if results is None and not run.has_succeeded(check):
                 continue
             holds = True if results is None else results[number]
-            finding = CellFinding(make_cell(run.collect_check_constraints(check, holds), self.box), holds)
-            if self.explored.add_finding(number, finding) and self._solver is not None:
-                self._solver.exclude_for_check(number, finding.cell)
+            result = CellResult(make_cell(run.collect_check_constraints(check, holds), self.box), holds)
+            if self.explored.add_result(number, result) and self._solver is not None:
+                self._solver.exclude_for_check(number, result.cell)
 
-    def _replay(self, values: tuple[Number, ...], first: frozenset[int]) -> tuple[DurationRun, Outcome | None]:
+    def _replay(self, values: tuple[Number, ...], first_at_tie: frozenset[int]) -> tuple[DurationRun, Outcome | None]:
+        """Run the plan in a world; no outcome if the plan multiplies open quantities."""
         self.trail.start_run(values)
-        run = DurationRun(self.engine, self.schedule, self.trail, self.prototype, self.tolerance, self.deadline, first)
+        run = DurationRun(
+            self.engine, self.schedule, self.trail, self.prototype, self.tolerance, self.deadline, first_at_tie
+        )
         try:
             run.run()
-            return run, run.outcome(len(self.schedule.steps))
+            return run, run.finish(len(self.schedule.steps))
         except NotLinear:
             self.limits["the plan multiplies durations that are open, or divides by one"] = None
             return run, None
 
     def _store_examples(self, verdict: WorldVerdict, cell: Cell, values: tuple[Number, ...]) -> None:
         new_aspects = [key for key in zip(ASPECTS, verdict[:3], strict=True) if key not in self.examples]
-        new_rules = verdict.violated - self.violations.keys()
+        new_rules = verdict.violated - self.violating_worlds.keys()
         if new_aspects or new_rules:
             world = tuple(
                 zip(self.step_numbers, choose_simplest_world(cell, self.box, values, self.preferred), strict=True)
             )
             self.examples.update(dict.fromkeys(new_aspects, world))
-            self.violations.update(dict.fromkeys(new_rules, world))
+            self.violating_worlds.update(dict.fromkeys(new_rules, world))

@@ -34,16 +34,17 @@ class DurationMonitors(Runtime):
 
     That is the definition wherever repeated letters make no difference. With timers, the time of a letter of another
     instance could decide about a deadline, and the run would lack a comparison with the time of this instance.
-    ``parts_reading_all``: the parts of rules that read every letter. ``trail``: receives the constraints of each part
-    under the part's topic. ``event_times``: the times of the events of the happening with the number ``batch``.
+    ``parts_reading_every_happening``: the parts of rules that read every letter. ``trail``: receives the constraints of
+    each part under the part's topic. ``event_times``: the times of the events of the happening with the number
+    ``happening``.
     """
 
-    def __init__(self, engine: Engine, parts_reading_all: frozenset[int], trail: ConstraintTrail) -> None:
+    def __init__(self, engine: Engine, parts_reading_every_happening: frozenset[int], trail: ConstraintTrail) -> None:
         self.__dict__.update(engine.new_monitors.fork().__dict__)  # all worlds of a task share the compiled code
-        self.parts_reading_all = parts_reading_all
+        self.parts_reading_every_happening = parts_reading_every_happening
         self.trail = trail
         self.event_times: tuple[Number, ...] = ()
-        self.batch = 0
+        self.happening = 0
 
     def enter_state(self, state: State, log: Sequence[StateChange], letter_time: LetterTime) -> None:
         """Read a new state; ``log`` are the changes since the last one."""
@@ -57,21 +58,23 @@ class DurationMonitors(Runtime):
         self.trail.set_topic(("goal",))
 
     def _step_monitor(self, monitor: StateMonitor, state: State, letter_time: LetterTime) -> bool:
-        self.trail.set_topic(("part", monitor.part, self.batch))
-        if isinstance(monitor, InvariantMonitor) or not monitor.program.timed or monitor.part in self.parts_reading_all:
+        self.trail.set_topic(("part", monitor.part, self.happening))
+        if (
+            isinstance(monitor, InvariantMonitor)
+            or not monitor.program.timed
+            or monitor.part in self.parts_reading_every_happening
+        ):
             return super()._step_monitor(monitor, state, letter_time)
         if monitor.has_pending_changes:
-            has_letter_time = [
-                time == letter_time.time for time in self.event_times
-            ]  # constrains each to the letter's time
-            if not all(has_letter_time):
+            # A list, not a generator: each comparison constrains the time of one event to the letter's time.
+            if not all([time == letter_time.time for time in self.event_times]):
                 raise AssertionError("the events of a happening have one time")
             monitor.sleep(letter_time)
             monitor.step(state, letter_time)
         return False
 
     def _check_after_step(self, check: StepCheck, state: State, letter_time: LetterTime) -> None:
-        self.trail.set_topic(("part", check.part, self.batch))
+        self.trail.set_topic(("part", check.part, self.happening))
         super()._check_after_step(check, state, letter_time)
 
     def _finish_monitor(self, monitor: StateMonitor, state: State, letter: int) -> None:
@@ -82,16 +85,21 @@ class DurationMonitors(Runtime):
         """An independent copy."""
         copy = super().fork()
         assert isinstance(copy, DurationMonitors)
-        copy.parts_reading_all, copy.trail, copy.event_times, copy.batch = self.parts_reading_all, self.trail, (), 0
+        copy.parts_reading_every_happening, copy.trail, copy.event_times, copy.happening = (
+            self.parts_reading_every_happening,
+            self.trail,
+            (),
+            0,
+        )
         return copy
 
 
 def start_monitors(
-    engine: Engine, parts_reading_all: frozenset[int], first_letter: LetterTime, trail: ConstraintTrail
+    engine: Engine, parts_reading_every_happening: frozenset[int], first_letter: LetterTime, trail: ConstraintTrail
 ) -> DurationMonitors | None:
     """Monitors that have read S0, to be forked for each run; ``None`` if no rule needs any."""
     if engine.prototype is None:
         return None
-    monitors = DurationMonitors(engine, parts_reading_all, trail)
+    monitors = DurationMonitors(engine, parts_reading_every_happening, trail)
     monitors.start(engine.make_initial_state(), first_letter)
     return monitors

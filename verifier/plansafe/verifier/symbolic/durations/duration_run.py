@@ -34,15 +34,16 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number
 from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail, LinearConstraint
 from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, OpenEndedLetterTime
-from plansafe.verifier.symbolic.durations.event_schedule import Schedule, find_connected_events
-from plansafe.verifier.symbolic.durations.fact_spans import EventTime, FactSpans, Span
+from plansafe.verifier.symbolic.durations.event_schedule import Schedule, group_connected_events
+from plansafe.verifier.symbolic.durations.fact_spans import EventOrder, EventTime, FactSpans, Span
 from plansafe.verifier.symbolic.durations.plan_checks import CheckKind, PlanCheck
 
 
 class DurationRun(TimedReplay):
     """A run with the reading *halt* in the world in which the open durations have the values of ``trail``.
 
-    ``first_at_tie``: events that happen before others of the same time. Raises ``NotLinear`` and ``LimitReached``.
+    ``first_events_at_tie``: events that happen before others of the same time. ``happenings``: the events of each.
+    Raises ``NotLinear`` and ``LimitReached``.
     """
 
     def __init__(
@@ -53,27 +54,24 @@ class DurationRun(TimedReplay):
         prototype: DurationMonitors | None,
         tolerance: Tolerance,
         deadline: float | None,
-        first_at_tie: frozenset[int] = frozenset(),
+        first_events_at_tie: frozenset[int] = frozenset(),
     ) -> None:
         self.schedule = schedule
         self.trail = trail
-        self.first_at_tie = first_at_tie
+        self.first_events_at_tie = first_events_at_tie
         self.prototype = prototype
-        self.present: dict[int, Event] = {}
-        self.late_ends: set[int] = set()  # ends of actions without duration: after all other events of their time
-        self.batches: list[list[int]] = []
+        self.present_events: dict[int, Event] = {}
+        self.immediate_ends: set[int] = set()  # ends of actions of duration 0: after all other events of their time
+        self.happenings: list[list[int]] = []
         self.happened_events: dict[int, None] = {}
-        self.failed: list[int] = []  # the events that caused the failure before which the trace ended
+        self.failed_events: list[int] = []  # the events that caused the failure before which the trace ended
         # if a condition over all failed: all events that it depends on
         self.failed_over_all: frozenset[int] = frozenset()
-        self._footprint_of_event: dict[int, Footprint] = {}
+        self._footprint_by_event: dict[int, Footprint] = {}
         self._interfering_events: list[int] = []
         self._number_of_event: dict[int, int] = {}
-        self._effects_of: dict[int, SnapEffects] = {}
+        self._effects_by_event: dict[int, SnapEffects] = {}
         super().__init__(engine, HALT, schedule.steps, tolerance, deadline)
-
-    def prepare_start(self) -> None:
-        """Do nothing: the literals are among the events of the schedule."""
 
     def make_monitors(self) -> Runtime | None:
         """A copy of the monitors that have read S0."""
@@ -82,12 +80,12 @@ class DurationRun(TimedReplay):
     def letter_time(self) -> LetterTime:
         """The present letter."""
         kind = LetterTime if self.schedule.exact else OpenEndedLetterTime
-        return kind(self.letter, self.time, True, self._shared)
+        return kind(self.letter, self.time, True, self._may_share_time)
 
     def _ends_at_once(self, step: TimedStep) -> bool:
-        """Whether the end of the step is among the late events, without another comparison of its duration."""
-        late_steps = [self.schedule.events[number].step for number in self.late_ends]
-        return any([late_step is not None and late_step.number == step.number for late_step in late_steps])
+        """Whether the step has duration 0, from ``immediate_ends``: without another comparison of its duration."""
+        immediate_steps = [self.schedule.events[number].step for number in self.immediate_ends]
+        return any([ended is not None and ended.number == step.number for ended in immediate_steps])
 
     def record_unmet_literals(
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
@@ -106,45 +104,47 @@ class DurationRun(TimedReplay):
         """The happenings in order. Partners of one time are one happening; other events follow each other."""
         self._find_present_events()
         groups: dict[EventTime, list[int]] = {}
-        for event in self.present:
+        for event in self.present_events:
             groups.setdefault(self._find_event_time(event), []).append(event)
         for event_time in sorted(groups):
-            batches = find_connected_events(groups[event_time], self.schedule.partners)
-            for batch in sorted(batches, key=lambda batch: not self.first_at_tie & {*batch}):
-                self.batches.append(batch)
-                times = [self.schedule.times[event] for event in batch]
+            simultaneous = group_connected_events(groups[event_time], self.schedule.partners)
+            for happening in sorted(simultaneous, key=lambda happening: not self.first_events_at_tie & {*happening}):
+                self.happenings.append(happening)
+                times = [self.schedule.times[event] for event in happening]
                 constant_times = [time for time in times if not isinstance(time, Affine)]
                 if isinstance(self.runtime, DurationMonitors):
-                    self.runtime.event_times, self.runtime.batch = tuple(times), len(self.batches) - 1
-                yield (constant_times or times)[0], [self.present[event] for event in batch]
+                    self.runtime.event_times, self.runtime.happening = tuple(times), len(self.happenings) - 1
+                yield (constant_times or times)[0], [self.present_events[event] for event in happening]
 
     def _find_event_time(self, event: int) -> EventTime:
+        """The time of an event in this world, and whether it comes after the other events of that time."""
         time = self.schedule.times[event]
-        return time.value if isinstance(time, Affine) else time, event in self.late_ends
+        return time.value if isinstance(time, Affine) else time, event in self.immediate_ends
 
     def _find_present_events(self) -> None:
-        ill_formed: dict[int, IllFormed | None] = {}
+        """Find the events of this world: a step may be ill-formed, and the plan may end before a timed literal."""
+        step_errors: dict[int, IllFormed | None] = {}
         for number, event in enumerate(self.schedule.events):
             step = event.step
             if step is None:
                 continue
             self.trail.set_topic(("present", number))
             if event.kind == START:
-                error = ill_formed[step.number] = self._find_duration_error(step)
+                error = step_errors[step.number] = self._find_duration_error(step)
                 if error is not None:
                     event = Event(ILL_FORMED, step._replace(resolved=error))
             elif event.kind == END:
-                if ill_formed[step.number] is not None:
+                if step_errors[step.number] is not None:
                     continue
                 if step.duration == 0:
-                    self.late_ends.add(number)
-            self.present[number] = event
-        acting = [number for number, event in self.present.items() if event.kind != ILL_FORMED]
+                    self.immediate_ends.add(number)
+            self.present_events[number] = event
+        action_events = [number for number, event in self.present_events.items() if event.kind != ILL_FORMED]
         for number, event in enumerate(self.schedule.events):
             self.trail.set_topic(("present", number))
-            if event.literal is not None and self._plan_lasts_until(acting, event.literal.time):
-                self.present[number] = event
-        self._number_of_event = {id(event): number for number, event in self.present.items()}
+            if event.literal is not None and self._plan_lasts_until(action_events, event.literal.time):
+                self.present_events[number] = event
+        self._number_of_event = {id(event): number for number, event in self.present_events.items()}
 
     def _find_duration_error(self, step: TimedStep) -> IllFormed | None:
         """The error of an open duration in this world; other durations are known to be valid."""
@@ -156,13 +156,13 @@ class DurationRun(TimedReplay):
             return None
         return IllFormed(SC.IMPOSSIBLE_TIME, f"`{step.resolved.action.name}` is instantaneous, but has a duration", 0)
 
-    def _plan_lasts_until(self, acting: list[int], time: Number) -> bool:
+    def _plan_lasts_until(self, action_events: list[int], time: Number) -> bool:
         """Whether an action event is at a time or later. Compares closed times first, then the last event, then all."""
         times = self.schedule.times
-        if any([times[event] >= time for event in acting if not isinstance(times[event], Affine)]):
+        if any([times[event] >= time for event in action_events if not isinstance(times[event], Affine)]):
             return True
-        last = sorted(acting, key=self._find_event_time)[-1:]
-        return any([times[event] >= time for event in last]) or any([times[event] >= time for event in acting])
+        last = sorted(action_events, key=self._find_event_time)[-1:]
+        return any([times[event] >= time for event in last]) or any([times[event] >= time for event in action_events])
 
     # -- the topic of each stage of a happening -----------------------------------------------------------------------
 
@@ -175,17 +175,17 @@ class DurationRun(TimedReplay):
         self.trail.set_topic(("effect", number))
         effects = super()._compute_effects(event)
         if isinstance(effects, SnapEffects):
-            self._effects_of[number] = effects
+            self._effects_by_event[number] = effects
         return effects
 
     def _execute_happening(self, time: Number, executed: list[EventEffects]) -> bool:
-        self.trail.set_topic(("take", len(self.batches) - 1))
+        self.trail.set_topic(("take", len(self.happenings) - 1))
         return super()._execute_happening(time, executed)
 
     def _predict_over_all_failures(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
         self.trail.set_topic(())
         failures = super()._predict_over_all_failures(time, running, delta)
-        self.trail.set_topic(("take", len(self.batches) - 1))
+        self.trail.set_topic(("take", len(self.happenings) - 1))
         return failures
 
     def _find_over_all_failures(self, running: list[TimedStep]) -> list[Failure]:
@@ -196,7 +196,7 @@ class DurationRun(TimedReplay):
         return failures
 
     def _announce_actions(self, events: list[Event]) -> None:
-        self.trail.set_topic(("depart", len(self.batches) - 1))
+        self.trail.set_topic(("depart", len(self.happenings) - 1))
         super()._announce_actions(events)
 
     def _enter_state(self, number: int) -> None:
@@ -209,10 +209,10 @@ class DurationRun(TimedReplay):
         """Run one happening; False if the trace halts before it."""
         earlier_failures = len(self.failures)
         if super().run_happening(time, events):
-            self.happened_events.update(dict.fromkeys(self.batches[-1]))
+            self.happened_events.update(dict.fromkeys(self.happenings[-1]))
             return True
         failure = self.failures[earlier_failures]
-        self.failed = self._find_failed_events(failure)
+        self.failed_events = self._find_failed_events(failure)
         if failure.code == SC.OVER_ALL:
             self.failed_over_all = self.schedule.over_all_events[failure.step]
         return False
@@ -222,8 +222,8 @@ class DurationRun(TimedReplay):
         if failure.code == SC.INTERFERENCE:
             return self._interfering_events
         if failure.code == SC.OVER_ALL:
-            return [event for event in self.batches[-1] if event in self.schedule.over_all_events[failure.step]]
-        steps = [(event, self.present[event].step) for event in self.batches[-1]]
+            return [event for event in self.happenings[-1] if event in self.schedule.over_all_events[failure.step]]
+        steps = [(event, self.present_events[event].step) for event in self.happenings[-1]]
         return [event for event, step in steps if step is not None and step.number == failure.step]
 
     def _find_interference(self, time: Number, executable: list[EventEffects]) -> list[Failure]:  # noqa: ARG002
@@ -231,27 +231,27 @@ class DurationRun(TimedReplay):
         times, numbers = self.schedule.times, [self._number_of_event[id(event)] for event, _ in executable]
         failures: list[Failure] = []
         for place, (number, (event, effects)) in enumerate(zip(numbers, executable, strict=True)):
-            if not self.schedule.clashing[number]:
+            if not self.schedule.clashing_events[number]:
                 continue
-            self._footprint_of_event[number] = self.interference.compute_footprint(event, effects)
+            self._footprint_by_event[number] = self.interference.compute_footprint(event, effects)
             self.trail.set_topic(("check", number))
-            for neighbour in self.schedule.clashing[number]:
+            for neighbour in self.schedule.clashing_events[number]:
                 has_happened = neighbour in self.happened_events
                 if not has_happened and neighbour not in numbers[:place]:
                     continue
-                both_literals = event.step is None and self.present[neighbour].step is None
+                both_literals = event.step is None and self.present_events[neighbour].step is None
                 clash = (
                     None
                     if both_literals
                     else self.interference.find_clash(
-                        self._footprint_of_event[number], self._footprint_of_event[neighbour]
+                        self._footprint_by_event[number], self._footprint_by_event[neighbour]
                     )
                 )
                 if clash is not None and (
                     not has_happened or times[number] - times[neighbour] < self.tolerance.separation
                 ):
                     failures.append(
-                        make_interference_failure(event, self.present[neighbour], clash, is_earlier=has_happened)
+                        make_interference_failure(event, self.present_events[neighbour], clash, is_earlier=has_happened)
                     )
                     self._interfering_events = [number] if has_happened else [number, neighbour]
                     break
@@ -261,8 +261,11 @@ class DurationRun(TimedReplay):
 
     def ends_with_tie(self) -> bool:
         """Whether an event happened at the time at which the trace ended: then the failing event must come first."""
-        return bool(self.failed) and any(
-            [self._find_event_time(event) == self._find_event_time(self.failed[0]) for event in self.happened_events]
+        return bool(self.failed_events) and any(
+            [
+                self._find_event_time(event) == self._find_event_time(self.failed_events[0])
+                for event in self.happened_events
+            ]
         )
 
     def constrain_orders(self) -> None:
@@ -271,19 +274,19 @@ class DurationRun(TimedReplay):
         The comparisons record them; their results matter only where the opposite order must be compared too.
         """
         for first, second in self.schedule.open_pairs:
-            if first in self.present and second in self.present:
+            if first in self.present_events and second in self.present_events:
                 self.trail.set_topic(("order", first, second))
                 if not self._is_before(first, second):
                     self._is_before(second, first)
-        if not self.failed:
+        if not self.failed_events:
             return
         self.trail.set_topic(("stop",))
-        failed_event = self.failed[0]
-        for event in self.present:
-            if event in self.failed:
+        failed_event = self.failed_events[0]
+        for event in self.present_events:
+            if event in self.failed_events:
                 continue
             if (
-                self.present[event].kind == END
+                self.present_events[event].kind == END
                 and event not in self.happened_events
                 and event - 1 not in self.happened_events
             ):
@@ -294,17 +297,18 @@ class DurationRun(TimedReplay):
     def _is_before(self, first: int, second: int) -> bool:
         """Whether one event happens before another in this world; also records the constraint that decides it."""
         first_time, second_time = self.schedule.times[first], self.schedule.times[second]
-        is_first_at_tie = second in self.late_ends and first not in self.late_ends
+        is_first_at_tie = second in self.immediate_ends and first not in self.immediate_ends
         return first_time <= second_time if is_first_at_tie else first_time < second_time
 
     def has_succeeded(self, check: PlanCheck) -> bool:
         """Whether a check is certain to hold in a run in which a step failed."""
-        ill_formed = any([event.kind == ILL_FORMED for event in self.present.values()])  # literals may then be missing
-        return check.kind is CheckKind.EVENT and check.number in self.happened_events and not ill_formed
+        if any([event.kind == ILL_FORMED for event in self.present_events.values()]):
+            return False  # timed literals may be missing
+        return check.kind is CheckKind.EVENT and check.number in self.happened_events
 
     def collect_constraints(self) -> dict[LinearConstraint, None]:
         """All constraints that decided the run; orders only for events that happened or failed."""
-        reached = {*self.happened_events, *self.failed}
+        reached = {*self.happened_events, *self.failed_events}
         constraints: dict[LinearConstraint, None] = {}
         for topic, topic_constraints in self.trail.constraints.items():
             if topic[:1] != ("order",) or {*topic[1:]} <= reached:
@@ -312,20 +316,20 @@ class DurationRun(TimedReplay):
         return constraints
 
     def collect_check_constraints(self, check: PlanCheck, holds: bool | None) -> dict[LinearConstraint, None]:
-        """The constraints that decided the result ``holds`` of a check."""
+        """The constraints that decided the result ``holds`` of a check: of its topics, and of orders of events."""
         constraints_by_topic = self.trail.constraints
         constraints: dict[LinearConstraint, None] = {}
-        for topic in check.iterate_topics(self.batch_of):
+        for topic in check.iterate_topics(self.happening_of_event):
             constraints |= constraints_by_topic.get(topic, {})
-        orders: list[tuple[int, int]] | None = None
+        orders: list[EventOrder] | None = None  # None: the orders of all pairs of the check count
         if check.forbidden_conjunctions is not None:
             with suppress(LimitReached):
-                within = check.within and Span(check.within[0], check.within[1:])
+                within = check.within_events and Span(check.within_events[0], check.within_events[1:])
                 reason = self.fact_spans.find_reason(check.forbidden_conjunctions, within)
                 if reason.is_never_true is not holds:
                     raise AssertionError("the monitors and the spans of facts disagree")
                 orders = reason.orders
-        for first, second in check.pairs if orders is None else check.opposing:
+        for first, second in check.pairs if orders is None else check.opposing_pairs:
             constraints |= constraints_by_topic.get(("order", first, second), {})
         if orders:
             self.trail.set_topic(("why",))
@@ -336,13 +340,13 @@ class DurationRun(TimedReplay):
         return constraints
 
     @cached_property
-    def batch_of(self) -> dict[int, int]:
+    def happening_of_event(self) -> dict[int, int]:
         """The number of each event's happening."""
-        return {event: number for number, batch in enumerate(self.batches) for event in batch}
+        return {event: number for number, happening in enumerate(self.happenings) for event in happening}
 
     @cached_property
     def fact_spans(self) -> FactSpans:
         """The spans of the facts in this run, in which all events have succeeded."""
-        event_times = {event: self._find_event_time(event) for event in self.present}
-        changes = {event: ({*effects.adds}, {*effects.deletes}) for event, effects in self._effects_of.items()}
-        return FactSpans(event_times, changes, self.schedule.initial)
+        event_times = {event: self._find_event_time(event) for event in self.present_events}
+        changes = {event: ({*effects.adds}, {*effects.deletes}) for event, effects in self._effects_by_event.items()}
+        return FactSpans(event_times, changes, self.schedule.initial_state)

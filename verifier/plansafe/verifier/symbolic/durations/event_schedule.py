@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.happening import END, ILL_FORMED, START, Event
+from plansafe.verifier.execution.happening import END, ILL_FORMED, LITERAL, START, Event
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, TimedStep
 from plansafe.verifier.model.nodes import Number
@@ -18,10 +18,10 @@ class Schedule(NamedTuple):
     """All events that may happen. ``times[e]`` is the time of event ``e``; it may be open.
 
     ``partners[e]``: the events whose order with ``e`` matters to some check. ``open_pairs``: the pairs of partners
-    (smaller first) whose order is not the same in all worlds. ``clashing[e]``: events that interfere with ``e`` if they
-    are closer than the tolerance, and that may be so close. ``over_all_events``: by the number of a step, the events
-    that its condition over all depends on. ``parts_reading_all``: the parts of rules that read every
-    happening. ``exact``: all parts read every happening, and details of findings count.
+    (smaller first) whose order is not the same in all worlds. ``clashing_events[e]``: events that interfere with ``e``
+    if they are closer than the tolerance, and that may be so close. ``over_all_events``: by the number of a step, the
+    events that its condition over all depends on. ``parts_reading_every_happening``: numbers of rule parts. ``exact``:
+    all parts read every happening, and details of findings count.
     """
 
     steps: list[TimedStep]
@@ -30,15 +30,15 @@ class Schedule(NamedTuple):
     checks: list[PlanCheck]
     partners: list[set[int]]
     open_pairs: list[Pair]
-    clashing: list[list[int]]
+    clashing_events: list[list[int]]
     over_all_events: dict[int, frozenset[int]]
-    parts_reading_all: frozenset[int]
+    parts_reading_every_happening: frozenset[int]
     exact: bool
-    initial: State
+    initial_state: State
 
 
 def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number, exact: bool) -> Schedule:
-    """Find the events in the order of the steps, the timed literals last. ``exact``: all orders matter.
+    """Make the schedule: the events in the order of the steps, the timed literals last. ``exact``: all orders matter.
 
     Linear in the number of events, and of pairs that may come in either order or close to each other.
     """
@@ -46,37 +46,52 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
     events, times = [event for event, _ in timed_events], [time for _, time in timed_events]
     near_events = _find_near_events(times, box, tolerance)
     builder = PlanCheckBuilder(engine, events, near_events)
-    clashing = [sorted(clashes) for clashes in builder.clashing]
-    over_all_checks = list(builder.make_over_all_checks())
+    clashing_events = [sorted(clashes) for clashes in builder.clashing_events]
+    over_all_checks = list(builder.make_over_all_checks())  # also fills over_all_events
     if exact:
         checks = [builder.make_whole_plan_check(-1)]
-        parts_reading_all = frozenset(range(len(engine.rule_set.parts)))
+        parts_reading_every_happening = frozenset(range(len(engine.rule_set.parts)))
     else:
-        event_checks = [builder.make_event_check(number, clashing[number]) for number in range(len(events))]
+        event_checks = [builder.make_event_check(number, clashing_events[number]) for number in range(len(events))]
         rule_checks = list(builder.make_rule_checks())
         checks = [*event_checks, *over_all_checks, builder.make_goal_check(), *rule_checks]
-        parts_reading_all = frozenset([check.number for check in rule_checks if check.kind is CheckKind.EVERYTHING])
+        parts_reading_every_happening = frozenset(
+            [check.number for check in rule_checks if check.kind is CheckKind.EVERYTHING]
+        )
     partners: list[set[int]] = [set() for _ in events]
     for first, second in {pair for check in checks for pair in check.pairs}:
         partners[first].add(second)
         partners[second].add(first)
-    open_pairs = []
-    for first, second in [
+    ordered_pairs = [
         (first, second)
         for first, own_partners in enumerate(partners)
         for second in sorted(own_partners)
         if first < second
-    ]:
-        least, greatest = bound_time_difference(times[second], times[first], box)
-        if least <= 0 <= greatest and (isinstance(times[first], Affine) or isinstance(times[second], Affine)):
-            open_pairs.append((first, second))
-    over_all_events, initial = builder.over_all_events, engine.make_initial_state()
+    ]
     return Schedule(
-        steps, events, times, checks, partners, open_pairs, clashing, over_all_events, parts_reading_all, exact, initial
+        steps=steps,
+        events=events,
+        times=times,
+        checks=checks,
+        partners=partners,
+        open_pairs=[pair for pair in ordered_pairs if _is_order_open(times, pair, box)],
+        clashing_events=clashing_events,
+        over_all_events=builder.over_all_events,
+        parts_reading_every_happening=parts_reading_every_happening,
+        exact=exact,
+        initial_state=engine.make_initial_state(),
     )
 
 
+def _is_order_open(times: list[Number], pair: Pair, box: Box) -> bool:
+    """Whether the order of two events is not the same in all worlds."""
+    first_time, second_time = times[pair[0]], times[pair[1]]
+    least, greatest = bound_time_difference(second_time, first_time, box)
+    return least <= 0 <= greatest and (isinstance(first_time, Affine) or isinstance(second_time, Affine))
+
+
 def _list_timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Event, Number]]:
+    """All events of the steps and the timed literals, with their times."""
     timed_events: list[tuple[Event, Number]] = []
     for step in steps:
         if not isinstance(step.resolved, GroundAction):
@@ -86,7 +101,7 @@ def _list_timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Eve
         if step.resolved.action.end is not None:
             timed_events.append((Event(END, step), step.time + (0 if step.duration is None else step.duration)))
     literals = [literal for literal in engine.task.timed_literals if literal.time > 0]
-    return [*timed_events, *[(Event("literal", None, literal), literal.time) for literal in literals]]
+    return [*timed_events, *[(Event(LITERAL, None, literal), literal.time) for literal in literals]]
 
 
 def _find_near_events(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
@@ -104,7 +119,7 @@ def _find_near_events(times: list[Number], box: Box, tolerance: Number) -> list[
 
 
 def bound_time_difference(later: Number, earlier: Number, box: Box) -> tuple[Number, Number]:
-    """The least and the greatest time from one event to the other."""
+    """The least and the greatest time from the earlier event to the later one; negative if they change places."""
     gap = later - earlier
     if not isinstance(gap, Affine):
         return gap, gap
@@ -112,8 +127,8 @@ def bound_time_difference(later: Number, earlier: Number, box: Box) -> tuple[Num
     return gap.constant + least, gap.constant + greatest
 
 
-def find_connected_events(events: list[int], partners: list[set[int]]) -> list[list[int]]:
-    """The connected components of events under the relation ``partners``, in order."""
+def group_connected_events(events: list[int], partners: list[set[int]]) -> list[list[int]]:
+    """The connected components of events under the relation ``partners``, by their first events."""
     unassigned = dict.fromkeys(events)
     components = []
     for first in events:

@@ -9,6 +9,7 @@ reason, where otherwise the run would depend on the order of all events.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import permutations
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.state import State
@@ -18,12 +19,15 @@ from plansafe.verifier.model.nodes import Atom, Binding, Compare, Equal, Formula
 from plansafe.verifier.model.operations import Leaf, fold_formula
 
 MAX_CONJUNCTIONS = 500
-"""Maximum number of conjunctions of a disjunctive form."""
-MAX_STEPS = 5_000
+"""Maximum number of conjunctions in a disjunctive form."""
+MAX_SIMPLIFIED_CONJUNCTIONS = 100
+"""Disjunctive forms with fewer conjunctions are simplified, at a quadratic cost."""
+MAX_TRIED_SPANS = 5_000
 """Maximum number of spans that are tried for one question."""
 EventTime = tuple[Number, bool]
 """The time of an event in a run, and whether it comes after the other events of that time."""
-Order = tuple[int, int]
+EventOrder = tuple[int, int]
+"""Two events whose order in the run is part of a reason: the start of a span, and an end of another span."""
 
 
 class FactLiteral(NamedTuple):
@@ -35,7 +39,7 @@ class FactLiteral(NamedTuple):
 
 
 Conjunction = frozenset[FactLiteral]
-ConstantFact = Callable[[int, int], bool | None]
+FindConstantValue = Callable[[int, int], bool | None]
 """The value of a constant fact (predicate, code); ``None`` if events change it. Raises :class:`NoDisjunctiveForm`."""
 
 
@@ -44,7 +48,7 @@ class NoDisjunctiveForm(Exception):
 
 
 def make_disjunctive_form(
-    task: Task, formula: Formula, binding: Binding, truth: bool, find_constant: ConstantFact
+    task: Task, formula: Formula, binding: Binding, truth: bool, find_constant_value: FindConstantValue
 ) -> set[Conjunction]:
     """The state formula (or its negation, unless ``truth``) in disjunctive normal form.
 
@@ -61,7 +65,7 @@ def make_disjunctive_form(
                 value = left == right
             case Atom():
                 code = task.code_of(leaf.arguments, leaf_binding)
-                value = find_constant(leaf.predicate, code)
+                value = find_constant_value(leaf.predicate, code)
                 if value is None:
                     return {frozenset((FactLiteral(leaf.predicate, code, positive),))}
             case Compare() | Temporal():
@@ -73,26 +77,22 @@ def make_disjunctive_form(
     return fold_formula(task, formula, binding, truth, make_leaf_form, _join_forms)
 
 
-def _join_forms(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conjunction]:
-    """The disjunctive form of the conjunction (``all_parts``) or the disjunction of parts.
+def _join_forms(parts: Iterator[set[Conjunction]], is_conjunction: bool) -> set[Conjunction]:
+    """The disjunctive form of the conjunction (``is_conjunction``) or the disjunction of parts.
 
-    Inconsistent conjunctions are left out. If there are few conjunctions, those that imply another are also left out.
+    Inconsistent conjunctions are left out. If there are few conjunctions, each that implies another is also left out.
     """
-    conjunctions: set[Conjunction] = {frozenset()} if all_parts else set()
+    conjunctions: set[Conjunction] = {frozenset()} if is_conjunction else set()
     for part in parts:
-        if all_parts:
+        if is_conjunction:
             conjunctions = {union for left in conjunctions for right in part if is_consistent(union := left | right)}
         else:
             conjunctions |= part
         if len(conjunctions) > MAX_CONJUNCTIONS:
             raise NoDisjunctiveForm
-    if len(conjunctions) >= 100:
+    if len(conjunctions) >= MAX_SIMPLIFIED_CONJUNCTIONS:
         return conjunctions
-    return {
-        conjunction
-        for conjunction in conjunctions
-        if not any([weaker_conjunction < conjunction for weaker_conjunction in conjunctions])
-    }
+    return {conjunction for conjunction in conjunctions if not any([implied < conjunction for implied in conjunctions])}
 
 
 def is_consistent(conjunction: Conjunction) -> bool:
@@ -107,17 +107,25 @@ class Span(NamedTuple):
     ends: tuple[int, ...]
 
 
+class _LiteralChange(NamedTuple):
+    """An event that makes a literal true or false."""
+
+    time: EventTime
+    event: int
+    makes_true: bool
+
+
 class SpanReason(NamedTuple):
     """Whether no conjunction is ever true, and the orders of events that this follows from."""
 
     is_never_true: bool
-    orders: list[Order]
+    orders: list[EventOrder]
 
 
 class FactSpans:
     """The spans of the facts in a run.
 
-    ``event_times``: of its events; ``changes``: the facts that each event really adds, and deletes.
+    ``event_times``: for each event, its time; ``changes``: for each event, the facts that it adds and deletes in fact.
     """
 
     def __init__(
@@ -129,53 +137,56 @@ class FactSpans:
         self._event_times = event_times
         self._changes = changes
         self._initial = initial
-        self._step_count = 0
+        self._tried_spans = 0
 
     @memoized
     def find_spans(self, literal: FactLiteral) -> list[Span]:
         """The spans over which a literal is true, in order of their starts; they may overlap."""
         fact = (literal.predicate, literal.code)
-        changes = []
-        for event, (adds, deletes) in self._changes.items():
-            if fact in adds or fact in deletes:
-                changes.append((self._event_times[event], event, (fact in adds) is literal.positive))
-        changes.sort()
+        literal_changes = sorted(
+            [
+                _LiteralChange(self._event_times[event], event, (fact in adds) is literal.positive)
+                for event, (adds, deletes) in self._changes.items()
+                if fact in adds or fact in deletes
+            ]
+        )
         is_initial = (literal.code in self._initial.facts[literal.predicate]) is literal.positive
         starts: list[tuple[int, int | None]] = [(-1, None)] if is_initial else []
-        starts += [(index, event) for index, (_, event, makes_true) in enumerate(changes) if makes_true]
+        starts += [(index, change.event) for index, change in enumerate(literal_changes) if change.makes_true]
         spans = []
         for index, start in starts:
             ends: list[int] = []
-            for _, event, makes_true in changes[index + 1 :]:
-                if makes_true and ends:
+            for change in literal_changes[index + 1 :]:
+                if change.makes_true and ends:
                     break
-                if not makes_true:
-                    ends.append(event)
+                if not change.makes_true:
+                    ends.append(change.event)
             spans.append(Span(start, tuple(ends)))
         return spans
 
     def find_reason(self, conjunctions: Iterable[Conjunction], within: Span | None = None) -> SpanReason:
         """Why no conjunction is ever true (``within`` a span), or one is. Raises :class:`LimitReached`."""
-        self._step_count = 0
-        orders: list[Order] = []
+        self._tried_spans = 0
+        orders: list[EventOrder] = []
         for conjunction in sorted(conjunctions, key=sorted):
             choices = sorted([self.find_spans(literal) for literal in conjunction], key=len)
             if within is not None:
                 choices.insert(0, [within])
-            overlapping = self._find_overlapping(choices, [], orders)
-            if overlapping is not None:
-                pairs = [
-                    (span, second_span)
-                    for span in overlapping
-                    for second_span in overlapping
-                    if span is not second_span
-                ]
-                starts = [(span.start, end) for span, other in pairs for end in other.ends]
-                return SpanReason(False, [(start, end) for start, end in starts if start is not None])
+            overlapping_spans = self._find_overlapping_spans(choices, [], orders)
+            if overlapping_spans is not None:
+                return SpanReason(
+                    False,
+                    [
+                        (first.start, end)
+                        for first, second in permutations(overlapping_spans, 2)
+                        if first.start is not None
+                        for end in second.ends
+                    ],
+                )
         return SpanReason(True, orders)
 
-    def _find_overlapping(
-        self, choices: list[list[Span]], chosen: list[Span], orders: list[Order]
+    def _find_overlapping_spans(
+        self, choices: list[list[Span]], chosen: list[Span], orders: list[EventOrder]
     ) -> list[Span] | None:
         """Spans that all overlap, one from each of the remaining choices.
 
@@ -184,8 +195,8 @@ class FactSpans:
         if len(chosen) == len(choices):
             return chosen
         for span in choices[len(chosen)]:
-            self._step_count += 1
-            if self._step_count > MAX_STEPS:
+            self._tried_spans += 1
+            if self._tried_spans > MAX_TRIED_SPANS:
                 raise LimitReached(LimitKind.QUESTION)
             separating_order = next(
                 filter(None, [self._find_separating_order(span, earlier) for earlier in chosen]), None
@@ -193,16 +204,16 @@ class FactSpans:
             if separating_order is not None:
                 orders.append(separating_order)
                 continue
-            overlapping = self._find_overlapping(choices, [*chosen, span], orders)
-            if overlapping is not None:
-                return overlapping
+            overlapping_spans = self._find_overlapping_spans(choices, [*chosen, span], orders)
+            if overlapping_spans is not None:
+                return overlapping_spans
         return None
 
-    def _find_separating_order(self, first: Span, second: Span) -> Order | None:
+    def _find_separating_order(self, first: Span, second: Span) -> EventOrder | None:
         """The start of one span and an end of the other that is not after it."""
         for earlier, later in ((first, second), (second, first)):
-            if earlier.start is not None:
-                for end in later.ends[:1]:
-                    if self._event_times[end] <= self._event_times[earlier.start]:
-                        return earlier.start, end
+            if earlier.start is not None and later.ends:
+                end = later.ends[0]
+                if self._event_times[end] <= self._event_times[earlier.start]:
+                    return earlier.start, end
         return None

@@ -32,9 +32,14 @@ from plansafe.verifier.symbolic.durations.fact_spans import (
     NoDisjunctiveForm,
     make_disjunctive_form,
 )
-from plansafe.verifier.symbolic.durations.touched_instances import Instances, PartReads, TouchedInstances
+from plansafe.verifier.symbolic.durations.touched_instances import (
+    Instances,
+    PartReads,
+    TouchedInstances,
+    have_common_instance,
+)
 
-MAX_CLASSES = 300
+MAX_INSTANCE_CLASSES = 300
 """Maximum number of classes of instances; with more, the instances are not divided."""
 Pair = tuple[int, int]
 
@@ -58,8 +63,8 @@ class PlanCheck(NamedTuple):
     instance belongs to the check of its rule with the most objects that the instance has.
 
     If the check is only about facts in single states, ``forbidden_conjunctions`` must never be true, throughout the run
-    or between the events ``within``. Then the order of ``opposing`` events, which change one fact in opposite ways,
-    says when each fact is true, and few of the other ``pairs`` matter (:mod:`.fact_spans`).
+    or between the events ``within_events``. Then the order of ``opposing_pairs`` events, which change one fact in
+    opposite ways, says when each fact is true, and few of the other ``pairs`` matter (:mod:`.fact_spans`).
     """
 
     kind: CheckKind
@@ -69,11 +74,16 @@ class PlanCheck(NamedTuple):
     touching_events: frozenset[int] = frozenset()
     instances: Instances = frozenset()
     forbidden_conjunctions: frozenset[Conjunction] | None = None
-    opposing: frozenset[Pair] = frozenset()
-    within: Pair | None = None
+    opposing_pairs: frozenset[Pair] = frozenset()
+    within_events: Pair | None = None
 
-    def iterate_topics(self, batch_of: dict[int, int]) -> Iterator[Topic]:
-        """The topics of the constraints that decide this check, except orders; ``batch_of``: each event's happening."""
+    @property
+    def is_about_rule(self) -> bool:
+        """Whether ``number`` is the number of a rule's part."""
+        return self.kind in (CheckKind.RULE, CheckKind.EVERYTHING)
+
+    def iterate_topics(self, happening_of_event: dict[int, int]) -> Iterator[Topic]:
+        """The topics of the constraints that decide this check, except orders."""
         yield ()
         for event in self.events:
             yield "present", event
@@ -84,18 +94,21 @@ class PlanCheck(NamedTuple):
             yield "over", self.number
         elif self.kind is CheckKind.GOAL:
             yield ("goal",)
-        for batch in {batch_of[event] for event in self.events if event in batch_of}:
-            yield "take", batch
+        for happening in {happening_of_event[event] for event in self.events if event in happening_of_event}:
+            yield "take", happening
         touching_events = self.events if self.kind is CheckKind.EVERYTHING else self.touching_events
-        for batch in {batch_of[event] for event in touching_events if event in batch_of}:
-            yield "part", self.number, batch
-            yield "depart", batch
-        if self.kind in (CheckKind.RULE, CheckKind.EVERYTHING):
+        for happening in {happening_of_event[event] for event in touching_events if event in happening_of_event}:
+            yield "part", self.number, happening
+            yield "depart", happening
+        if self.is_about_rule:
             yield "end", self.number
 
 
 class PlanCheckBuilder:
-    """Finds the checks of a plan. ``near_events[e]``: the events whose order with ``e`` differs between worlds."""
+    """Makes the checks of a plan. ``near_events[e]``: the events whose order with ``e`` differs between worlds.
+
+    ``clashing_events[e]``: the near events that interfere with ``e``.
+    """
 
     def __init__(self, engine: Engine, events: list[Event], near_events: list[set[int]]) -> None:
         self.engine = engine
@@ -108,13 +121,13 @@ class PlanCheckBuilder:
         self._writers: dict[StateVariable, list[int]] = {}
         self._writers_of_predicate: dict[int, list[int]] = {}
         for number, footprint in enumerate(self._event_footprints):
-            for key in footprint.changes:
-                self._writers.setdefault(key, []).append(number)
-            for predicate in {key[0] for key in footprint.changes}:
+            for variable in footprint.changes:
+                self._writers.setdefault(variable, []).append(number)
+            for predicate in {predicate for predicate, _ in footprint.changes}:
                 self._writers_of_predicate.setdefault(predicate, []).append(number)
         self.over_all_events: dict[int, frozenset[int]] = {}
         """By the number of a step, the events that its condition over all depends on."""
-        self.clashing = [
+        self.clashing_events = [
             {
                 near_event
                 for near_event in near_events[number]
@@ -137,13 +150,13 @@ class PlanCheckBuilder:
 
     def _find_writers(self, footprint: Footprint) -> set[int]:
         """The events that may change the facts and fluents that are read."""
-        writers = {event for key in footprint.reads for event in self._writers.get(key, ())}
+        writers = {event for variable in footprint.reads for event in self._writers.get(variable, ())}
         return writers.union(
             *[self._writers_of_predicate.get(predicate, ()) for predicate in footprint.unbounded_reads]
         )
 
     def _add_dependencies(self, events: Iterable[int]) -> frozenset[int]:
-        """The events, and the events that their effects depend on."""
+        """The events, and all events on which their effects depend, directly or through other events."""
         closure = {*events}
         stack = list(closure)
         while stack:
@@ -170,7 +183,7 @@ class PlanCheckBuilder:
         clashes = [
             (event, clashing_event)
             for event in closure
-            for clashing_event in self.clashing[event]
+            for clashing_event in self.clashing_events[event]
             if event < clashing_event and clashing_event in closure
         ]
         return PlanCheck(kind, number, closure, frozenset([*clashes, *pairs]), frozenset(touching_events), instances)
@@ -208,8 +221,8 @@ class PlanCheckBuilder:
                 events = sorted({*writers, number - 1, number})  # with its start and its end
                 self.over_all_events[event.step.number] = frozenset(events)
                 check = self._make_check(CheckKind.OVER_ALL, event.step.number, events, self._find_near_pairs(events))
-                check = check._replace(within=(number - 1, number))
-                yield self._add_forbidden(check, writers, model.And(action.over_all), [binding])
+                check = check._replace(within_events=(number - 1, number))
+                yield self._add_forbidden_conjunctions(check, writers, model.And(action.over_all), [binding])
 
     def make_rule_checks(self) -> Iterator[PlanCheck]:
         """The checks of the rules, one for the instances that the same events touch."""
@@ -234,13 +247,13 @@ class PlanCheckBuilder:
                 ]
                 check = self._make_check(CheckKind.RULE, number, touching_events, pairs, touching_events, instances)
                 if part.mode == "always" and classes and pairs:
-                    finer = [finer_class for finer_class in classes if finer_class > instances]
-                    bindings = self._iterate_bindings(part, instances, finer)
-                    check = self._add_forbidden(check, touching_events, part.body, bindings)
+                    bindings = self._iterate_bindings(part, instances, classes)
+                    check = self._add_forbidden_conjunctions(check, touching_events, part.body, bindings)
                 yield check
 
-    def _iterate_bindings(self, part: RulePart, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
-        """The instances of a part that have these objects, and that are not in a finer class."""
+    def _iterate_bindings(self, part: RulePart, instances: Instances, classes: list[Instances]) -> Iterator[Binding]:
+        """The bindings of a part that have the objects of ``instances``, and are in no smaller one of the classes."""
+        subclasses = [subclass for subclass in classes if subclass > instances]
         object_of_slot = dict(instances)
         domains = [self.engine.task.domains[v.domain] for v in part.parameters]
         slots = [v.slot for v in part.parameters]
@@ -250,41 +263,46 @@ class PlanCheckBuilder:
         ]
         for objects in product(*choices):
             binding = dict(zip(slots, objects, strict=True))
-            if not any([finer_class <= binding.items() for finer_class in finer]):
+            if not any([subclass <= binding.items() for subclass in subclasses]):
                 yield binding
 
     # -- conditions on facts in single states -------------------------------------------------------------------------
 
-    def _add_forbidden(
-        self, check: PlanCheck, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
+    def _add_forbidden_conjunctions(
+        self, check: PlanCheck, changing_events: Iterable[int], formula: Formula, bindings: Iterable[Binding]
     ) -> PlanCheck:
-        """The check with its ``forbidden_conjunctions``, if it is only about facts in single states."""
-        conjunctions = self._find_forbidden(changing, formula, bindings)
+        """The check with its ``forbidden_conjunctions``, if it is only about facts in single states.
+
+        ``changing_events``: the events that may change the facts of the formula.
+        """
+        conjunctions = self._find_forbidden_conjunctions(changing_events, formula, bindings)
         if conjunctions is None:
             return check
         facts = {(literal.predicate, literal.code) for conjunction in conjunctions for literal in conjunction}
         adds = {event: self._event_footprints[event].adds & facts for event in check.events}
         deletes = {event: self._event_footprints[event].deletes & facts for event in check.events}
         near_pairs = self._find_near_pairs(sorted(check.events))
-        opposing = [
-            (event, second_event)
-            for event, second_event in near_pairs
-            if adds[event] & deletes[second_event] or deletes[event] & adds[second_event]
+        opposing_pairs = [
+            (first, second)
+            for first, second in near_pairs
+            if adds[first] & deletes[second] or deletes[first] & adds[second]
         ]
-        if not check.events <= {*changing, *(check.within or ())}:  # effects that depend on other events
-            opposing += [
-                (event, other)
+        if not check.events <= {*changing_events, *(check.within_events or ())}:  # effects that depend on other events
+            opposing_pairs += [
+                (event, clashing_event)
                 for event in check.events
-                for other in self.clashing[event]
-                if event < other and other in check.events
+                for clashing_event in self.clashing_events[event]
+                if event < clashing_event and clashing_event in check.events
             ]
-        return check._replace(forbidden_conjunctions=frozenset(conjunctions), opposing=frozenset(opposing))
+        return check._replace(forbidden_conjunctions=frozenset(conjunctions), opposing_pairs=frozenset(opposing_pairs))
 
-    def _find_forbidden(
-        self, changing: Iterable[int], formula: Formula, bindings: Iterable[Binding]
+    def _find_forbidden_conjunctions(
+        self, changing_events: Iterable[int], formula: Formula, bindings: Iterable[Binding]
     ) -> set[Conjunction] | None:
         """The conjunctions that make the formula false for some binding; ``None`` if there are none or too many."""
-        changed_variables = {key for event in changing for key in self._event_footprints[event].changes}
+        changed_variables = {
+            variable for event in changing_events for variable in self._event_footprints[event].changes
+        }
         action_predicates = {*self.engine.rule_set.action_predicates.values()}
         axioms = self.engine.axioms
 
@@ -312,16 +330,15 @@ def find_instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
     classes = dict.fromkeys([touch.instances for touch in touches])
     for touched in list(classes):  # each also meets the unions made so far, so every union of touches is made
         for instances in list(classes):
-            both = touched | instances
-            if len(dict(both)) == len(both):
-                classes[both] = None
-        if len(classes) > MAX_CLASSES:
+            if have_common_instance(touched, instances):
+                classes[touched | instances] = None
+        if len(classes) > MAX_INSTANCE_CLASSES:
             return []
     return list(classes)
 
 
 def compute_event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
-    """An event: its conditions, the constraints on its duration, and its effects."""
+    """The footprint of an event: its conditions, the constraints on its duration, and its effects."""
     if event.step is not None and isinstance(event.step.resolved, GroundAction):
         return footprints.find_action_footprint(
             event.step.resolved.action, event.step.resolved.binding, event.kind == END
@@ -338,7 +355,7 @@ def compute_event_footprint(footprints: FootprintFinder, event: Event) -> Footpr
 
 
 def compute_effect_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
-    """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
+    """The footprint of what an event's effects depend on; empty unless they are conditional or compute with fluents."""
     footprint = make_empty_footprint()
     if event.step is not None and isinstance(event.step.resolved, GroundAction):
         for effect in event.snap.effects:

@@ -44,8 +44,8 @@ class ValueRange(NamedTuple):
 
     def remove_implied_bounds(self, least: Number, greatest: Number) -> ValueRange:
         """The range without the bounds that follow from the least and greatest possible value."""
-        bounds = self._replace(excluded=_NO_NUMBERS)
-        excluded = [number for number in self.excluded if least <= number <= greatest and bounds.contains(number)]
+        interval = self._replace(excluded=frozenset())
+        excluded = [number for number in self.excluded if least <= number <= greatest and interval.contains(number)]
         needed = self._replace(excluded=frozenset(excluded))
         if self.low is not None and (self.low < least or (self.low == least and not self.low_open)):
             needed = needed._replace(low=None, low_open=False)
@@ -54,7 +54,10 @@ class ValueRange(NamedTuple):
         return needed
 
 
-_NO_NUMBERS: frozenset[Number] = frozenset()
+MIRRORED_RELATION = {"<": ">", "<=": ">=", "=": "=", "!=": "!=", ">=": "<=", ">": "<"}
+"""By relation: the one after a division by a negative number."""
+MAX_DECIMALS = 3
+"""Maximum number of decimals of a rounded duration."""
 Cell: TypeAlias = dict[LinearTerms, ValueRange]
 """Linear forms (the first coefficient is 1) with their ranges. Each world of the cell satisfies all of them."""
 
@@ -67,7 +70,7 @@ def make_cell(constraints: Iterable[LinearConstraint], box: Box) -> Cell:
         form = tuple([(variable, normal_number(Fraction(factor) / scale)) for variable, factor in terms])
         bound = normal_number(Fraction(-constant) / scale)
         if scale < 0:
-            relation = relation.translate({ord("<"): ">", ord(">"): "<"})
+            relation = MIRRORED_RELATION[relation]
         form_range = ranges.get(form, ValueRange())
         match relation:
             case "<" | "<=":
@@ -76,7 +79,7 @@ def make_cell(constraints: Iterable[LinearConstraint], box: Box) -> Cell:
                 form_range = form_range.with_lower_bound(bound, relation == ">")
             case "=":
                 form_range = form_range.with_upper_bound(bound, False).with_lower_bound(bound, False)
-            case _:
+            case _:  # !=
                 form_range = form_range._replace(excluded=form_range.excluded | {bound})
         ranges[form] = form_range
     needed = {form: form_range.remove_implied_bounds(*compute_bounds(form, box)) for form, form_range in ranges.items()}
@@ -112,11 +115,11 @@ def choose_simplest_world(
     """
     simplest = list(values)
     for variable, (low, high) in enumerate(box):
-        roundings = [normal_number(Fraction(round(simplest[variable] * 10**d), 10**d)) for d in range(4)]
+        scales = [10**decimals for decimals in range(MAX_DECIMALS + 1)]
+        roundings = [normal_number(Fraction(round(simplest[variable] * scale), scale)) for scale in scales]
         for duration in (preferred[variable], *roundings):
-            if low <= duration <= high and contains_world(
-                cell, (*simplest[:variable], duration, *simplest[variable + 1 :])
-            ):
+            candidate = (*simplest[:variable], duration, *simplest[variable + 1 :])
+            if low <= duration <= high and contains_world(cell, candidate):
                 simplest[variable] = duration
                 break
     return tuple(simplest)

@@ -17,7 +17,7 @@ class SolverTimeout(Exception):
 
 
 class WorldSolver:
-    """Finds worlds of the box that are outside some cells, and for some check outside all of its cells."""
+    """Finds worlds of the box that are outside the excluded cells, and new for some check: outside its cells."""
 
     def __init__(self, box: Box, deadline: float | None) -> None:
         import z3  # noqa: PLC0415 - heavy, and in an extra
@@ -59,17 +59,18 @@ class WorldSolver:
         return self._bounds[key]
 
     def _list_outside_conditions(self, cell: Cell) -> list[Any]:
-        """The conditions under which a world is outside a cell. Strict bounds are negations, to create few atoms."""
+        """Conditions that together exclude the cell if one must hold. Strict bounds are negations: fewer Z3 atoms."""
         conditions = []
         for form, form_range in cell.items():
-            for bound, is_open, inner_bound, outer_bound in (
-                (form_range.low, form_range.low_open, ">=", "<="),
-                (form_range.high, form_range.high_open, "<=", ">="),
-            ):
-                if bound is not None and is_open:
-                    conditions.append(self._encode_bound(form, outer_bound, bound))
-                elif bound is not None:
-                    conditions.append(self._z3.Not(self._encode_bound(form, inner_bound, bound)))
+            low, high = form_range.low, form_range.high
+            if low is not None and form_range.low_open:
+                conditions.append(self._encode_bound(form, "<=", low))
+            elif low is not None:
+                conditions.append(self._z3.Not(self._encode_bound(form, ">=", low)))
+            if high is not None and form_range.high_open:
+                conditions.append(self._encode_bound(form, ">=", high))
+            elif high is not None:
+                conditions.append(self._z3.Not(self._encode_bound(form, "<=", high)))
             conditions += [self._encode_bound(form, "=", number) for number in sorted(form_range.excluded)]
         return conditions
 
@@ -80,9 +81,12 @@ class WorldSolver:
 
     def exclude_for_check(self, check: int, cell: Cell) -> None:
         """Exclude the worlds of this cell from later searches for worlds that are new for this check."""
-        self._solver.add(self._z3.Or(self._z3.Not(self._is_new(check)), *self._list_outside_conditions(cell)))
+        self._solver.add(
+            self._z3.Or(self._z3.Not(self._make_novelty_variable(check)), *self._list_outside_conditions(cell))
+        )
 
-    def _is_new(self, check: int) -> Any:
+    def _make_novelty_variable(self, check: int) -> Any:
+        """The Z3 variable that implies that a world is outside all cells of a check."""
         return self._z3.Bool(f"u{check}")
 
     def find_new_world(self, checks: list[int]) -> tuple[Number, ...] | None:
@@ -92,12 +96,13 @@ class WorldSolver:
         """
         if not checks:
             return self._solve(self._solver)
-        any_check_is_new = self._z3.Bool("some " + " ".join([str(check) for check in checks]))
-        self._solver.add(self._z3.Or(self._z3.Not(any_check_is_new), *[self._is_new(check) for check in checks]))
-        return self._solve(self._solver, any_check_is_new)
+        novelty_of_some = self._z3.Bool("some " + " ".join([str(check) for check in checks]))
+        novelties = [self._make_novelty_variable(check) for check in checks]
+        self._solver.add(self._z3.Or(self._z3.Not(novelty_of_some), *novelties))
+        return self._solve(self._solver, novelty_of_some)
 
-    def find_combination(self, choices: Iterable[list[Cell]]) -> tuple[Number, ...] | None:
-        """A world that is in a cell of each choice, and outside the excluded cells."""
+    def find_world_in_cells(self, choices: Iterable[list[Cell]]) -> tuple[Number, ...] | None:
+        """A world that is in one cell of each choice, and outside the excluded cells; ``None`` if there is none."""
         solver = self._make_solver()
         for cells in choices:
             solver.add(self._z3.Or([self._z3.Not(self._z3.Or(self._list_outside_conditions(cell))) for cell in cells]))

@@ -26,17 +26,18 @@ def find_implied_literals(timeline: FactTimeline) -> dict[int, list[Literal]]:
     """
     exclusive = ExclusivePairs(timeline)
     implied_literals: dict[int, list[Literal]] = {}
-    count = 0
+    implied_count = 0
     for step, precondition in exclusive.preconditions.items():
-        excluded = 0
+        false_literals = 0
         for literal in iterate_bits(precondition):
-            excluded |= exclusive.pairs[literal]
-        for literal in iterate_bits(excluded & ~exclusive.negate(precondition)):
-            literal_before = timeline.encode_fact(exclusive.facts[literal >> 1], step) ^ (literal & 1) ^ 1
-            if literal_before != TRUE:
-                implied_literals.setdefault(step, []).append(literal_before)
-            count += 1
-            if count >= MAX_IMPLIED:
+            false_literals |= exclusive.pairs[literal]
+        for literal in iterate_bits(false_literals & ~exclusive.negate(precondition)):
+            is_negated = literal & 1
+            implied_literal = timeline.encode_fact(exclusive.facts[literal >> 1], step) ^ is_negated ^ 1
+            if implied_literal != TRUE:
+                implied_literals.setdefault(step, []).append(implied_literal)
+            implied_count += 1
+            if implied_count >= MAX_IMPLIED:
                 return implied_literals
     return implied_literals
 
@@ -53,19 +54,19 @@ class ExclusivePairs:
         self.timeline = timeline
         self.facts: list[Fact] = list(timeline.template.current_inputs)[:MAX_FACTS]
         self._literals = {fact: 2 * number for number, fact in enumerate(self.facts)}
-        self._positive_literals = sum([1 << 2 * number for number in range(len(self.facts))])
-        self._all_literals = self._positive_literals * 3
+        self._positive_literals = sum([1 << (2 * number) for number in range(len(self.facts))])
+        self._all_literals = self._positive_literals | (self._positive_literals << 1)
         steps = range(1, timeline.order.size + 1)
         self.preconditions = {step: self._encode_precondition(step) for step in steps}
-        initially_possible = 0
+        initial_literals = 0  # the literals that may be true in S0
         for fact, literal in self._literals.items():
-            initial = timeline.template.initial_facts[fact]
-            initially_possible |= (initial != FALSE) << literal | (initial != TRUE) << literal + 1
+            initial_value = timeline.template.initial_facts[fact]
+            initial_literals |= self._make_mask(literal, initial_value != FALSE, initial_value != TRUE)
+        self._never_true_literals = self._all_literals & ~initial_literals
         self.pairs = [
-            self._all_literals & ~initially_possible if initially_possible >> literal & 1 else self._all_literals
+            self._never_true_literals if initial_literals >> literal & 1 else self._all_literals
             for literal in range(2 * len(self.facts))
         ]
-        self._never_true = self._all_literals & ~initially_possible
         effects = {step: self._find_effects(step) for step in steps}
         has_changed = True
         while has_changed:
@@ -76,7 +77,12 @@ class ExclusivePairs:
 
     def negate(self, mask: int) -> int:
         """The negations of the literals of a mask."""
-        return (mask & self._positive_literals) << 1 | mask >> 1 & self._positive_literals
+        return ((mask & self._positive_literals) << 1) | ((mask >> 1) & self._positive_literals)
+
+    @staticmethod
+    def _make_mask(literal: int, has_fact: bool, has_negation: bool) -> int:
+        """The mask of a positive literal, of its negation, or of both."""
+        return (has_fact << literal) | (has_negation << (literal + 1))
 
     def _encode_precondition(self, step: int) -> int:
         """The literals in the conjunction of a step's precondition."""
@@ -84,7 +90,7 @@ class ExclusivePairs:
         for part in self.timeline.list_conjuncts(self.timeline.template.steps[step].precondition):
             fact = self.timeline.find_fact(part)
             if fact in self._literals:
-                mask |= 1 << self._literals[fact] + (part & 1)
+                mask |= 1 << (self._literals[fact] + (part & 1))
         return mask
 
     def _find_effects(self, step: int) -> tuple[int, int]:
@@ -97,20 +103,21 @@ class ExclusivePairs:
             write = self.timeline.find_writes(fact).get(step)
             literal = self._literals.get(fact)
             if write is not None and literal is not None:
-                added_literals |= (write.makes != FALSE) << literal | (write.breaks != FALSE) << literal + 1
-                deleted_literals |= (write.breaks == TRUE) << literal | (write.makes == TRUE) << literal + 1
+                added_literals |= self._make_mask(literal, write.makes != FALSE, write.breaks != FALSE)
+                deleted_literals |= self._make_mask(literal, write.breaks == TRUE, write.makes == TRUE)
         return added_literals, deleted_literals
 
     def _apply_step(self, precondition: int, added_literals: int, deleted_literals: int) -> bool:
         """Remove the pairs that a step may make true; return whether there are any."""
         pairs = self.pairs
-        false_before = self._never_true
+        false_literals_before = self._never_true_literals
         for literal in iterate_bits(precondition):
             if pairs[literal] & precondition:
                 return False  # the precondition is never true
-            false_before |= pairs[literal]
+            false_literals_before |= pairs[literal]
         possible_literals_after = (
-            self._all_literals & ~(false_before | self.negate(precondition) | deleted_literals) | added_literals
+            self._all_literals & ~(false_literals_before | self.negate(precondition) | deleted_literals)
+            | added_literals
         )
         has_changed = False
         for literal in iterate_bits(added_literals):
@@ -120,5 +127,5 @@ class ExclusivePairs:
                 pairs[literal] &= ~partners
                 for partner in iterate_bits(partners):
                     pairs[partner] &= ~(1 << literal)
-        self._never_true &= ~added_literals
+        self._never_true_literals &= ~added_literals
         return has_changed

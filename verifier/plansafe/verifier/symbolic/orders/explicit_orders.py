@@ -7,7 +7,7 @@ the same futures. So the search visits each such node (steps, state and monitors
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
@@ -17,7 +17,7 @@ from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import check_deadline
+from plansafe.verifier.model.limits import WorkBudget, check_deadline
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, iterate_bits
 from plansafe.verifier.symbolic.orders.template import TooHard
@@ -67,7 +67,7 @@ def execute_order(
     """The outcome of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
     replay = Replay(engine, HALT, deadline=deadline)
     replay.run_steps([steps[number - 1] for number in order])
-    return replay.outcome(len(steps))
+    return replay.finish(len(steps))
 
 
 def find_greedy_order(
@@ -78,31 +78,49 @@ def find_greedy_order(
     If no step is applicable, or after :data:`MAX_TRIES` attempts, the other steps follow in the order of the text.
     Quadratic in the number of steps. Raises ``LimitReached``.
     """
-    execution = Execution(engine)
+    execution, tries = Execution(engine), WorkBudget(MAX_TRIES)
     taken_order: list[int] = []
-    taken_steps = tries = 0
-    stuck = False
-    while not stuck and len(taken_order) < order.size:
-        stuck = True
-        for number in iterate_bits(order.all_steps & ~taken_steps):
-            step = steps[number - 1]
-            if order.before[number] & ~taken_steps or isinstance(step, IllFormed):
-                continue
-            tries += 1
-            if tries > MAX_TRIES:
-                break
-            if tries % 256 == 0:
-                check_deadline(deadline)
-            try:
-                is_taken = execution.take(step)
-            except NumberTooLarge:
-                is_taken = False
-            if is_taken:
-                taken_order.append(number)
-                taken_steps |= 1 << number
-                stuck = False
-                break
-    return order.find_linear_extension([1 << number for number in taken_order])
+    taken_steps = 0
+    while True:
+        remaining_steps = order.all_steps & ~taken_steps
+        candidates = (number for number in iterate_bits(remaining_steps) if not order.before[number] & remaining_steps)
+        number = _take_first_applicable(execution, steps, candidates, tries, deadline)
+        if number is None:
+            return order.find_linear_extension([1 << number for number in taken_order])
+        taken_order.append(number)
+        taken_steps |= 1 << number
+
+
+def _take_first_applicable(
+    execution: Execution,
+    steps: Sequence[GroundAction | IllFormed],
+    candidates: Iterable[int],
+    tries: WorkBudget,
+    deadline: float | None,
+) -> int | None:
+    """Take the first of the candidates that is applicable, and return its number; ``None`` if there is none."""
+    for number in candidates:
+        step = steps[number - 1]
+        if isinstance(step, IllFormed):
+            continue
+        if tries.left <= 0:
+            return None
+        tries.spend()
+        check_deadline(deadline)
+        try:
+            if execution.take(step):
+                return number
+        except NumberTooLarge:
+            continue
+    return None
+
+
+class _Node(NamedTuple):
+    """A node of the enumeration: the steps taken, as a mask and in their order, and the execution after them."""
+
+    taken_steps: int
+    taken_order: tuple[int, ...]
+    execution: Execution
 
 
 def enumerate_orders(
@@ -118,8 +136,8 @@ def enumerate_orders(
     The order lists the steps up to the end of the trace, followed by the step that failed, if one did. Raises
     ``LimitReached``, and :class:`TooHard` for more than :data:`MAX_NODES` nodes.
     """
-    stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, criteria))]
-    visited_nodes: set[tuple[int, object]] = set()
+    stack = [_Node(0, (), Execution.initial(engine, True, criteria))]
+    visited_keys: set[tuple[int, object]] = set()
     while stack:
         taken_steps, taken_order, execution = stack.pop()
         if taken_steps == order.all_steps:
@@ -141,13 +159,14 @@ def enumerate_orders(
             if successor is None:
                 failing_step = failing_step or number
                 continue
-            node = (taken_steps | 1 << number, successor.key())
-            if node in visited_nodes:
+            steps_after = taken_steps | (1 << number)
+            key = (steps_after, successor.key())
+            if key in visited_keys:
                 continue
-            visited_nodes.add(node)
-            if len(visited_nodes) > MAX_NODES:
+            visited_keys.add(key)
+            if len(visited_keys) > MAX_NODES:
                 raise TooHard(f"the orders reach more than {MAX_NODES} different states")
-            stack.append((taken_steps | 1 << number, (*taken_order, number), successor))
+            stack.append(_Node(steps_after, (*taken_order, number), successor))
         if failing_step and report_verdict(_decide_verdict_at_end(execution, False), (*taken_order, failing_step)):
             return
 
@@ -155,6 +174,8 @@ def enumerate_orders(
 def _decide_verdict_at_end(execution: Execution, executable: bool) -> OrderVerdict:
     """The verdict on an execution that ends here; ``executable`` is false if the next step failed."""
     engine = execution.engine
+    if engine.limit is not None and executable:
+        return UNDECIDED
     goal = engine.evaluate_goal(execution.state) is True
     safe: bool | None = None if engine.limit is not None else True
     try:
@@ -167,4 +188,4 @@ def _decide_verdict_at_end(execution: Execution, executable: bool) -> OrderVerdi
             safe = None
     except TooManyInstances:
         safe = None
-    return OrderVerdict(executable, goal, safe) if engine.limit is None or not executable else UNDECIDED
+    return OrderVerdict(executable, goal, safe)

@@ -20,8 +20,14 @@ from typing import NamedTuple
 from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.orders.numbers import Numbers, sum_fluents, sum_literals
-from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, Writers, holds_in_every_order, iterate_bits
+from plansafe.verifier.symbolic.orders.numbers import NumberEncoding, find_current_fluents, iterate_literals
+from plansafe.verifier.symbolic.orders.partial_order import (
+    PartialOrder,
+    Writers,
+    holds_in_every_order,
+    iterate_bits,
+    make_step_mask,
+)
 from plansafe.verifier.symbolic.orders.template import CurrentFactInput, Fact, PlanTemplate, Timeline, TimePoint
 from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput
 
@@ -42,14 +48,14 @@ class FactTimeline(Timeline):
         self._conditions: dict[int, tuple[Literal, TimePoint]] = {}
         """Node of an auxiliary input -> the template literal that defines it, and the time point."""
         self._definitions: dict[int, Literal] = {}
-        self._nodes_at: dict[TimePoint, dict[int, Literal]] = {}
-        self._fires_at: dict[tuple[Literal, int], Literal] = {}
+        self._literals_at: dict[TimePoint, dict[int, Literal]] = {}
+        self._firing_inputs: dict[tuple[Literal, int], Literal] = {}
         self._reached: dict[int, Literal] = {}
         self._facts_by_input = {held >> 1: fact for fact, held in template.current_inputs.items()}
         self._steps_of_action: dict[Fact, list[int]] = {}
         for step, fact in template.action_facts.items():
             self._steps_of_action.setdefault(fact, []).append(step)
-        self._numbers = Numbers(self)
+        self._numbers = NumberEncoding(self)
         self._after: dict[Fact, dict[int, Literal]] = {}
         for step, step_template in enumerate(template.steps):
             for fact, after in step_template.facts.items():
@@ -65,18 +71,17 @@ class FactTimeline(Timeline):
         return {step: write for step, write in all_writes.items() if write != (FALSE, FALSE)}
 
     def _make_write(self, before: Literal, after: Literal) -> Write:
+        """The write of a step that changes the value of a fact from ``before``, an input, to ``after``."""
         circuit = self.circuit
         if after <= TRUE:
             return Write(after, after ^ 1)
-        if_true, if_false = (
-            circuit.substitute(after, {before >> 1: TRUE}),
-            circuit.substitute(after, {before >> 1: FALSE}),
-        )
+        if_true = circuit.substitute(after, {before >> 1: TRUE})
+        if_false = circuit.substitute(after, {before >> 1: FALSE})
         # The fact is added on condition ``if_false``, and not deleted on condition ``if_true``. Where conditions read
         # the fact itself, a write of its value may be left out, and a write of the opposite value depends on it.
         children = circuit.gates[if_true >> 1]
-        exclude_each_other = if_true & 1 and children and if_false ^ 1 in children
-        if if_false == FALSE or if_true == TRUE or exclude_each_other:
+        are_exclusive = if_true & 1 and children and if_false ^ 1 in children
+        if if_false == FALSE or if_true == TRUE or are_exclusive:
             return Write(if_false, if_true ^ 1)
         return Write(
             circuit.both(if_false, circuit.either(if_true, before ^ 1)),
@@ -86,17 +91,19 @@ class FactTimeline(Timeline):
     @memoized
     def find_writers(self, fact: Fact) -> Writers:
         """The steps that write a fact, as masks for the truth criterion."""
-        masks = [0, 0, 0, 0]
-        for step, write in self.find_writes(fact).items():
-            for index, literal in enumerate(write):
-                masks[index] |= (literal == TRUE) << step
-                masks[2 + index] |= (literal != FALSE) << step
+        writes = self.find_writes(fact).items()
         initial = self.template.initial_facts[fact]
-        return Writers(initial == TRUE if initial <= TRUE else None, *masks)
+        return Writers(
+            initial=initial == TRUE if initial <= TRUE else None,
+            making_steps=make_step_mask(step for step, write in writes if write.makes == TRUE),
+            breaking_steps=make_step_mask(step for step, write in writes if write.breaks == TRUE),
+            possibly_making_steps=make_step_mask(step for step, write in writes if write.makes != FALSE),
+            possibly_breaking_steps=make_step_mask(step for step, write in writes if write.breaks != FALSE),
+        )
 
     @memoized
     def encode_fact(self, fact: Fact, time_point: TimePoint) -> Literal:
-        """In which worlds a fact holds at a time point."""
+        """Return the worlds in which a fact holds at a time point."""
         if time_point == self.start:
             return self.template.initial_facts[fact]
         if time_point > self.order.size:
@@ -109,15 +116,16 @@ class FactTimeline(Timeline):
         return self._encode_last_write(fact, time_point)
 
     def _encode_last_write(self, fact: Fact, time_point: TimePoint) -> Literal:
+        """Return the worlds in which the last write before the time point, or S0, makes a fact true."""
         circuit, order = self.circuit, self.order
         writers, writes = self.find_writers(fact), self.find_writes(fact)
-        certain_writers = (writers.making | writers.breaking) & order.steps_certainly_before(time_point)
-        possible_writers = (writers.possibly_making | writers.possibly_breaking) & order.steps_possibly_before(
-            time_point
-        )
+        certain_writers = (writers.making_steps | writers.breaking_steps) & order.get_certain_predecessors(time_point)
+        possible_writers = (
+            writers.possibly_making_steps | writers.possibly_breaking_steps
+        ) & order.get_possible_predecessors(time_point)
         # A step that is necessarily overwritten before the time point does not matter.
         live_writers = [step for step in iterate_bits(possible_writers) if not certain_writers & order.after[step]]
-        breaking = [
+        deletions = [
             (step, self.encode_firing(writes[step].breaks, step))
             for step in live_writers
             if writes[step].breaks != FALSE
@@ -125,19 +133,23 @@ class FactTimeline(Timeline):
         cases = []
         initial = self.template.initial_facts[fact]
         if initial != FALSE and not certain_writers:
-            persists = [circuit.both(self.encode_before(step, time_point), fires) ^ 1 for step, fires in breaking]
-            cases.append(circuit.conjunction([initial, *persists]))
+            no_later_deletion = [
+                circuit.both(self.encode_before(step, time_point), fires) ^ 1 for step, fires in deletions
+            ]
+            cases.append(circuit.conjunction([initial, *no_later_deletion]))
         for step in live_writers:
             makes = writes[step].makes
             if makes == FALSE:
                 continue
-            persists = [
+            no_later_deletion = [
                 circuit.both(self.encode_between(step, breaker, time_point), fires) ^ 1
-                for breaker, fires in breaking
+                for breaker, fires in deletions
                 if breaker != step
             ]
             cases.append(
-                circuit.conjunction([self.encode_firing(makes, step), self.encode_before(step, time_point), *persists])
+                circuit.conjunction(
+                    [self.encode_firing(makes, step), self.encode_before(step, time_point), *no_later_deletion]
+                )
             )
         self.check_limits()
         return circuit.disjunction(cases)
@@ -150,9 +162,9 @@ class FactTimeline(Timeline):
         if not self.varies_over_time(condition):
             return condition
         key = (condition & ~1, step)
-        fires = self._fires_at.get(key)
+        fires = self._firing_inputs.get(key)
         if fires is None:
-            fires = self._fires_at[key] = self.circuit.input(AuxiliaryInput("fires", len(self._fires_at) + 1))
+            fires = self._firing_inputs[key] = self.circuit.input(AuxiliaryInput("fires", len(self._firing_inputs) + 1))
             self._conditions[fires >> 1] = key
         return fires ^ (condition & 1)
 
@@ -170,7 +182,7 @@ class FactTimeline(Timeline):
         return isinstance(key, CurrentFactInput)
 
     def list_conjuncts(self, literal: Literal) -> Iterator[Literal]:
-        """The literals whose conjunction a literal is, as far as its gates show."""
+        """Yield the literals whose conjunction a literal is, as far as its gates show."""
         stack = [literal]
         while stack:
             part = stack.pop()
@@ -192,13 +204,13 @@ class FactTimeline(Timeline):
             key = self.circuit.keys[node]
             if fact is not None:
                 writers = self.find_writers(fact)
-                mask |= writers.possibly_making | writers.possibly_breaking
+                mask |= writers.possibly_making_steps | writers.possibly_breaking_steps
             elif isinstance(key, CurrentFactInput):
                 return None
             elif isinstance(key, terms.Comparison):
-                for fluent in sum_fluents(key.sum):
+                for fluent in find_current_fluents(key.sum):
                     mask |= self._numbers.find_writers(fluent)
-                inner_mask = self.find_changing_steps(sum_literals(key.sum))
+                inner_mask = self.find_changing_steps(iterate_literals(key.sum))
                 if inner_mask is None:
                     return None
                 mask |= inner_mask
@@ -220,16 +232,16 @@ class FactTimeline(Timeline):
                 stack.extend([child ^ (part & 1) for child in children])
             elif fact is not None:
                 writers = self.find_writers(fact)
-                mask |= writers.possibly_making if part & 1 else writers.possibly_breaking
+                mask |= writers.possibly_making_steps if part & 1 else writers.possibly_breaking_steps
             else:
                 mask |= self.find_changing_steps([part]) or 0
         return mask
 
     def encode_literal(self, literal: Literal, time_point: TimePoint) -> Literal:
-        """A template literal at a time point."""
+        """Return the value of a template literal at a time point."""
         if literal <= TRUE:
             return literal
-        nodes = self._nodes_at.setdefault(time_point, {0: FALSE})
+        nodes = self._literals_at.setdefault(time_point, {0: FALSE})
         circuit = self.circuit
         stack = [literal >> 1]
         while stack:
@@ -256,11 +268,12 @@ class FactTimeline(Timeline):
         if isinstance(key, CurrentFactInput):
             return self._encode_action((key.predicate, key.code), time_point)
         if isinstance(key, terms.Comparison) and self._numbers.varies_over_time(key.sum):
-            value = self._numbers.sum_at(key.sum, time_point)
+            value = self._numbers.encode_sum(key.sum, time_point)
             return terms.compare(self.circuit, key.operator, value, terms.constant(0))
         return 2 * node
 
     def _encode_action(self, action_fact: Fact, time_point: TimePoint) -> Literal:
+        """Return the worlds in which the next step is an action and can be taken."""
         if time_point > self.order.size:
             raise AssertionError("letters that mention actions are moments before steps, and the end")
         return self.encode_applicable(time_point) if time_point in self._steps_of_action[action_fact] else FALSE
@@ -270,15 +283,15 @@ class FactTimeline(Timeline):
     def assume_all_taken(self) -> None:
         """Treat every step as taken in every order from now on: this is known."""
         self.all_taken = True
-        self._nodes_at.clear()
+        self._literals_at.clear()
         self._reached.clear()
 
     def encode_applicable(self, step: int) -> Literal:
-        """In which worlds a step can be taken, if all steps before it are."""
+        """Return the worlds in which a step can be taken, if all steps before it are."""
         return TRUE if self.all_taken else self.encode_literal(self.template.steps[step].precondition, step)
 
     def encode_reached(self, step: int) -> Literal:
-        """In which worlds all steps before a step are taken."""
+        """Return the worlds in which all steps before a step are taken."""
         if self.all_taken:
             return TRUE
         reached = self._reached.get(step)
@@ -293,11 +306,11 @@ class FactTimeline(Timeline):
         return reached
 
     def encode_taken(self, step: int) -> Literal:
-        """In which worlds a step is taken."""
+        """Return the worlds in which a step is taken."""
         return self.circuit.both(self.encode_reached(step), self.encode_applicable(step))
 
     def encode_executable(self) -> Literal:
-        """In which worlds all steps are taken."""
+        """Return the worlds in which all steps are taken."""
         return self.circuit.conjunction([self.encode_applicable(step) for step in range(1, self.order.size + 1)])
 
     # -- definitions --------------------------------------------------------------------------------------------------
@@ -325,9 +338,9 @@ class FactTimeline(Timeline):
                 return []
             number_definitions = list(self._numbers.collect_definitions(key))
             definitions.update([(definition >> 1, definition) for definition in number_definitions])
-            return [*sum_literals(key.sum), *number_definitions]
+            return [*iterate_literals(key.sum), *number_definitions]
 
-        visited, stack = {0}, [root >> 1 for root in roots]
+        visited, stack = {FALSE >> 1}, [root >> 1 for root in roots]
         while stack:
             node = stack.pop()
             if node not in visited:

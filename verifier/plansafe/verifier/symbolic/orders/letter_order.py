@@ -44,18 +44,18 @@ class LetterOrder:
         return timeline.encode_reached(letter) if letter <= size else timeline.encode_taken(letter - size)
 
     def encode_not_after(self, letter: TimePoint, time_point: TimePoint) -> Literal:
-        """Return the orders in which a letter is not after a time point, which may be a letter too."""
+        """Return the orders in which a letter is not after a time point, which may itself be a letter."""
         timeline, size = self.timeline, self.timeline.order.size
         if letter == time_point or time_point == END or letter == timeline.start:
             return TRUE
         if letter == END or time_point == timeline.start:
             return FALSE
-        # The letter after a step is at or before the one before a later step.
-        first = letter - size if letter > size else letter
-        second = time_point - size if time_point > size else time_point
-        if first == second:
+        # Both are directly before or after a step. The letter after a step is not after the one before a later step.
+        letter_step = letter - size if letter > size else letter
+        time_point_step = time_point - size if time_point > size else time_point
+        if letter_step == time_point_step:
             return TRUE if time_point > size else FALSE
-        return timeline.encode_precedence(first, second)
+        return timeline.encode_precedence(letter_step, time_point_step)
 
     def encode_earlier(self, letter: TimePoint, later: TimePoint) -> Literal:
         """Return the orders in which a letter is before another."""
@@ -103,7 +103,7 @@ class LetterOrder:
     def encode_count_at_most(self, literals: list[Literal], bound: int) -> Literal:
         """Return the literal that at most ``bound`` literals are true.
 
-        The encoding counts either the true or the false literals in unary: those of which fewer need to be counted.
+        The encoding counts in unary: the true or the false literals, whichever needs the smaller count.
         """
         bound -= literals.count(TRUE)
         literals = [literal for literal in literals if literal > TRUE]
@@ -116,9 +116,9 @@ class LetterOrder:
             needed, flip = len(literals) - bound, 0  # at least ``needed`` literals are false
             literals = [literal ^ 1 for literal in literals]
         circuit = self.circuit
-        reached = [TRUE, *[FALSE] * needed]
+        at_least = [TRUE, *[FALSE] * needed]  # at_least[k]: at least k of the encoded literals are true
         for literal in literals:
             for count in range(needed, 0, -1):
-                reached[count] = circuit.either(reached[count], circuit.both(reached[count - 1], literal))
+                at_least[count] = circuit.either(at_least[count], circuit.both(at_least[count - 1], literal))
         self.timeline.check_limits()
-        return reached[needed] ^ flip
+        return at_least[needed] ^ flip

@@ -129,17 +129,18 @@ class Letters(LetterOrder):
                 assert_never(operator)
 
     def _encode_sometime_before(self, formula: Formula, earlier: Formula) -> Literal:
+        """Return the literal that before each letter at which a formula holds, ``earlier`` holds at some letter."""
         circuit = self.circuit
         violating_cases = []
         for letter in self.letters:
             value = circuit.both(self.encode_existence(letter), self.encode_at(formula, letter))
             if value != FALSE:
-                none_before = [
+                no_earlier_match = [
                     circuit.both(self.encode_earlier(before, letter), self.encode_at(earlier, before)) ^ 1
                     for before in self.letters
                     if before != letter
                 ]
-                violating_cases.append(circuit.conjunction([value, *none_before]))
+                violating_cases.append(circuit.conjunction([value, *no_earlier_match]))
                 self.timeline.check_limits()
         return circuit.disjunction(violating_cases) ^ 1
 
@@ -150,17 +151,17 @@ class Letters(LetterOrder):
         for letter in self.letters:
             value = self.encode_at(formula, letter) ^ 1
             if value != FALSE:
-                before = [
+                true_before = [
                     circuit.both(self.encode_earlier(j, letter), self.encode_at(formula, j)) for j in self.letters
                 ]
-                after = [
+                true_after = [
                     circuit.conjunction(
                         [self.encode_earlier(letter, j), self.encode_existence(j), self.encode_at(formula, j)]
                     )
                     for j in self.letters
                 ]
                 violating_cases.append(
-                    circuit.conjunction([value, circuit.disjunction(before), circuit.disjunction(after)])
+                    circuit.conjunction([value, circuit.disjunction(true_before), circuit.disjunction(true_after)])
                 )
                 self.timeline.check_limits()
         return circuit.disjunction(violating_cases) ^ 1
@@ -189,18 +190,17 @@ class Letters(LetterOrder):
             if value == FALSE:
                 continue
             is_early = self.encode_number_at_most(k, first)
-            at_first = circuit.both(
+            is_last_early = circuit.both(
                 is_early, circuit.either(self.encode_number_at_most(k, first - 1) ^ 1, self.encode_last(k))
             )
-            later = (
-                is_early ^ 1
-                if end is None
-                else circuit.both(is_early ^ 1, self.encode_number_at_most(k, ceil(end) - 1))
-            )
-            violating_cases.append(circuit.both(value, circuit.either(at_first, later)))
+            is_later = is_early ^ 1
+            if end is not None:
+                is_later = circuit.both(is_later, self.encode_number_at_most(k, ceil(end) - 1))
+            violating_cases.append(circuit.both(value, circuit.either(is_last_early, is_later)))
         return circuit.disjunction(violating_cases) ^ 1
 
     def _encode_always_within(self, formula: Formula, answer: Formula, bound: Number) -> Literal:
+        """Return the literal that whenever a formula holds, ``answer`` holds at most ``bound`` letters later."""
         circuit = self.circuit
         violating_cases = []
         for letter in self.letters:
@@ -209,7 +209,7 @@ class Letters(LetterOrder):
             )
             if value == FALSE:
                 continue
-            none_in_time = []
+            no_answer_in_time = []
             for later in self.letters:
                 answered = circuit.conjunction(
                     [self.encode_earlier(letter, later), self.encode_existence(later), self.encode_at(answer, later)]
@@ -219,10 +219,10 @@ class Letters(LetterOrder):
                         circuit.both(self.encode_earlier(letter, between), self.encode_earlier(between, later))
                         for between in self.letters
                     ]
-                    none_in_time.append(
+                    no_answer_in_time.append(
                         circuit.both(answered, self.encode_count_at_most(letters_between, floor(bound) - 1)) ^ 1
                     )
-            violating_cases.append(circuit.conjunction([value, *none_in_time]))
+            violating_cases.append(circuit.conjunction([value, *no_answer_in_time]))
         return circuit.disjunction(violating_cases) ^ 1
 
     # -- values -------------------------------------------------------------------------------------------------------
@@ -275,9 +275,16 @@ class Letters(LetterOrder):
                 return self._encode_adjacent(first, time_point, past=formula.operator == "yesterday", flip=0)
             case "weak-yesterday" | "weak-next":
                 return self._encode_adjacent(first, time_point, past=formula.operator == "weak-yesterday", flip=1) ^ 1
-            case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within":
-                raise TooHard(f"`{formula.operator}` below another operator")
-            case "hold-during" | "hold-after" | "sometime-after":
+            case (
+                "at-end"
+                | "within"
+                | "at-most-once"
+                | "sometime-before"
+                | "always-within"
+                | "hold-during"
+                | "hold-after"
+                | "sometime-after"
+            ):
                 raise TooHard(f"`{formula.operator}` below another operator")
             case _:
                 assert_never(formula.operator)
@@ -313,9 +320,9 @@ class Letters(LetterOrder):
         for letter in self.letters:
             if letter == time_point or TRUE in cases:
                 continue
-            on_side = self.encode_on_side(letter, time_point, past)
-            if on_side != FALSE:
-                cases.append(circuit.both(on_side, self.encode_at(body, letter) ^ flip))
+            is_on_side = self.encode_on_side(letter, time_point, past)
+            if is_on_side != FALSE:
+                cases.append(circuit.both(is_on_side, self.encode_at(body, letter) ^ flip))
         return circuit.disjunction(cases)
 
     def _encode_until(self, stay: Formula, goal: Formula, time_point: TimePoint, *, past: bool, flip: int) -> Literal:
@@ -331,10 +338,10 @@ class Letters(LetterOrder):
         for letter in self.letters:
             if letter == time_point or TRUE in cases:
                 continue
-            on_side = self.encode_on_side(letter, time_point, past)
-            if on_side == FALSE:
+            is_on_side = self.encode_on_side(letter, time_point, past)
+            if is_on_side == FALSE:
                 continue
-            value = circuit.both(on_side, self.encode_at(goal, letter) ^ flip)
+            value = circuit.both(is_on_side, self.encode_at(goal, letter) ^ flip)
             if value == FALSE:
                 continue
             parts = [value, self.encode_at(stay, time_point) ^ flip] if is_letter else [value]
@@ -342,11 +349,11 @@ class Letters(LetterOrder):
                 if m in (letter, time_point):
                     continue
                 if past:
-                    between = circuit.both(self.encode_earlier(letter, m), self.encode_not_after(m, time_point))
+                    is_between = circuit.both(self.encode_earlier(letter, m), self.encode_not_after(m, time_point))
                 else:
-                    between = circuit.both(self.encode_not_after(time_point, m), self.encode_earlier(m, letter))
-                if between != FALSE:
-                    parts.append(circuit.both(between, self.encode_at(stay, m) ^ flip ^ 1) ^ 1)
+                    is_between = circuit.both(self.encode_not_after(time_point, m), self.encode_earlier(m, letter))
+                if is_between != FALSE:
+                    parts.append(circuit.both(is_between, self.encode_at(stay, m) ^ flip ^ 1) ^ 1)
             cases.append(circuit.conjunction(parts))
             self.timeline.check_limits()
         return circuit.disjunction(cases)

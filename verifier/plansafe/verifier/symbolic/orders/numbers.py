@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.symbolic.circuits import terms
-from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
 from plansafe.verifier.symbolic.orders.partial_order import iterate_bits
-from plansafe.verifier.symbolic.orders.template import Fact, Timeline, TimePoint
+from plansafe.verifier.symbolic.orders.template import Fact, Timeline, TimePoint, make_current_value
 
 
 class _NotSeparable(Exception):
@@ -31,8 +31,8 @@ class NumericEffect(NamedTuple):
     amount: Sum
 
 
-class Numbers:
-    """Sums of the template at time points of an order. Methods raise ``TooHard`` and ``NumberTooLarge``."""
+class NumberEncoding:
+    """Encodes sums of the template at time points of an order. Methods raise ``TooHard`` and ``NumberTooLarge``."""
 
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
@@ -44,11 +44,11 @@ class Numbers:
     def varies_over_time(self, total: Sum) -> bool:
         """Whether a sum of the template depends on the time point."""
         return _reads_changing_numbers(total) or any(
-            [self.timeline.varies_over_time(literal) for literal in sum_literals(total)]
+            [self.timeline.varies_over_time(literal) for literal in iterate_literals(total)]
         )
 
-    def sum_at(self, total: Sum, time_point: TimePoint, in_effect: bool = False) -> Sum:
-        """A sum of the template at a time point.
+    def encode_sum(self, total: Sum, time_point: TimePoint, in_effect: bool = False) -> Sum:
+        """Return a sum of the template at a time point.
 
         ``in_effect``: an effect of a step reads the sum. The conditions of effects are inputs with a definition.
         """
@@ -68,9 +68,9 @@ class Numbers:
                 condition = encode_condition(literal, time_point)
                 if atom[0] == "indicator":
                     return terms.select(condition, Sum(1), Sum(0))
-                then, otherwise = [self.sum_at(part, time_point, in_effect) for part in _list_inner_sums(atom)]
+                then, otherwise = [self.encode_sum(part, time_point, in_effect) for part in _list_inner_sums(atom)]
                 return terms.select(condition, then, otherwise)
-        left, right = [self.sum_at(part, time_point, in_effect) for part in _list_inner_sums(atom)]
+        left, right = [self.encode_sum(part, time_point, in_effect) for part in _list_inner_sums(atom)]
         return terms.multiply(left, right) if atom[0] == "product" else terms.divide(left, right)
 
     @memoized
@@ -83,33 +83,35 @@ class Numbers:
         if time_point > order.size:
             step = time_point - order.size
             after = template.steps[step].numbers.get(fluent)
-            return self._encode_value(fluent, step) if after is None else self.sum_at(after, step)
+            return self._encode_value(fluent, step) if after is None else self.encode_sum(after, step)
         try:
             effects = self._find_numeric_effects(fluent)
         except _NotSeparable:
             self._variables.append((fluent, time_point))
             return terms.variable(self._variable_function, len(self._variables) - 1)
-        return self._accumulate(template.initial_values[fluent], effects, time_point)
+        return self._encode_accumulated_value(template.initial_values[fluent], effects, time_point)
 
-    def _accumulate(self, value: Sum, effects: dict[int, NumericEffect], time_point: TimePoint) -> Sum:
+    def _encode_accumulated_value(self, value: Sum, effects: dict[int, NumericEffect], time_point: TimePoint) -> Sum:
         """The initial value, or the last assigned value before a time point, plus all amounts added since."""
         timeline, circuit = self.timeline, self.timeline.circuit
-        effects = {step: effect for step, effect in effects.items() if timeline.encode_before(step, time_point) != 0}
+        effects = {
+            step: effect for step, effect in effects.items() if timeline.encode_before(step, time_point) != FALSE
+        }
         assignments = [
             (step, timeline.encode_firing(e.condition, step)) for step, e in effects.items() if e.is_assigned
         ]
         total = Sum(0)
         for step, effect in effects.items():
-            not_overwritten = [
+            no_later_assignment = [
                 circuit.both(timeline.encode_between(step, assigning, time_point), fires) ^ 1
                 for assigning, fires in assignments
                 if assigning != step
             ]
             is_before = timeline.encode_before(step, time_point)
             takes_effect = circuit.conjunction(
-                [is_before, timeline.encode_firing(effect.condition, step), *not_overwritten]
+                [is_before, timeline.encode_firing(effect.condition, step), *no_later_assignment]
             )
-            amount = self.sum_at(effect.amount, step, in_effect=True)
+            amount = self.encode_sum(effect.amount, step, in_effect=True)
             if effect.is_assigned:
                 value = terms.select(takes_effect, amount, value)
             else:
@@ -131,16 +133,17 @@ class Numbers:
         return definitions
 
     def _encode_definition(self, number: int) -> Literal:
+        """Return the literal that a variable equals the value after the last step before its time point."""
         timeline = self.timeline
         template, order, circuit = timeline.template, timeline.order, timeline.circuit
         fluent, time_point = self._variables[number]
         variable = terms.variable(self._variable_function, number)
         writers = self.find_writers(fluent)
-        certain_writers = writers & order.steps_certainly_before(time_point)
+        certain_writers = writers & order.get_certain_predecessors(time_point)
         # A step that is necessarily overwritten before the time point does not matter.
         live_writers = [
             step
-            for step in iterate_bits(writers & order.steps_possibly_before(time_point))
+            for step in iterate_bits(writers & order.get_possible_predecessors(time_point))
             if not certain_writers & order.after[step]
         ]
         is_before = {step: timeline.encode_before(step, time_point) for step in live_writers}
@@ -149,9 +152,11 @@ class Numbers:
             no_writer_before = circuit.conjunction([literal ^ 1 for literal in is_before.values()])
             cases.append((no_writer_before, template.initial_values[fluent]))
         for step in live_writers:
-            is_last = [timeline.encode_between(step, later, time_point) ^ 1 for later in live_writers if later != step]
-            value = self.sum_at(template.steps[step].numbers[fluent], step)
-            cases.append((circuit.conjunction([is_before[step], *is_last]), value))
+            no_later_writer = [
+                timeline.encode_between(step, later, time_point) ^ 1 for later in live_writers if later != step
+            ]
+            value = self.encode_sum(template.steps[step].numbers[fluent], step)
+            cases.append((circuit.conjunction([is_before[step], *no_later_writer]), value))
         timeline.check_limits()
         return circuit.conjunction(
             [circuit.either(case ^ 1, terms.compare(circuit, "=", variable, value)) for case, value in cases]
@@ -169,15 +174,15 @@ class Numbers:
         """The effect of each step on a fluent. Raises :class:`_NotSeparable`."""
         effects = {}
         for number, step in enumerate(self.timeline.template.steps):
-            effect = _find_effect(fluent, step.numbers[fluent]) if fluent in step.numbers else None
+            effect = _read_numeric_effect(fluent, step.numbers[fluent]) if fluent in step.numbers else None
             if effect is not None:
                 effects[number] = effect
         return effects
 
 
-def _find_effect(fluent: Fact, after: Sum) -> NumericEffect | None:
+def _read_numeric_effect(fluent: Fact, after: Sum) -> NumericEffect | None:
     """The effect of a step after which the fluent has the value ``after``; ``None`` if the step does not change it."""
-    current_value = Sum(0, ((("current", *fluent), 1),))
+    current_value = make_current_value(fluent)
     amount = terms.add(after, current_value, -1)
     if amount == Sum(0):
         return None
@@ -194,14 +199,14 @@ def _find_effect(fluent: Fact, after: Sum) -> NumericEffect | None:
     raise _NotSeparable
 
 
-def sum_literals(total: Sum) -> Iterator[Literal]:
+def iterate_literals(total: Sum) -> Iterator[Literal]:
     """The literals that a sum depends on."""
     for atom in _iterate_atoms(total):
         if atom[0] in ("indicator", "choice") and isinstance(atom[1], int):
             yield atom[1]
 
 
-def sum_fluents(total: Sum) -> set[Fact]:
+def find_current_fluents(total: Sum) -> set[Fact]:
     """The fluents that a sum of the template reads at its time point."""
     fluents = set()
     for atom in _iterate_atoms(total):

@@ -134,17 +134,17 @@ class OrderAudit:
             if self.open_worlds is None:
                 self._replay_first_orders()
             if not self._is_complete():
-                self._decide()
+                self._settle_missing_values()
             if self.open_worlds is None:
-                self._straighten()
+                self._straighten_failing_orders()
         except LimitReached as limit:
             if not self._is_complete():
                 self.limits[str(limit)] = None
         executable, goal, safe = [self._decide_share_of_worlds(plan_property) for plan_property in PlanProperty]
-        failing_worlds = [worlds.get(False) for worlds in self.example_worlds.values()]
-        return WorldsVerdict(
-            executable, goal, safe, failing_worlds[0], failing_worlds[1], failing_worlds[2], tuple(self.limits)
-        )
+        inexecutable, unmet_goal, unsafe = [
+            self.example_worlds[plan_property].get(False) for plan_property in PlanProperty
+        ]
+        return WorldsVerdict(executable, goal, safe, inexecutable, unmet_goal, unsafe, tuple(self.limits))
 
     def _decide_share_of_worlds(self, plan_property: PlanProperty) -> Worlds:
         """Decide from the examples and the settled values whether a property holds in all, some or no worlds."""
@@ -168,6 +168,7 @@ class OrderAudit:
     # -- replays ------------------------------------------------------------------------------------------------------
 
     def _store_verdict(self, verdict: OrderVerdict, world: Completion) -> None:
+        """Store the value of each property in a world."""
         for plan_property, value in zip(PlanProperty, verdict, strict=True):
             self._store_value(plan_property, value, world)
 
@@ -177,6 +178,7 @@ class OrderAudit:
             self.settled_values[plan_property].add(value)
 
     def _replay(self, world: Completion) -> OrderVerdict:
+        """Replay a world, store its verdict and return it."""
         if self.open_worlds is not None:
             verdict = self.open_worlds.replay(world)
         else:
@@ -189,17 +191,17 @@ class OrderAudit:
 
     def _replay_first_orders(self) -> None:
         """Replay the order of the text, one as different as possible and, if both fail, one of executable steps."""
-        sorted_steps = self.order.find_linear_extension()
-        self._replay_order(sorted_steps)
-        reversed_steps = self.order.find_linear_extension([1 << step for step in range(self.order.size, 0, -1)])
-        if reversed_steps == sorted_steps:  # the order is linear
+        first_order = self.order.find_linear_extension()
+        self._replay_order(first_order)
+        reversed_order = self.order.find_linear_extension([1 << step for step in range(self.order.size, 0, -1)])
+        if reversed_order == first_order:  # the order is linear
             self._settle_all_values()
             return
-        self._replay_order(reversed_steps)
+        self._replay_order(reversed_order)
         if True in self._list_missing_values(PlanProperty.EXECUTABLE):
             self._replay_order(find_greedy_order(self.engine, self.steps, self.order, self.deadline))
 
-    def _straighten(self) -> None:
+    def _straighten_failing_orders(self) -> None:
         """Make the failing orders more similar to the order of the plan's text, so that people can read them."""
         work = WorkBudget(MAX_STRAIGHTENING_STEPS)
         failing_worlds = {
@@ -217,28 +219,28 @@ class OrderAudit:
         Several steps are moved at once. Their number doubles after each success and halves after each failure, so there
         are few replays if the order differs from the text in few places.
         """
-        start, run_length = 0, 1
+        start, move_count = 0, 1
         while start < len(order) and work.left > 0:
-            next_steps = self.order.find_linear_extension([1 << step for step in order[:start]])[
-                start : start + run_length
-            ]
+            textual_order = self.order.find_linear_extension([1 << step for step in order[:start]])
+            next_steps = textual_order[start : start + move_count]
             changed_order = [*order[:start], *next_steps, *[step for step in order[start:] if step not in next_steps]]
             work.left -= len(order)
             if changed_order != order:
                 verdict = replay_order(self.engine, self.steps, changed_order, self.criteria, self.deadline)
                 if any([verdict[plan_property] is not False for plan_property in properties]):
-                    start += run_length == 1  # a single step that cannot be moved stays where it is
-                    run_length = max(1, run_length // 2)
+                    if move_count == 1:
+                        start += 1  # a single step that cannot be moved stays where it is
+                    move_count = max(1, move_count // 2)
                     continue
             order = changed_order
-            start += run_length
-            run_length *= 2
+            start += move_count
+            move_count *= 2
         return order
 
     # -- circuits -----------------------------------------------------------------------------------------------------
 
-    def _decide(self) -> None:
-        """Settle the missing values by a solver, or by enumeration where no circuit decides them."""
+    def _settle_missing_values(self) -> None:
+        """Settle the missing values by a solver, or by enumeration if no circuit decides them."""
         try:
             timeline = self.encoding.build()
             if self.open_worlds is not None:
@@ -249,14 +251,14 @@ class OrderAudit:
             return
         for plan_property in (PlanProperty.GOAL, PlanProperty.SAFE):
             try:
-                if self._list_missing_values(plan_property):
-                    literal = (
-                        encode_goal(timeline)
-                        if plan_property == PlanProperty.GOAL
-                        else self.encoding.encode_safe(timeline)
-                    )
-                    for value in self._list_missing_values(plan_property):
-                        self._look_for(plan_property, value, self.encoding.restrict_to_reachable(literal ^ (not value)))
+                missing_values = self._list_missing_values(plan_property)
+                if not missing_values:
+                    continue
+                is_goal = plan_property == PlanProperty.GOAL
+                literal = encode_goal(timeline) if is_goal else self.encoding.encode_safe(timeline)
+                for value in missing_values:
+                    has_value = literal if value else literal ^ 1
+                    self._settle_value(plan_property, value, self.encoding.restrict_to_reachable(has_value))
             except UNDECIDABLE as reason:
                 self._enumerate_orders(reason)
         if self.limits and not self._is_complete():
@@ -265,29 +267,28 @@ class OrderAudit:
 
     def _decide_executability(self, timeline: FactTimeline) -> None:
         """Settle in which worlds all steps can be taken, by the truth criterion first and then by the solver."""
-        doubtful = list(self.encoding.iterate_doubtful_preconditions(timeline))
-        if not doubtful:
+        doubtful_conjuncts = list(self.encoding.iterate_doubtful_preconditions(timeline))
+        if not doubtful_conjuncts:
             self.settled_values[PlanProperty.EXECUTABLE] |= {True, False}
             timeline.assume_all_taken()
             return
-        for step, condition in doubtful[:MAX_FAILING_ORDERS]:
+        for step, condition in doubtful_conjuncts[:MAX_FAILING_ORDERS]:
             if False not in self._list_missing_values(PlanProperty.EXECUTABLE):
                 break
-            self._replay_failing(timeline, step, condition)
+            self._replay_failing_order(timeline, step, condition)
         if self._list_missing_values(PlanProperty.EXECUTABLE):
             executable = timeline.encode_executable()
             if False in self._list_missing_values(PlanProperty.EXECUTABLE):
-                self._look_for(PlanProperty.EXECUTABLE, False, executable ^ 1)
+                self._settle_value(PlanProperty.EXECUTABLE, False, executable ^ 1)
             if True in self._list_missing_values(PlanProperty.EXECUTABLE):
                 implied_literals = [part for parts in find_implied_literals(timeline).values() for part in parts]
-                self._look_for(
-                    PlanProperty.EXECUTABLE, True, timeline.circuit.conjunction([executable, *implied_literals])
-                )
+                reachable = timeline.circuit.conjunction([executable, *implied_literals])
+                self._settle_value(PlanProperty.EXECUTABLE, True, reachable)
         is_settled = False in self.settled_values[PlanProperty.EXECUTABLE]
         if is_settled and False not in self.example_worlds[PlanProperty.EXECUTABLE]:
             timeline.assume_all_taken()
 
-    def _replay_failing(self, timeline: FactTimeline, step: int, condition: Literal) -> None:
+    def _replay_failing_order(self, timeline: FactTimeline, step: int, condition: Literal) -> None:
         """Replay an order in which the condition of a step fails, if the truth criterion constructs one."""
         fact = timeline.find_fact(condition)
         if fact is None or self.open_worlds is not None or not timeline.find_writers(fact).is_unconditional:
@@ -296,8 +297,8 @@ class OrderAudit:
         if order is not None:
             self._replay_order(order)
 
-    def _look_for(self, plan_property: PlanProperty, value: bool, literal: Literal) -> None:
-        """Look for a world in which a property has a value; if there is none, the value is settled."""
+    def _settle_value(self, plan_property: PlanProperty, value: bool, literal: Literal) -> None:
+        """Settle whether some world, in which ``literal`` is true, gives a property a value: search for one."""
         is_decided, verdict = self._search_and_replay(literal)
         if verdict is None:
             if is_decided:
@@ -308,6 +309,7 @@ class OrderAudit:
             self.limits["a replay does not confirm a world that the solver gave"] = None
 
     def _search_and_replay(self, literal: Literal) -> _ReplayedAnswer:
+        """Search for a world in which a literal is true, and replay it."""
         answer = self.encoding.find_world(literal)
         if answer.world is not None:
             return _ReplayedAnswer(True, self._replay(answer.world))
@@ -318,7 +320,7 @@ class OrderAudit:
     # -- after the verdict --------------------------------------------------------------------------------------------
 
     def find_replayed_world(self) -> Completion | None:
-        """Some world that has been replayed; ``None`` if none has. Call it after :meth:`verdict`."""
+        """Some world that has been replayed; ``None`` if none has. Call it after :meth:`decide_verdict`."""
         return next((world for worlds in self.example_worlds.values() for world in worlds.values()), None)
 
     def collect_outcomes(self) -> list[Outcome] | None:
@@ -350,7 +352,7 @@ class OrderAudit:
         try:
             if self.open_worlds is None:
                 enumerate_orders(
-                    self.engine, self.steps, self.order, self.criteria, self.deadline, self._store_path_verdict
+                    self.engine, self.steps, self.order, self.criteria, self.deadline, self._store_enumerated_verdict
                 )
             elif not self._audit_each_world(self.open_worlds):
                 return
@@ -378,7 +380,7 @@ class OrderAudit:
                 return False
         return True
 
-    def _store_path_verdict(self, verdict: OrderVerdict, taken_order: tuple[int, ...]) -> bool:
+    def _store_enumerated_verdict(self, verdict: OrderVerdict, taken_order: tuple[int, ...]) -> bool:
         """Store the verdict of an enumerated order; return whether no further order is needed.
 
         ``taken_order`` ends with the first failed step, if one fails. All orders that continue it have this verdict.

@@ -90,7 +90,7 @@ class OrderEncoding:
         return timeline.circuit.disjunction([violation.literal for violation in self._encode_violations(timeline)]) ^ 1
 
     def _encode_violations(self, timeline: FactTimeline) -> list[InstanceViolation]:
-        """Return the violations of all instances, each with its literal."""
+        """Return the violations of all instances, encoded once. Raises :class:`TooHard`."""
         if self._all_violations is None:
             if self.criteria != EVERY_VIOLATION:
                 raise TooHard("which violations count is judged on single orders")
@@ -131,8 +131,8 @@ class OrderEncoding:
             lambda timeline: timeline.circuit.both(timeline.encode_reached(step), timeline.encode_applicable(step) ^ 1)
         )
 
-    def find_violation(self, parts: Iterable[int]) -> WorldAnswer:
-        """Search for a world in which some of these parts of rules is violated."""
+    def find_violating_world(self, parts: Iterable[int]) -> WorldAnswer:
+        """Search for a world in which one of these parts of rules is violated."""
         chosen_parts = set(parts)
         return self._search_world(
             lambda timeline: self._encode_any_violation(timeline, lambda v: v.part in chosen_parts)
@@ -143,17 +143,21 @@ class OrderEncoding:
         return self._search_world(lambda timeline: timeline.encode_taken(step))
 
     def _encode_any_violation(self, timeline: FactTimeline, is_wanted: Callable[[InstanceViolation], bool]) -> Literal:
+        """Return the worlds in which some wanted instance is violated."""
         violations = [violation for violation in self._encode_violations(timeline) if is_wanted(violation)]
         return timeline.circuit.disjunction([violation.literal for violation in violations])
 
     def _decide_share(self, encode: Callable[[FactTimeline], Literal]) -> Worlds:
-        satisfying = self._search_world(encode)
-        falsifying = self._search_world(lambda timeline: encode(timeline) ^ 1) if satisfying.is_decided else satisfying
-        if not falsifying.is_decided:
+        """Return the share of worlds in which the literal that ``encode`` returns is true."""
+        answer = self._search_world(encode)
+        if not answer.is_decided:
             return Worlds.UNKNOWN
-        if satisfying.world is None:
+        counterexample = self._search_world(lambda timeline: encode(timeline) ^ 1)
+        if not counterexample.is_decided:
+            return Worlds.UNKNOWN
+        if answer.world is None:
             return Worlds.NONE
-        return Worlds.ALL if falsifying.world is None else Worlds.SOME
+        return Worlds.ALL if counterexample.world is None else Worlds.SOME
 
     def _search_world(self, encode: Callable[[FactTimeline], Literal]) -> WorldAnswer:
         """Search for a reachable world in which the literal that ``encode`` returns is true."""

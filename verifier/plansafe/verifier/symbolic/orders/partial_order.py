@@ -32,6 +32,11 @@ def iterate_bits(mask: int) -> Iterator[int]:
         mask ^= lowest
 
 
+def make_step_mask(steps: Iterable[int]) -> int:
+    """The set of these steps as a mask."""
+    return sum([1 << step for step in steps])
+
+
 class PartialOrder:
     """A strict partial order. ``before[i]`` and ``after[i]`` are the steps that every order takes before or after i.
 
@@ -40,7 +45,7 @@ class PartialOrder:
 
     def __init__(self, size: int, pairs: Iterable[Precedence]) -> None:
         self.size = size
-        self.all_steps = (1 << size + 1) - 2
+        self.all_steps = make_step_mask(range(1, size + 1))
         self.pairs = tuple(dict.fromkeys(pairs))
         self._successors: list[list[int]] = [[] for _ in range(size + 1)]
         for first, second in self.pairs:
@@ -51,12 +56,12 @@ class PartialOrder:
         if len(sorted_steps) < size:
             raise ValueError("the order is cyclic")
         for step in sorted_steps:
-            at_or_before = self.before[step] | 1 << step
+            at_or_before = self.before[step] | (1 << step)
             for successor in self._successors[step]:
                 self.before[successor] |= at_or_before
         for step in reversed(sorted_steps):
             for successor in self._successors[step]:
-                self.after[step] |= self.after[successor] | 1 << successor
+                self.after[step] |= self.after[successor] | (1 << successor)
 
     def count_unordered_pairs(self) -> int:
         """The number of pairs of steps that may come in either order."""
@@ -69,7 +74,7 @@ class PartialOrder:
         """
         return self._sort_steps(self._successors, groups)
 
-    def extend_with(self, pairs: Iterable[Precedence]) -> tuple[int, ...] | None:
+    def find_extension_with(self, pairs: Iterable[Precedence]) -> tuple[int, ...] | None:
         """Find a linear extension that also respects these pairs; ``None`` if there is none."""
         successors = [list(steps) for steps in self._successors]
         for first, second in pairs:
@@ -109,15 +114,15 @@ class PartialOrder:
             ready_steps = [
                 step for step in iterate_bits(self.all_steps & ~taken_steps) if not self.before[step] & ~taken_steps
             ]
-            stack += [(taken_steps | 1 << step, (*path, step)) for step in ready_steps]
+            stack += [(taken_steps | (1 << step), (*path, step)) for step in ready_steps]
 
-    def steps_certainly_before(self, time_point: int) -> int:
+    def get_certain_predecessors(self, time_point: int) -> int:
         """The steps that every order takes before a time point: before a step, or the end."""
         return self.all_steps if time_point == END else self.before[time_point]
 
-    def steps_possibly_before(self, time_point: int) -> int:
+    def get_possible_predecessors(self, time_point: int) -> int:
         """The steps that some order takes before a time point: before a step, or the end."""
-        return self.all_steps if time_point == END else self.all_steps & ~(self.after[time_point] | 1 << time_point)
+        return self.all_steps if time_point == END else self.all_steps & ~(self.after[time_point] | (1 << time_point))
 
 
 # ---- the modal truth criterion --------------------------------------------------------------------------------------
@@ -126,21 +131,24 @@ class PartialOrder:
 class Writers(NamedTuple):
     """The steps that write one fact, as masks.
 
-    ``making`` and ``breaking`` make it true, or false, in every world; ``possibly_making`` and ``possibly_breaking`` in
-    some worlds. ``initial`` is the value in S0 (``None``: unknown).
+    ``making_steps`` and ``breaking_steps`` make it true, or false, in every world; ``possibly_making_steps`` and
+    ``possibly_breaking_steps`` in some worlds. ``initial`` is the value in S0 (``None``: unknown).
     """
 
     initial: bool | None
-    making: int
-    breaking: int
-    possibly_making: int
-    possibly_breaking: int
+    making_steps: int
+    breaking_steps: int
+    possibly_making_steps: int
+    possibly_breaking_steps: int
 
     @property
     def is_unconditional(self) -> bool:
         """Whether no write is conditional, and the value in S0 is known: then the criterion is exact."""
-        certain, possible = self[1:3], self[3:5]
-        return self.initial is not None and certain == possible
+        return (
+            self.initial is not None
+            and self.making_steps == self.possibly_making_steps
+            and self.breaking_steps == self.possibly_breaking_steps
+        )
 
 
 def holds_in_every_order(order: PartialOrder, writers: Writers, time_point: int, value: bool) -> bool:
@@ -153,18 +161,20 @@ def holds_in_every_order(order: PartialOrder, writers: Writers, time_point: int,
 
 def _is_established(order: PartialOrder, writers: Writers, time_point: int, value: bool) -> bool:
     """Whether something necessarily before the time point gives the fact the value."""
-    establishing_steps = writers.making if value else writers.breaking
-    return writers.initial is value or bool(establishing_steps & order.steps_certainly_before(time_point))
+    establishing_steps = writers.making_steps if value else writers.breaking_steps
+    return writers.initial is value or bool(establishing_steps & order.get_certain_predecessors(time_point))
 
 
 def _find_threats(order: PartialOrder, writers: Writers, time_point: int, value: bool) -> int:
     """The steps that may remove the value, and after which nothing necessarily restores it before the time point."""
-    removing_steps = writers.possibly_breaking if value else writers.possibly_making
-    removing_steps &= order.steps_possibly_before(time_point)
-    restoring_steps = (writers.making if value else writers.breaking) & order.steps_certainly_before(time_point)
+    removing_steps = writers.possibly_breaking_steps if value else writers.possibly_making_steps
+    removing_steps &= order.get_possible_predecessors(time_point)
+    restoring_steps = (writers.making_steps if value else writers.breaking_steps) & order.get_certain_predecessors(
+        time_point
+    )
     if restoring_steps:
-        removing_steps = sum(
-            [1 << step for step in iterate_bits(removing_steps) if not restoring_steps & order.after[step]]
+        removing_steps = make_step_mask(
+            step for step in iterate_bits(removing_steps) if not restoring_steps & order.after[step]
         )
     return removing_steps
 
@@ -176,9 +186,9 @@ def find_failing_order(order: PartialOrder, writers: Writers, time_point: int, v
     """
     threat = next(iterate_bits(_find_threats(order, writers, time_point, value)), None)
     if threat is not None:
-        before = order.steps_possibly_before(threat) & order.steps_possibly_before(time_point)
-        between = order.after[threat] & order.steps_certainly_before(time_point)
+        before = order.get_possible_predecessors(threat) & order.get_possible_predecessors(time_point)
+        between = order.after[threat] & order.get_certain_predecessors(time_point)
         return order.find_linear_extension((before, 1 << threat, between, 1 << time_point))
     if not _is_established(order, writers, time_point, value):
-        return order.find_linear_extension((order.steps_certainly_before(time_point), 1 << time_point))
+        return order.find_linear_extension((order.get_certain_predecessors(time_point), 1 << time_point))
     return None

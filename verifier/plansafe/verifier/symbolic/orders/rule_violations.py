@@ -60,7 +60,7 @@ class RuleEncoding:
         self.engine = timeline.template.engine
 
     def encode_violations(self) -> list[InstanceViolation]:
-        """Every instance that is violated in some world, as far as the circuit shows."""
+        """Return every instance that is violated in some world, as far as the circuit shows."""
         violations: list[InstanceViolation] = []
         rule_set = self.engine.rule_set
         runtime = self.engine.prototype
@@ -96,10 +96,12 @@ class RuleEncoding:
             body, guard = [expand_operators(ground_temporal(task, f), EXPANDED_OPERATORS) for f in (part.body, guard)]
         except LimitReached:
             raise TooHard("a quantifier over temporal formulas has too many instances") from None
-        ignores = ignores_repetition(body) and ignores_repetition(guard)
-        return _PreparedPart(part, body, guard, find_leaves(body, guard), ignores)
+        return _PreparedPart(
+            part, body, guard, find_leaves(body, guard), ignores_repetition(body) and ignores_repetition(guard)
+        )
 
     def _encode_leaf(self, formula: Formula, object_of_slot: dict[int, int]) -> Literal:
+        """Return the template literal of a formula without temporal operators. Raises :class:`TooHard`."""
         compiler, state = self.template.compiler, self.template.state
         literal = compiler.compile_true(formula)(state, dict(object_of_slot))
         if (
@@ -110,7 +112,7 @@ class RuleEncoding:
         return literal
 
     def _iterate_bindings(self, part: RulePart, all_bindings: bool) -> Iterator[tuple[int, ...]]:
-        """The bindings under which a part may be violated; with ``all_bindings``, all under which it is checked."""
+        """Yield the bindings under which a part may be violated, or, with ``all_bindings``, is checked at all."""
         if not part.parameters:
             yield ()
             return
@@ -119,12 +121,13 @@ class RuleEncoding:
         body = TRUE_FORMULA if is_whole else possible_certain.make_possible_condition(part.body, False)
         premises = [possible_certain.make_possible_condition(f) for f in (part.step, part.guard) if f is not None]
         condition = And((*premises, body))
-        self._check_instances(condition, part.parameters)
+        self._check_instance_count(condition, part.parameters)
         bindings: list[tuple[int, ...]] = []
         possible_certain.compile_search(condition, part.parameters, ())(self.template.state.facts, (), bindings)
         yield from dict.fromkeys(bindings)
 
-    def _check_instances(self, condition: Formula, parameters: tuple[Variable, ...]) -> None:
+    def _check_instance_count(self, condition: Formula, parameters: tuple[Variable, ...]) -> None:
+        """Raise :class:`TooHard` if facts of the condition leave too many bindings of the parameters."""
         domains = self.engine.task.domains
         disjuncts = convert_to_dnf(condition)
         bound_slots = [frozenset[int]()] if disjuncts is None else map(find_bound_slots, disjuncts)
@@ -136,7 +139,7 @@ class RuleEncoding:
     # -- instances ----------------------------------------------------------------------------------------------------
 
     def _encode_instance(self, prepared: _PreparedPart, leaves: dict[int, Literal], step: Literal) -> Literal:
-        """The worlds in which an instance is violated.
+        """Return the worlds in which an instance is violated.
 
         ``leaves``: the literal of each leaf, by its ``id``. ``step``: the literal of the step pattern.
         """
@@ -157,11 +160,11 @@ class RuleEncoding:
                 return letters.encode_at_end(prepared.body) ^ 1
             case "always":
                 violating_cases = [
-                    circuit.both(letters.encode_existence(k), letters.encode_at(prepared.body, k) ^ 1)
-                    for k in letters.letters
+                    circuit.both(letters.encode_existence(letter), letters.encode_at(prepared.body, letter) ^ 1)
+                    for letter in letters.letters
                 ]
                 return circuit.disjunction(violating_cases)
-            case _:
+            case _:  # at steps
                 facts = {self.circuit.keys[node] for node in self.circuit.find_inputs([step])}
                 steps = [number for number, fact in self.template.action_facts.items() if fact in facts]
                 return circuit.disjunction([self._encode_violation_at_step(prepared, letters, step, k) for k in steps])
@@ -169,27 +172,27 @@ class RuleEncoding:
     def _encode_violation_at_step(
         self, prepared: _PreparedPart, letters: Letters, pattern: Literal, step: int
     ) -> Literal:
-        """In which worlds a step is taken, matches the step pattern, and violates the part."""
+        """Return the worlds in which a step is taken, matches the step pattern, and violates the part."""
         timeline, circuit = self.timeline, self.circuit
         if timeline.encode_literal(pattern, step) == FALSE:
             return FALSE
-        applies = circuit.both(timeline.encode_taken(step), letters.encode_at(prepared.guard, step))
-        if applies == FALSE:
+        is_checked = circuit.both(timeline.encode_taken(step), letters.encode_at(prepared.guard, step))
+        if is_checked == FALSE:
             return FALSE
         if not prepared.part.after:
-            return circuit.both(applies, letters.encode_at(prepared.body, step) ^ 1)
+            return circuit.both(is_checked, letters.encode_at(prepared.body, step) ^ 1)
         if letters.is_merged:
-            return circuit.both(applies, letters.encode_at(prepared.body, timeline.find_time_point_after(step)) ^ 1)
+            return circuit.both(is_checked, letters.encode_at(prepared.body, timeline.find_time_point_after(step)) ^ 1)
         violating_cases = [
             circuit.both(is_next, letters.encode_at(prepared.body, letter) ^ 1)
             for letter in letters.letters
             if letter != step and (is_next := letters.encode_next(step, letter)) != FALSE
         ]
-        return circuit.both(applies, circuit.disjunction(violating_cases))
+        return circuit.both(is_checked, circuit.disjunction(violating_cases))
 
 
 def encode_goal(timeline: FactTimeline) -> Literal:
-    """In which worlds the goal holds where the plan stops."""
+    """Return the worlds in which the goal holds where the plan stops."""
     template, circuit = timeline.template, timeline.circuit
     goal = template.compiler.compile_true(And(template.task.goal))(template.state, {})
     if not timeline.varies_over_time(goal):

@@ -36,7 +36,7 @@ MAX_GATES = 1_500_000
 
 
 class TooHard(Exception):
-    """The encoding over orders does not cover this, or not within its limits."""
+    """The encoding over orders does not cover a plan or a formula, or not within its limits."""
 
 
 class CurrentFactInput(NamedTuple):
@@ -47,6 +47,11 @@ class CurrentFactInput(NamedTuple):
 
     predicate: int
     code: int
+
+
+def make_current_value(fluent: Fact) -> Sum:
+    """The sum whose only term is the value of a fluent at the current time point."""
+    return Sum(0, ((("current", *fluent), 1),))
 
 
 class StepTemplate(NamedTuple):
@@ -152,6 +157,7 @@ class PlanTemplate:
                 return templates
 
     def _get_state_literal(self, fact: Fact) -> Literal:
+        """The value of a fact in the template state, or whether the fluent is defined there."""
         predicate, code = fact
         if predicate < self.predicate_count:
             return self.state.get(predicate, code)
@@ -174,8 +180,7 @@ class PlanTemplate:
             return False
         initial = self.state.get_quantity(function, code)
         self.initial_values[function, code] = initial.value
-        current_value = Sum(0, ((("current", function, code), 1),))
-        self.state.quantities[function][code] = Quantity(initial.defined, current_value)
+        self.state.quantities[function][code] = Quantity(initial.defined, make_current_value((function, code)))
         return True
 
 
@@ -194,7 +199,7 @@ class Timeline(ABC):
         return self.order.size + step
 
     def encode_precedence(self, first: int, second: int) -> Literal:
-        """In which orders a step is taken before another step."""
+        """Return the orders in which a step is taken before another step."""
         if self.order.after[first] >> second & 1:
             return TRUE
         if self.order.before[first] >> second & 1 or first == second:
@@ -204,11 +209,11 @@ class Timeline(ABC):
         return self.circuit.input(OrderInput(second, first)) ^ 1
 
     def encode_before(self, step: int, time_point: int) -> Literal:
-        """In which orders a step is taken before a time point: before a step, or the end."""
+        """Return the orders in which a step is taken before a time point: before a step, or the end."""
         return TRUE if time_point == END else self.encode_precedence(step, time_point)
 
     def encode_between(self, first: int, middle: int, time_point: int) -> Literal:
-        """In which orders a step is taken after another step and before a time point: before a step, or the end."""
+        """Return the orders in which step ``middle`` is taken after ``first`` and before a step, or the end."""
         return self.circuit.both(self.encode_precedence(first, middle), self.encode_before(middle, time_point))
 
     @abstractmethod
@@ -217,11 +222,11 @@ class Timeline(ABC):
 
     @abstractmethod
     def encode_literal(self, literal: Literal, time_point: TimePoint) -> Literal:
-        """A template literal at a time point."""
+        """Return the value of a template literal at a time point."""
 
     @abstractmethod
     def encode_firing(self, condition: Literal, step: int) -> Literal:
-        """The condition of a step's effect, before the step; an input with a definition if it depends on the order."""
+        """Return the value of an effect's condition before the step; an input with a definition if orders differ."""
 
     def check_limits(self) -> None:
         """Raise ``LimitReached`` or :class:`TooHard` if a limit is exceeded."""

@@ -41,13 +41,16 @@ class WorldAnswer(NamedTuple):
 
 
 class WorldSearch:
-    """Asks one solver for worlds of one plan. ``allowed``: the literal that the world exists."""
+    """Asks one solver for worlds of one plan. ``allowed``: the literal that the world exists.
 
-    def __init__(self, timeline: FactTimeline, allowed: Literal, engine: str = "auto") -> None:
+    ``solver_name``: ``auto``, ``sat`` or ``smt``.
+    """
+
+    def __init__(self, timeline: FactTimeline, allowed: Literal, solver_name: str = "auto") -> None:
         self.timeline = timeline
         self.allowed = allowed
-        self.engine = engine
-        self._numeric = False
+        self.solver_name = solver_name
+        self._has_numbers = False
         self._solver: Solver | None = None
         self._required: set[Literal] = set()
         self._cycle_exclusions: list[Literal] = []
@@ -72,20 +75,20 @@ class WorldSearch:
                 for node, key in order_inputs.items()
                 if node in model.inputs  # a pair that was not encoded may have either order
             ]
-            order = timeline.order.extend_with(chosen_pairs)
+            order = timeline.order.find_extension_with(chosen_pairs)
             if order is not None:
                 return WorldAnswer(self._make_world(model, order), True)
             self._exclude_cycles(solver, find_cycles(timeline.order, chosen_pairs))
             timeline.check_limits()
 
     def _prepare_solver(self, literal: Literal, required: list[Literal], inputs: list[int]) -> Solver:
-        """The solver, with the required literals; a new one once numbers occur."""
+        """Return the solver, with the required literals; create a new one when numbers first occur."""
         circuit = self.timeline.circuit
-        numeric = any([isinstance(circuit.keys[node], Comparison) for node in inputs])
+        has_numbers = any([isinstance(circuit.keys[node], Comparison) for node in inputs])
         solver = self._solver
-        if solver is None or (numeric and not self._numeric):
-            self._numeric = numeric
-            solver = create_solver(circuit, [literal, *required], self.engine, self.timeline.deadline)
+        if solver is None or (has_numbers and not self._has_numbers):
+            self._has_numbers = has_numbers
+            solver = create_solver(circuit, [literal, *required], self.solver_name, self.timeline.deadline)
             self._solver = solver
             self._required.clear()
             for exclusion in self._cycle_exclusions:
@@ -112,7 +115,7 @@ class WorldSearch:
         for first, second in pairs:
             for third in iterate_bits(ordered_steps[first] & ordered_steps[second]):
                 triangle = frozenset((first, second, third))
-                if triangle in self._triangles or self._are_cycles_impossible(input_partners, first, second, third):
+                if triangle in self._triangles or self._is_triangle_redundant(input_partners, first, second, third):
                     continue
                 if len(self._triangles) >= MAX_TRIANGLES:
                     break
@@ -122,8 +125,8 @@ class WorldSearch:
             timeline.check_limits()
         self._exclude_cycles(solver, cycles)
 
-    def _are_cycles_impossible(self, input_partners: list[int], first: int, second: int, third: int) -> bool:
-        """Whether the cycles of these three steps are impossible because of the plan's order or of other triples.
+    def _is_triangle_redundant(self, input_partners: list[int], first: int, second: int, third: int) -> bool:
+        """Whether the plan's order, or the exclusion of other triples, already excludes cycles of these three steps.
 
         ``input_partners``: for each step, the steps (as a mask) with which its order is an input.
         """
@@ -141,6 +144,7 @@ class WorldSearch:
         return False
 
     def _exclude_cycles(self, solver: Solver, cycles: list[list[Precedence]]) -> None:
+        """Require that in each cycle some pair has the opposite order."""
         timeline, circuit = self.timeline, self.timeline.circuit
         exclusion = circuit.conjunction(
             [circuit.disjunction([timeline.encode_precedence(*pair) ^ 1 for pair in cycle]) for cycle in cycles]
@@ -171,7 +175,7 @@ def find_cycles(order: PartialOrder, chosen_pairs: Sequence[Precedence]) -> list
     """Find cycles of the plan's order and the chosen pairs. A cycle is a list of pairs, each of which follows the last.
 
     Returns cycles of three steps (about :data:`MAX_CYCLES`) if there are any. Otherwise it returns a shortest cycle
-    through each chosen pair (at most :data:`MAX_LONG_CYCLES`), except cycles that are much longer than the shortest.
+    through each chosen pair (at most :data:`MAX_LONG_CYCLES`), if it is at most one step longer than the shortest.
     """
     successors = [0] * (order.size + 1)
     predecessors = [0] * (order.size + 1)
@@ -195,12 +199,12 @@ def find_cycles(order: PartialOrder, chosen_pairs: Sequence[Precedence]) -> list
             cycles.append([*pairwise([first, *path])])
         if len(cycles) >= MAX_LONG_CYCLES:
             break
-    shortest = min([len(cycle) for cycle in cycles])
-    return [cycle for cycle in cycles if len(cycle) <= shortest + 1]
+    shortest_length = min([len(cycle) for cycle in cycles])
+    return [cycle for cycle in cycles if len(cycle) <= shortest_length + 1]
 
 
 def _find_shortest_path(successors: list[int], start: int, goal: int) -> list[int] | None:
-    """A shortest path, by breadth-first search."""
+    """A shortest path from ``start`` to ``goal``, by breadth-first search; ``None`` if there is none."""
     layers = [1 << start]
     visited = layers[0]
     while not layers[-1] >> goal & 1:

@@ -82,14 +82,14 @@ class OrderReporter(OpenPartsReporter):
 
     def find_violating_world(self, rule: str) -> Completion | None:
         """A world that violates the rule with this name, if one is found."""
-        return self._find_violation(rule).world
+        return self._search_violating_world(rule).world
 
     @memoized
-    def _find_violation(self, rule: str) -> WorldAnswer:
+    def _search_violating_world(self, rule: str) -> WorldAnswer:
         """The answer to whether a world violates a rule; the solver is asked once for each rule."""
         parts = self.compiled.engine.rule_set.parts
         numbers = [number for number, part in enumerate(parts) if self.compiled.rules[part.rule].name == rule]
-        return self.audit.encoding.find_violation(numbers)
+        return self.audit.encoding.find_violating_world(numbers)
 
     def count_rules(self, counts: RuleCounts) -> RuleCounts:
         """The status of each rule over all orders of all worlds."""
@@ -122,7 +122,7 @@ class OrderReporter(OpenPartsReporter):
             return None
         if self.verdict.safe is Worlds.ALL:
             return mark_kept(count)
-        answer = self._find_violation(rule.name)
+        answer = self._search_violating_world(rule.name)
         if not answer.is_decided:
             return None
         if answer.world is None:
