@@ -41,8 +41,8 @@ def compare(both: Both, plan: Plan) -> None:
         for kind in (FastTimedReplay, TimedReplay):
             run = kind(engine, reading, read.timed, both.checker.compiled.find_tolerance(read))
             run.run()
-            outcome = run.outcome(len(read.steps))
-            outcomes.append((outcome._replace(state=None), outcome.state.key(), run.rounded))  # type: ignore[arg-type]
+            outcome = run.finish(len(read.steps))
+            outcomes.append((outcome._replace(state=None), outcome.state.key(), run.rounded_steps))  # type: ignore[arg-type]
         assert outcomes[0] == outcomes[1]
 
 

@@ -368,7 +368,7 @@ class ExplicitEngine:
         steps = [s._replace(duration=durations.get(s.number, s.duration)) for s in steps]
         run = _ReplayWithCopiedMonitors(engine, self._prototype, steps)
         run.run()
-        outcome = run.outcome(len(steps))
+        outcome = run.finish(len(steps))
         rules = [engine.rule_set.parts[v.part].rule for v in outcome.violations]
         violated = frozenset(rule for rule in rules if not engine.rule_set.rules[rule].preference)
         safe = False if violated else None if outcome.undecided or outcome.limit else True

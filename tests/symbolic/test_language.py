@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import pytest
 
+from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.api import Checker, Options
@@ -20,7 +21,7 @@ from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause
 from plansafe.verifier.elaborate.unknowns import intersect_intervals, is_empty_interval
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.one_world import CODE, NeedsOneWorld
+from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.purpose import NotCovered
 from plansafe.verifier.execution.steps import IllFormed
@@ -564,7 +565,7 @@ def test_components_for_one_world_refuse_open_tasks(
     engine = checker.engine
     diagnostic = checker.compiled.explain_refusal("this")
     assert diagnostic is not None
-    assert diagnostic.code == CODE
+    assert diagnostic.code == SC.NEEDS_ONE_WORLD
     assert message in diagnostic.message
     span = diagnostic.labels[0].span
     assert checker.sources[diagnostic.labels[0].source].text[span.start : span.end]
@@ -576,7 +577,7 @@ def test_components_for_one_world_refuse_open_tasks(
     for component in components:
         with pytest.raises(NeedsOneWorld) as raised:
             component(checker)
-        assert raised.value.diagnostic.code == CODE
+        assert raised.value.diagnostic.code == SC.NEEDS_ONE_WORLD
         assert message in str(raised.value)
     answer = ForwardSearch().solve(PlanningQuery(checker))
     assert answer.status is PlanningStatus.UNSUPPORTED

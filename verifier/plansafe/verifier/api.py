@@ -228,7 +228,9 @@ class Checker:
 
             report = audit(AuditCase(compiled, plan, resolved, self.confirmer, deadline))
         if resolved is not None and resolved.text.decimals is not None:
-            report = add_time_notes(compiled, plan, resolved, report, outcomes[0].rounded if outcomes else frozenset())
+            report = add_time_notes(
+                compiled, plan, resolved, report, outcomes[0].rounded_steps if outcomes else frozenset()
+            )
         if resolved is not None and resolved.text.warnings:
             report = report._replace(diagnostics=(*report.diagnostics, *resolved.text.warnings))
         return mark_ill_formed_unknown(report)._replace(home=compiled.home_effects)

@@ -24,8 +24,6 @@ StepFunction = Callable[..., bool]
 
 It logs the changes to ``L``. If a number is undefined, it raises ``KeyError`` or ``ZeroDivisionError`` before it
 changes anything."""
-
-
 _DURATION_TESTS = {
     "=": "(duration == {value} or abs(duration - {value}) <= {tolerance})",
     "<=": "(duration <= {value} + {tolerance})",
@@ -34,8 +32,6 @@ _DURATION_TESTS = {
     ">": "(duration > {value} - {tolerance})",
 }
 """By operator: the generated test of a duration constraint."""
-
-
 _OPERATORS = ("assign", "increase", "decrease", "scale-up", "scale-down")
 """The operators of numeric effects, which generated code reads as ``W``."""
 
@@ -62,15 +58,16 @@ class ActionCode:
         self.task = task
         self.emitter = emitter
         self.watched = watched
-        # By identity: the outcomes of a world give an action several versions (docs/worlds.md), kept alive in _actions.
+        # Keys have an action's identity, because outcomes of a world give an action several versions (docs/worlds.md).
         self._step_functions: dict[tuple[int, bool], StepFunction] = {}
-        """The second part of a key says whether the caller has checked the precondition."""
+        """By action and ``precondition_holds``."""
         self._precondition_functions: dict[int, Callable[..., bool]] = {}
         self._conjunct_functions: dict[int, list[tuple[Formula, Callable[..., bool]]]] = {}
         """The conjuncts of the precondition, each with its compiled test."""
         self._effect_functions: dict[int, Callable[..., SnapEffects]] = {}
         self._effects_use_numbers: dict[int, bool] = {}
         self._actions: list[Action] = []
+        """The actions with compiled code: while they exist, no other object gets the same identity."""
         emitter.namespace["checked"] = check_number
 
     def compile_step(self, action: Action, precondition_holds: bool = False) -> StepFunction:
@@ -93,22 +90,23 @@ class ActionCode:
         return is_unconditional and len(set(functions)) == len(functions)
 
     def _compile_simple(self, action: Action, precondition_holds: bool) -> StepFunction:
+        """Compile the step function of an action whose effects are simple (:meth:`_is_simple`)."""
         condition = "True" if precondition_holds else self.emitter.condition_text(And(action.start.condition))
         return self._compile_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
 
-    def compile_snap(self, action: Action, end: bool, tolerance: Number) -> StepFunction | None:
+    def compile_snap(self, action: Action, *, at_end: bool, tolerance: Number) -> StepFunction | None:
         """Return ``run(S, F, L, duration, *objects)``, which takes the start or the end of an action alone.
 
-        It checks the condition, and the duration with the ``tolerance``. ``None`` if the action has no such end, or if
-        the changes of an effect depend on a condition or on another effect.
+        It checks the condition, and the duration with the ``tolerance``. ``None`` if the action has no end, or if the
+        changes of an effect depend on a condition or on another effect.
         """
-        snap = action.end if end else action.start
+        snap = action.end if at_end else action.start
         if snap is None or not self._is_simple(snap) or any([effect.at_start is not TRUE for effect in snap.effects]):
             return None
         emitter = self.emitter
         conditions = [emitter.condition_text(And(snap.condition))] if snap.condition else []
         for constraint in action.durations:
-            if constraint.at_end == end:
+            if constraint.at_end == at_end:
                 value_text, tolerance_text = emitter.number_text(constraint.value), emitter.constant_text(tolerance)
                 conditions.append(
                     _DURATION_TESTS[constraint.operator].format(value=value_text, tolerance=tolerance_text)
@@ -131,34 +129,36 @@ class ActionCode:
         for number, assignment in enumerate(assignments):
             lines.append(f"v{number} = checked({self._new_value_text(assignment)})")
         for atom in deletes:
-            lines += self._delete_lines(atom, [added for added in adds if added.predicate == atom.predicate])
+            lines += self._emit_delete(atom, [other for other in adds if other.predicate == atom.predicate])
         for atom in adds:
-            lines += self._add_lines(atom)
+            lines += self._emit_add(atom)
         for number, assignment in enumerate(assignments):
-            lines += self._assign_lines(assignment, number)
+            lines += self._emit_assignment(assignment, number)
         lines.append("return True")
         emitter.define(name, "S, F, L" + duration_parameter + "".join([f", x{v.slot}" for v in parameters]), lines)
         return emitter.compile_function(name)
 
-    def _is_logged(self, watched_index: int) -> bool:
+    def _is_logged(self, symbol: int) -> bool:
         """Whether changes of a predicate, or of a function as ``-1 - function``, are logged."""
-        return self.watched is None or watched_index in self.watched
+        return self.watched is None or symbol in self.watched
 
-    def _delete_lines(self, atom: Atom, adds: list[Atom]) -> list[str]:
+    def _emit_delete(self, atom: Atom, adds: list[Atom]) -> list[str]:
+        """Return the code that deletes a fact, unless it is among ``adds``."""
         code_text, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
         if not self._is_logged(p):
             return [f"S[{p}].discard({code_text})"]
-        not_added = "".join([f" and c != {self.emitter.fact_code_text(added.arguments)}" for added in adds])
-        return [f"c = {code_text}", f"if c in S[{p}]{not_added}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
+        exceptions = "".join([f" and c != {self.emitter.fact_code_text(added.arguments)}" for added in adds])
+        return [f"c = {code_text}", f"if c in S[{p}]{exceptions}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
 
-    def _add_lines(self, atom: Atom) -> list[str]:
+    def _emit_add(self, atom: Atom) -> list[str]:
+        """Return the code that adds a fact."""
         code_text, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
         if not self._is_logged(p):
             return [f"S[{p}].add({code_text})"]
         return [f"c = {code_text}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
 
     def _new_value_text(self, assignment: model.Assignment) -> str:
-        """The code of the value that a numeric effect gives to its fluent."""
+        """Return the code of the value that a numeric effect gives to its fluent."""
         operand = self.emitter.number_text(assignment.value)
         target = f"F[{assignment.function}][{self.emitter.fact_code_text(assignment.arguments)}]"
         if assignment.operator == "assign":
@@ -168,20 +168,21 @@ class ActionCode:
         sign = {"increase": "+", "decrease": "-", "scale-up": "*"}[assignment.operator]
         return f"{target} {sign} {operand}"
 
-    def _assign_lines(self, assignment: model.Assignment, number: int) -> list[str]:
+    def _emit_assignment(self, assignment: model.Assignment, number: int) -> list[str]:
+        """Return the code that gives a fluent its new value ``v<number>``."""
         code_text, function = self.emitter.fact_code_text(assignment.arguments), assignment.function
-        log_index = len(self.task.predicates) + function
+        subject = len(self.task.predicates) + function
         if not self._is_logged(-1 - function):
             return [f"F[{function}][{code_text}] = v{number}"]
         return [
             f"c = {code_text}",
             f"if F[{function}].get(c) != v{number}:",
-            f" L.append(({log_index}, c, F[{function}].get(c)))",
+            f" L.append(({subject}, c, F[{function}].get(c)))",
             f" F[{function}][c] = v{number}",
         ]
 
     def _compile_general(self, action: Action, precondition_holds: bool) -> StepFunction:
-        """Compile a function for an action with conditional effects, or with several on one function."""
+        """Compile the step function of an action with conditional effects, or with several on one function."""
         task, slots = self.task, [v.slot for v in action.parameters]
         holds = None if precondition_holds else self.compile_conjunction(action.start.condition, slots)
         compute_effects = self.compile_effects(action.start, slots)
@@ -216,11 +217,11 @@ class ActionCode:
             conjuncts = self._conjunct_functions[id(action)] = [
                 (conjunct, self.compile_conjunction((conjunct,), slots)) for conjunct in action.start.condition
             ]
-        return tuple([conjunct for conjunct, holds in conjuncts if not _holds(holds, state, objects)])
+        return tuple([conjunct for conjunct, test in conjuncts if not _is_true(test, state, objects)])
 
     def check_effects(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
         """Raise the exception that taking the step would raise (an undefined number, a conflict), without taking it."""
-        if self.do_effects_use_numbers(action):
+        if self.effects_use_numbers(action):
             self.compute_delta(action, state, objects)
 
     def compute_delta(self, action: Action, state: State, objects: tuple[int, ...]) -> Delta:
@@ -235,7 +236,7 @@ class ActionCode:
             compute_effects = self._effect_functions[id(action)] = self.compile_effects(action.start, slots)
         return combine_effects(state.fluents, [compute_effects(state.facts, state.fluents, None, *objects)])
 
-    def do_effects_use_numbers(self, action: Action) -> bool:
+    def effects_use_numbers(self, action: Action) -> bool:
         """Whether an effect of an action assigns a number or compares numbers."""
         use_numbers = self._effects_use_numbers.get(id(action))
         if use_numbers is None:
@@ -251,43 +252,43 @@ class ActionCode:
     def compile_effects(self, snap: Snap, slots: list[int]) -> Callable[..., SnapEffects]:
         """Compile ``f(S, F, duration, *objects) -> SnapEffects``: the effects in a state, without changing it."""
         emitter = self.emitter
-        emitter.namespace.setdefault("SnapEffects", SnapEffects)
-        emitter.namespace.setdefault("Update", Update)
+        emitter.namespace.update({"SnapEffects": SnapEffects, "Update": Update, "W": _OPERATORS})
         name = emitter.fresh_name()
         lines: list[str] = []
         for effect in snap.effects:
-            search_lines = self._search_lines(effect, slots)
-            if search_lines is not None:
-                lines += search_lines
-                continue
-            depth = 0
-            for bound in effect.variables:
-                lines.append(" " * depth + f"for x{bound.slot} in {emitter.domain_name(bound.domain)}:")
-                depth += 1
-            if effect.condition is not TRUE:
-                lines.append(" " * depth + f"if {emitter.condition_text(effect.condition)}:")
-                depth += 1
-            pad = " " * depth
-            lines += [pad + line for line in self._emit_facts(effect)]
-            for a in effect.assignments:
-                operator_index, code_text = _OPERATORS.index(a.operator), emitter.fact_code_text(a.arguments)
-                lines.append(
-                    f"{pad}U.append(Update(W[{operator_index}], {a.function}, {code_text}, "
-                    f"{emitter.number_text(a.value)}))"
-                )
-                emitter.namespace["W"] = _OPERATORS
+            search_lines = self._emit_search(effect, slots)
+            lines += self._emit_effect(effect) if search_lines is None else search_lines
         lines = ["A = []", "D = []", "U = []", *_merge_blocks(lines), "return SnapEffects(A, D, U)"]
         emitter.define(name, "S, F, duration" + "".join([f", x{s}" for s in slots]), lines)
         return emitter.compile_function(name)
 
+    def _emit_effect(self, effect: model.Effect) -> list[str]:
+        """Return the code that collects an effect, as a loop over all objects of its variables."""
+        emitter = self.emitter
+        lines: list[str] = []
+        depth = 0
+        for bound in effect.variables:
+            lines.append(" " * depth + f"for x{bound.slot} in {emitter.domain_name(bound.domain)}:")
+            depth += 1
+        if effect.condition is not TRUE:
+            lines.append(" " * depth + f"if {emitter.condition_text(effect.condition)}:")
+            depth += 1
+        pad = " " * depth
+        lines += [pad + line for line in self._emit_facts(effect)]
+        for a in effect.assignments:
+            operator_index, code_text = _OPERATORS.index(a.operator), emitter.fact_code_text(a.arguments)
+            update = f"Update(W[{operator_index}], {a.function}, {code_text}, {emitter.number_text(a.value)})"
+            lines.append(f"{pad}U.append({update})")
+        return lines
+
     def _emit_facts(self, effect: model.Effect) -> list[str]:
-        """The code that collects the added and deleted facts of an effect."""
+        """Return the code that collects the added and deleted facts of an effect."""
         fact_code_text = self.emitter.fact_code_text
         lines = [f"A.append(({atom.predicate}, {fact_code_text(atom.arguments)}))" for atom in effect.adds]
         return lines + [f"D.append(({atom.predicate}, {fact_code_text(atom.arguments)}))" for atom in effect.deletes]
 
-    def _search_lines(self, effect: model.Effect, slots: list[int]) -> list[str] | None:
-        """The code of a quantified effect on facts, as a search for the bindings that satisfy its condition.
+    def _emit_search(self, effect: model.Effect, slots: list[int]) -> list[str] | None:
+        """Return the code of a quantified effect on facts, as a search for the bindings that satisfy its condition.
 
         A binding may be found twice, which does not matter for facts. ``None`` if every object must be tried: numbers
         would be changed twice, and a condition that reads numbers must be evaluated in the order of objects.
@@ -317,12 +318,12 @@ def _merge_blocks(lines: list[str]) -> list[str]:
     action's parameters, so its value does not depend on its position.
     """
     blocks: list[list[str]] = []
-    block_by_condition: dict[str, list[str]] = {}
     for line in lines:
         if line.startswith(" "):
             blocks[-1].append(line)
         else:
             blocks.append([line])
+    block_by_condition: dict[str, list[str]] = {}
     merged_blocks: list[list[str]] = []
     for block in blocks:
         is_mergeable = block[0].startswith("if ") and not any(["U.append" in line for line in block])
@@ -335,9 +336,9 @@ def _merge_blocks(lines: list[str]) -> list[str]:
     return [line for block in merged_blocks for line in block]
 
 
-def _holds(holds: Callable[..., bool], state: State, objects: tuple[int, ...]) -> bool:
+def _is_true(test: Callable[..., bool], state: State, objects: tuple[int, ...]) -> bool:
     """Whether a compiled condition holds; False if it reads an undefined number."""
     try:
-        return holds(state.facts, state.fluents, *objects)
+        return test(state.facts, state.fluents, *objects)
     except (KeyError, ZeroDivisionError):
         return False

@@ -1,4 +1,4 @@
-"""The instances of rules that steps break: their violations begin between two states of the monitors."""
+"""The instances of rules that steps break, found by comparing the monitors before and after the steps."""
 
 from __future__ import annotations
 
@@ -31,16 +31,18 @@ class StepOption(NamedTuple):
 def find_new_violations(
     before: Runtime, after: Runtime, criteria: VerdictCriteria | None = None
 ) -> tuple[BrokenInstance, ...]:
-    """The instances broken between two runtimes of one execution, the second at most one step after the first.
+    """Return the instances broken between two runtimes of an execution, the second at most one step after the first.
 
     With ``criteria``: the instances that decide the verdict after the step and did not before. Otherwise all instances
     except those of preferences.
     """
     broken: set[BrokenInstance] = set()
-    broken_since = find_caused_since if criteria is not None and criteria.only_introduced else find_violations_since
+    find_broken_since = (
+        find_caused_violations_since if criteria is not None and criteria.ignores_preexisting else find_violations_since
+    )
     for old, new in zip(before.monitors, after.monitors, strict=True):
         if old is not new:
-            broken.update(broken_since(old, new))
+            broken.update(find_broken_since(old, new))
     for predicate, new_checks in after.checks.items():
         old_checks = before.checks[predicate]
         if new_checks is not old_checks:
@@ -50,11 +52,11 @@ def find_new_violations(
 
 
 def find_lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tuple[BrokenInstance, ...]:
-    """The broken instances that decide the verdict whatever steps follow."""
+    """Return the broken instances that decide the verdict whatever steps follow."""
     broken = [BrokenInstance(part, (), undecided=True) for part in runtime.too_large]
-    broken_since = find_caused_since if criteria.only_introduced else find_violations_since
+    find_broken_since = find_caused_violations_since if criteria.ignores_preexisting else find_violations_since
     for monitor in runtime.monitors:
-        broken += broken_since(None, monitor)
+        broken += find_broken_since(None, monitor)
     for check in [check for checks in runtime.checks.values() for check in checks]:
         broken += find_violations_since(None, check)
     return select_decisive(runtime, broken, criteria)
@@ -62,17 +64,18 @@ def find_lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tupl
 
 def has_lasting_violation(runtime: Runtime, criteria: VerdictCriteria) -> bool:
     """Whether some violation decides the verdict whatever steps follow."""
-    nondecisive = runtime.rule_set.find_nondecisive_parts(criteria)
+    nondecisive_parts = runtime.rule_set.find_nondecisive_parts(criteria)
     numbers, predicates = runtime.find_possible_violators()
     for monitor in [runtime.monitors[number] for number in numbers]:
-        if monitor.part not in nondecisive and (
-            _find_caused_bindings(monitor) if criteria.only_introduced else _is_violated(monitor)
+        if monitor.part not in nondecisive_parts and (
+            _find_blamed_bindings(monitor) if criteria.ignores_preexisting else _is_violated(monitor)
         ):
             return True
-    return any([bool(c.violations) and c.part not in nondecisive for p in predicates for c in runtime.checks[p]])
+    return any([bool(c.violations) and c.part not in nondecisive_parts for p in predicates for c in runtime.checks[p]])
 
 
 def _is_violated(monitor: InvariantMonitor | Automaton) -> bool:
+    """Whether a monitor has a violation, whatever its blame, that lasts or has been recorded."""
     return bool(monitor.violations) or (
         isinstance(monitor, InvariantMonitor) and not monitor.final and bool(monitor.episodes)
     )
@@ -81,38 +84,41 @@ def _is_violated(monitor: InvariantMonitor | Automaton) -> bool:
 def find_violations_since(
     old: InvariantMonitor | Automaton | StepCheck | None, new: InvariantMonitor | Automaton | StepCheck
 ) -> list[BrokenInstance]:
-    """The instances that a later copy of a monitor reports beyond an earlier one (``None``: before S0 was read)."""
-    if isinstance(new, InvariantMonitor):
-        if new.final:
-            return []
-        assert old is None or isinstance(old, InvariantMonitor)
+    """Return the instances that ``new``, a later copy of a monitor, reports and ``old`` does not.
+
+    ``old`` is ``None`` for all instances that ``new`` reports.
+    """
+    if not isinstance(new, InvariantMonitor):
+        old_count = 0 if old is None else len(old.violations)
+        bindings = [violation.binding for violation in new.violations[old_count:]]
+    elif new.final:
+        return []
+    elif old is None:
         # An invariant records a violation when its episode ends.
-        old_episodes = () if old is None else old.episodes
-        ended = [violation.binding for violation in new.violations] if old is None else []
-        bindings = [*[binding for binding in new.episodes if binding not in old_episodes], *ended]
-        broken = [BrokenInstance(new.part, binding) for binding in bindings]
+        bindings = [*new.episodes, *[violation.binding for violation in new.violations]]
     else:
-        violations = new.violations[0 if old is None else len(old.violations) :]
-        broken = [BrokenInstance(new.part, violation.binding) for violation in violations]
-    return broken + _find_undecided_since(old, new)
+        assert isinstance(old, InvariantMonitor)
+        bindings = [binding for binding in new.episodes if binding not in old.episodes]
+    return [BrokenInstance(new.part, binding) for binding in bindings] + _find_undecided_since(old, new)
 
 
-def find_caused_since(
+def find_caused_violations_since(
     old: InvariantMonitor | Automaton | None, new: InvariantMonitor | Automaton
 ) -> list[BrokenInstance]:
-    """The instances that the plan introduced or worsened according to ``new`` but not according to ``old``.
+    """Return the instances with a violation that the plan caused according to ``new`` but not according to ``old``.
 
-    A violation present at letter 0 is not one of them until a step changes a fact that it reads and does not end it.
+    The plan causes a violation that it introduces or worsens. It worsens a violation of letter 0 if a step changes a
+    fact that the instance reads and does not end the violation.
     """
     if isinstance(new, InvariantMonitor) and new.final:
         return []
-    old_bindings = set() if old is None else _find_caused_bindings(old)
-    caused_instances = [BrokenInstance(new.part, binding) for binding in _find_caused_bindings(new) - old_bindings]
-    return caused_instances + _find_undecided_since(old, new)
+    old_bindings = set() if old is None else _find_blamed_bindings(old)
+    instances = [BrokenInstance(new.part, binding) for binding in _find_blamed_bindings(new) - old_bindings]
+    return instances + _find_undecided_since(old, new)
 
 
-def _find_caused_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[int, ...]]:
-    """The instances with a violation that the plan introduced or worsened until now."""
+def _find_blamed_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[int, ...]]:
+    """Return the bindings under which the plan has introduced or worsened a violation until now."""
     if isinstance(monitor, Automaton):
         return {
             v.binding
@@ -122,19 +128,16 @@ def _find_caused_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[in
     bindings = {violation.binding for violation in monitor.violations if violation.blame in CAUSED_BLAMES}
     if monitor.final:
         return bindings
-    episodes = monitor.episodes.items()
-    return bindings.union(
-        [
-            b
-            for b, episode in episodes
-            if episode.decide_blame(mentions_actions=monitor.mentions_actions) in CAUSED_BLAMES
-        ]
-    )
+    for binding, episode in monitor.episodes.items():
+        if episode.decide_blame(mentions_actions=monitor.mentions_actions) in CAUSED_BLAMES:
+            bindings.add(binding)
+    return bindings
 
 
 def _find_undecided_since(
     old: InvariantMonitor | Automaton | StepCheck | None, new: InvariantMonitor | Automaton | StepCheck
 ) -> list[BrokenInstance]:
+    """Return the instances that are undecided in ``new`` but not in ``old`` (``None``: all)."""
     if not new.undecided:
         return []
     bindings = new.undecided if old is None else new.undecided - old.undecided
@@ -142,12 +145,12 @@ def _find_undecided_since(
 
 
 def find_undecided_instances(runtime: Runtime) -> list[BrokenInstance]:
-    """The instances that read an undefined number."""
+    """Return the instances that read an undefined number."""
     return [BrokenInstance(part, binding, undecided=True) for part, binding in runtime.collect_undecided()]
 
 
 def remove_preferences(runtime: Runtime, broken: Iterable[BrokenInstance]) -> tuple[BrokenInstance, ...]:
-    """The instances sorted, without those of preferences."""
+    """Return the instances of rules that are not preferences, sorted."""
     preference_parts = runtime.rule_set.preference_parts
     return tuple(sorted([instance for instance in broken if instance.part not in preference_parts]))
 
@@ -155,7 +158,9 @@ def remove_preferences(runtime: Runtime, broken: Iterable[BrokenInstance]) -> tu
 def select_decisive(
     runtime: Runtime, broken: Iterable[BrokenInstance], criteria: VerdictCriteria
 ) -> tuple[BrokenInstance, ...]:
-    """The instances sorted, without those that leave a plan safe. An undecided preference does not leave it safe."""
-    nondecisive = runtime.rule_set.find_nondecisive_parts(criteria)
-    insignificant = runtime.rule_set.find_parts_below_severity(criteria)
-    return tuple(sorted([b for b in broken if b.part not in (insignificant if b.undecided else nondecisive)]))
+    """Return the instances that keep a plan from being SAFE, sorted; undecided preferences are among them."""
+    nondecisive_parts = runtime.rule_set.find_nondecisive_parts(criteria)
+    insignificant_parts = runtime.rule_set.find_parts_below_severity(criteria)
+    return tuple(
+        sorted([b for b in broken if b.part not in (insignificant_parts if b.undecided else nondecisive_parts)])
+    )

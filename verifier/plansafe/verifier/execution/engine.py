@@ -26,8 +26,8 @@ from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 if TYPE_CHECKING:
+    from plansafe.verifier.execution.legal_actions import LegalActions
     from plansafe.verifier.execution.monitors.runtime import Runtime
-    from plansafe.verifier.execution.search_actions import LegalActions
 
 
 class Limit(NamedTuple):
@@ -35,6 +35,11 @@ class Limit(NamedTuple):
 
     code: str
     message: str
+
+
+TOO_MANY_INSTANCES = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
+CompiledChunk = tuple[Callable[..., bool], tuple[int, ...], GroundAction]
+"""The code, objects and step of a chunk of plan text; a plain tuple, because a replay unpacks one for each step."""
 
 
 class Engine:
@@ -76,19 +81,21 @@ class Engine:
             watched |= self.axioms.inputs
         self.code = ActionCode(task, self.emitter, watched)
         self._full_code: ActionCode | None = None
-        self.chunk_cache: dict[str, tuple[Callable[..., bool], tuple[int, ...], GroundAction]] = {}
-        """By chunk of plan text, its code, objects and step: equal steps of a batch are resolved once."""
+        self.chunk_cache: dict[str, CompiledChunk] = {}
+        """By chunk of plan text: equal steps of a batch are resolved once."""
         self.expects_failures = False
         """Whether the last plan of a batch had a failed step; then the next plan keeps changes for explanations."""
         self.timed_code: dict[tuple[int, Number], LiftedCode | None] = {}
         """Code for isolated events of timed plans, by action and tolerance."""
-        self._changed_indexes: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
+        self._changed_subjects: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
+        """By identity of an action, the action (which keeps the identity valid) and the subjects that it changes."""
         self.reads_actions = bool([p for p in action_predicates.values() if p in self.rule_set.momentary])
+        """Whether some rule reads an action predicate."""
         self._goal_facts = [(p.predicate, task.encode(p.arguments)) for p in task.goal if isinstance(p, Atom)]
-        self._goal = [self._compile_condition(part) for part in task.goal if not isinstance(part, Atom)]
+        self._goal_tests = [self._compile_condition(part) for part in task.goal if not isinstance(part, Atom)]
 
     def _start(self, monitors: Runtime | None) -> None:
-        """Make the initial state, which new monitors read."""
+        """Make the initial state, let new monitors read it, and keep them as the prototype."""
         self._initial = State.initial(self.task)
         for literal in self.task.timed_literals:
             if literal.time == 0:
@@ -102,7 +109,7 @@ class Engine:
                 monitors.start(self._initial.fork(), LetterTime(0, 0, False))
             except TooManyInstances:
                 self.prototype = None
-                self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
+                self.limit = TOO_MANY_INSTANCES
 
     def with_initial_state(self, task: Task) -> Engine:
         """Return the engine of a task with one world that differs in the initial state alone. It shares all code."""
@@ -128,7 +135,7 @@ class Engine:
 
     @property
     def full_code(self) -> ActionCode:
-        """The code of actions that logs every change, for explanations."""
+        """The code of actions that logs every change."""
         if self._full_code is None:
             self._full_code = ActionCode(self.task, self.emitter, None)
         return self._full_code
@@ -136,13 +143,13 @@ class Engine:
     @cached_property
     def legal_actions(self) -> LegalActions:
         """The searches for legal actions."""
-        from plansafe.verifier.execution.search_actions import LegalActions  # noqa: PLC0415 - for searches alone
+        from plansafe.verifier.execution.legal_actions import LegalActions  # noqa: PLC0415 - for searches alone
 
         return LegalActions(self.task, self.emitter, self.full_code)
 
     @cached_property
-    def changeable_indexes(self) -> tuple[int, ...]:
-        """The predicates that some action changes, except derived ones, and all fluents (numbered after them)."""
+    def changeable_subjects(self) -> tuple[int, ...]:
+        """The subjects that some action may change: predicates except derived ones, and all functions."""
         static, derived = self.task.static, frozenset() if self.axioms is None else self.axioms.derived
         predicate_count = len(self.task.predicates)
         facts = [p for p in range(predicate_count) if (p >= len(static) or not static[p]) and p not in derived]
@@ -159,15 +166,15 @@ class Engine:
                         names.setdefault((atom.predicate, value), {})[action.name] = None
         return {key: list(actions) for key, actions in names.items()}
 
-    def find_changed_indexes(self, action: model.Action) -> tuple[int, ...]:
-        """The predicates (and fluents, numbered after them) that an instantaneous action may change itself."""
-        cached = self._changed_indexes.get(id(action))
+    def find_changed_subjects(self, action: model.Action) -> tuple[int, ...]:
+        """The subjects that an instantaneous action may change itself, without the derived facts that follow."""
+        cached = self._changed_subjects.get(id(action))
         if cached is None:
             predicate_count = len(self.task.predicates)
             effects = action.start.effects
-            indexes = {atom.predicate for effect in effects for atom in (*effect.adds, *effect.deletes)}
-            indexes |= {predicate_count + a.function for effect in effects for a in effect.assignments}
-            cached = self._changed_indexes[id(action)] = action, tuple(indexes)
+            subjects = {atom.predicate for effect in effects for atom in (*effect.adds, *effect.deletes)}
+            subjects |= {predicate_count + a.function for effect in effects for a in effect.assignments}
+            cached = self._changed_subjects[id(action)] = action, tuple(subjects)
         return cached[1]
 
     def _compile_condition(self, formula: Formula) -> Callable[[State], bool | None]:
@@ -206,21 +213,21 @@ class Engine:
         return runtime
 
     def evaluate_goal(self, state: State) -> bool | None:
-        """Whether the goal holds; ``None`` if no part is false and some part reads an undefined number."""
+        """Return whether the goal holds; ``None`` if no part is false and some part reads an undefined number."""
         facts = state.facts
         for predicate, code in self._goal_facts:
             if code not in facts[predicate]:
                 return False
         truth: bool | None = True
-        for part in self._goal:
-            value = part(state)
+        for evaluate_part in self._goal_tests:
+            value = evaluate_part(state)
             if value is False:
                 return False
             if value is None:
                 truth = None
         return truth
 
-    goal = evaluate_goal  # the documented name of the method in the release before
+    goal = evaluate_goal  # the name of the method in the release before, which programs still use
 
     def announce_step(self, runtime: Runtime, state: State, step: GroundAction | None, letter_time: LetterTime) -> None:
         """Let the monitors read the step that is taken in a state; ``None``: the letter has no step."""
@@ -228,12 +235,9 @@ class Engine:
             action_fact = None if step is None else self.find_action_fact("start", step)
             runtime.take_actions(state, () if action_fact is None else (action_fact,), letter_time)
 
-    def find_action_fact(self, kind: str, step: GroundAction) -> ActionFact | None:
-        """The action fact of a step; ``None`` if no rule reads it.
-
-        ``kind``: ``start`` or ``end`` of the action, or ``during`` it.
-        """
-        predicate = self.action_predicates.get((kind, step.action.name))
+    def find_action_fact(self, phase: str, step: GroundAction) -> ActionFact | None:
+        """The action fact of a step in a phase (``start``, ``end`` or ``during``); ``None`` if no rule reads it."""
+        predicate = self.action_predicates.get((phase, step.action.name))
         return None if predicate is None else (predicate, self.task.encode(step.objects))
 
     def is_decisive(self, violation: Violation, criteria: VerdictCriteria) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from plansafe.verifier.compile.code_builder import IndexKey
 from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.broken_instances import (
     BrokenInstance,
@@ -30,14 +31,13 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
-StateKey = tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]
+KeyPart = frozenset[int] | frozenset[tuple[int, Number]]
+"""The facts of a predicate, or the values of a function, in a key."""
+StateKey = tuple[KeyPart, ...]
 
 
 class _UndoRecord(NamedTuple):
-    """The changes of a step, and the monitors before it.
-
-    ``earlier_runtime``: the monitors before the step before it; ``None`` if there is none.
-    """
+    """The changes of a step, the monitors before it, and the monitors before the previous step (``None``: unknown)."""
 
     log: list[StateChange]
     runtime: Runtime | None
@@ -83,13 +83,14 @@ class Execution:
         self.letter = letter
         self.criteria = criteria
         self.history: list[_UndoRecord] = []
+        """The steps that can be undone."""
         self._runtime_before: Runtime | None = None
         """The monitors before the last step."""
         self._indexes: FactIndexes | None = None if runtime is None else runtime.indexes
         self._unshared: set[int] | None = None
-        """The predicates (and fluents) whose sets no copy shares; ``None``: no copy shares any."""
-        self._key_parts: dict[int, frozenset[int] | frozenset[tuple[int, Number]]] = {}
-        """The key parts of the predicates (and fluents) that have not changed since the last key."""
+        """The subjects whose sets no copy shares; ``None``: no copy shares any."""
+        self._key_parts: dict[int, KeyPart] = {}
+        """By subject that has not changed since the last key, its part of the key."""
 
     @classmethod
     def initial(cls, engine: Engine, rules: bool = True, criteria: VerdictCriteria = EVERY_VIOLATION) -> Execution:
@@ -133,15 +134,15 @@ class Execution:
         new = self.fork()
         return new if new.take(step) else None
 
-    def _unshare(self, changed_indexes: Iterable[int]) -> None:
-        """Copy the sets of predicates (and fluents) that will change, if a copy of this execution shares them."""
+    def _unshare(self, changing_subjects: Iterable[int]) -> None:
+        """Copy the sets of subjects that will change, if a copy of this execution shares them."""
         if self._unshared is not None:
-            self.state.unshare(changed_indexes, self._unshared)
+            self.state.unshare(changing_subjects, self._unshared)
 
     def _discard_key_parts(self, log: Iterable[StateChange]) -> None:
         if self._key_parts:
-            for index, _, _ in log:
-                self._key_parts.pop(index, None)
+            for subject, _, _ in log:
+                self._key_parts.pop(subject, None)
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -196,7 +197,7 @@ class Execution:
     def _change_state(self, step: GroundAction, log: list[StateChange]) -> bool:
         """Change the state without the monitors, and log the changes; ``False`` if the step cannot be taken."""
         engine, state = self.engine, self.state
-        self._unshare(engine.find_changed_indexes(step.action))
+        self._unshare(engine.find_changed_subjects(step.action))
         run = engine.full_code.compile_step(step.action)
         try:
             if not run(state.facts, state.fluents, log, *step.objects):
@@ -212,7 +213,7 @@ class Execution:
 
     @property
     def changed(self) -> list[StateChange]:
-        """The changes of the last step; empty at the start."""
+        """The changes of the last step that can be undone; empty if there is none."""
         return self.history[-1].log if self.history else []
 
     def _take_interpreted(self, step: GroundAction, log: list[StateChange]) -> bool:
@@ -229,7 +230,7 @@ class Execution:
         return True
 
     def record_observation(self, log: list[StateChange]) -> None:
-        """Record the changes of an observation, which cannot be undone."""
+        """Forget what the changes of an observation make invalid: the history and parts of the key; update indexes."""
         self.history.clear()
         self._discard_key_parts(log)
         if self._indexes is not None and self.runtime is None:
@@ -237,19 +238,15 @@ class Execution:
 
     def undo(self) -> None:
         """Undo the last step. Raises ``IndexError`` at the start."""
-        undone = self.history.pop()
+        log, runtime, earlier_runtime = self.history.pop()
         self.letter -= 1
-        self._unshare([index for index, _, _ in undone.log])
-        self._discard_key_parts(undone.log)
-        if undone.runtime is not None:
-            self.runtime, self._runtime_before, self._indexes = (
-                undone.runtime,
-                undone.earlier_runtime,
-                undone.runtime.indexes,
-            )
+        self._unshare([subject for subject, _, _ in log])
+        self._discard_key_parts(log)
+        if runtime is not None:
+            self.runtime, self._runtime_before, self._indexes = runtime, earlier_runtime, runtime.indexes
         elif self._indexes is not None:
-            self._indexes.follow([(index, code, not value) for index, code, value in reversed(undone.log)])
-        self.state.undo(list(undone.log))
+            self._indexes.follow([(subject, code, not value) for subject, code, value in reversed(log)])
+        self.state.undo(list(log))
 
     def mark(self) -> int:
         """The position in the history to which :meth:`rollback` returns: the number of steps that can be undone."""
@@ -265,15 +262,15 @@ class Execution:
     def legal(self, *names: str) -> Iterator[GroundAction]:
         """All legal steps of the present state (only of the named actions, if any are named), each once."""
         legal = self.engine.legal_actions
-        searches = legal.searches_for(names)
-        return legal.find(self.state, self._find_covering_indexes(legal.index_specs), searches)
+        searches = legal.get_searches(names)
+        return legal.find(self.state, self._make_indexes(legal.index_keys), searches)
 
-    def _find_covering_indexes(self, requested: set[tuple[int, tuple[int, ...]]]) -> FactIndexes:
-        """The indexes of the present state, with the requested ones."""
+    def _make_indexes(self, keys: set[IndexKey]) -> FactIndexes:
+        """Return the indexes of the present state, which include those for ``keys``."""
         if self._indexes is None:
-            self._indexes = FactIndexes(self.engine.emitter, requested)
+            self._indexes = FactIndexes(self.engine.emitter, keys)
             self._indexes.build(self.state.facts)
-        self._indexes.cover(requested, self.state.facts)
+        self._indexes.cover(keys, self.state.facts)
         return self._indexes
 
     def options(self, *names: str) -> list[StepOption]:
@@ -328,33 +325,31 @@ class Execution:
     @property
     def violations_at_end(self) -> tuple[BrokenInstance, ...]:
         """The instances that would be decisively violated, or undecided, if the execution ended here."""
-        end = self.finish_runtime()
-        if end is None:
+        finished = self.finish_runtime()
+        if finished is None:
             return ()
-        violated = {BrokenInstance(v.part, v.binding) for v in self._list_decisive_violations(end)}
-        return select_decisive(end, {*violated, *find_undecided_instances(end)}, self.criteria)
+        violated = {BrokenInstance(v.part, v.binding) for v in self._list_decisive_violations(finished)}
+        return select_decisive(finished, {*violated, *find_undecided_instances(finished)}, self.criteria)
 
     def find_first_violated_step(self, *, include_end: bool = True) -> int | None:
         """The first step with a decisive violation if the execution ended here; ``None`` if there is none.
 
         Without ``include_end``, violations that only the end causes are left out.
         """
-        end = self.finish_runtime()
-        violations = [] if end is None else self._list_decisive_violations(end)
+        finished = self.finish_runtime()
+        violations = [] if finished is None else self._list_decisive_violations(finished)
         return min([v.step for v in violations if include_end or not v.at_end], default=None)
 
     def finish_runtime(self) -> Runtime | None:
         """The monitors as if the execution ended here; ``None`` without rules. Raises :class:`TooManyInstances`."""
         if self.runtime is None:
             return None
-        end = self.runtime.fork()
-        end.finish(self.state, LetterTime(self.letter, self.letter, False))
-        return end
+        finished = self.runtime.fork()
+        finished.finish(self.state, LetterTime(self.letter, self.letter, False))
+        return finished
 
-    def _list_decisive_violations(self, end: Runtime) -> list[Violation]:
-        return [
-            violation for violation in end.collect_violations() if self.engine.is_decisive(violation, self.criteria)
-        ]
+    def _list_decisive_violations(self, finished: Runtime) -> list[Violation]:
+        return [v for v in finished.collect_violations() if self.engine.is_decisive(v, self.criteria)]
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 
@@ -362,19 +357,15 @@ class Execution:
         """A hashable copy of the facts and numbers of the state that may change, except derived facts."""
         parts, state = self._key_parts, self.state
         predicate_count = len(state.facts)
-        for index in self.engine.changeable_indexes:
-            if index not in parts:
-                parts[index] = _make_key_part(state, index, predicate_count)
-        return tuple([parts[index] for index in self.engine.changeable_indexes])
+        for subject in self.engine.changeable_subjects:
+            if subject not in parts:
+                parts[subject] = (
+                    frozenset(state.facts[subject])
+                    if subject < predicate_count
+                    else frozenset(state.fluents[subject - predicate_count].items())
+                )
+        return tuple([parts[subject] for subject in self.engine.changeable_subjects])
 
     def key(self) -> tuple[StateKey, MonitorKey]:
         """A key that is equal for executions with equal futures."""
         return self.state_key(), make_monitor_key(self.runtime, self.letter, self.criteria)
-
-
-def _make_key_part(state: State, index: int, predicate_count: int) -> frozenset[int] | frozenset[tuple[int, Number]]:
-    return (
-        frozenset(state.facts[index])
-        if index < predicate_count
-        else frozenset(state.fluents[index - predicate_count].items())
-    )

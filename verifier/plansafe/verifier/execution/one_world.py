@@ -14,8 +14,6 @@ from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.elaborate.context import Context, Place
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 
-CODE = SC.NEEDS_ONE_WORLD
-
 
 class NeedsOneWorld(ValueError):
     """An open task where one world is needed; ``diagnostic`` shows the open feature and its place."""
@@ -26,7 +24,7 @@ class NeedsOneWorld(ValueError):
 
 
 def find_nondeterministic_action(task: Task) -> str | None:
-    """The name of an action with a ``oneof`` in its effect."""
+    """Return the name of an action with a ``oneof`` in an effect; ``None`` if there is none."""
     for action in task.actions.values():
         for snap in (action.start, action.end):
             if snap is not None and any([effect.choices for effect in snap.effects]):
@@ -44,7 +42,7 @@ class OpenFeature(NamedTuple):
 def find_open_feature(
     task: Task, context: Context, openings: Sequence[OpenPredicate], invariants: Sequence[WorldInvariant]
 ) -> OpenFeature | None:
-    """Something that a task leaves open; ``None`` if it has one world. Linear in the effects of the domain."""
+    """Return something that a task leaves open; ``None`` if it has one world. Linear in the domain's effects."""
     if task.unknowns is not None:
         node = task.unknowns.node
         place = context.label(Place(node), "open") if isinstance(node, list) else None
@@ -54,25 +52,26 @@ def find_open_feature(
         node = task.actions[name].node
         place = context.label(Place(node, 1), "`oneof` in its effect") if isinstance(node, list) else None
         return OpenFeature(f"action `{name}` has nondeterministic effects", place)
-    declarations = [("has open predicates", opening.at) for opening in openings]
-    declarations += [("has invariants", invariant.at) for invariant in invariants]
-    if not declarations:
+    if openings:
+        description, at = "the specification has open predicates", openings[0].at
+    elif invariants:
+        description, at = "the specification has invariants", invariants[0].at
+    else:
         return None
-    phrase, at = declarations[0]
-    return OpenFeature(f"the specification {phrase}", context.label(at, "here") if isinstance(at, Place) else None)
+    return OpenFeature(description, context.label(at, "here") if isinstance(at, Place) else None)
 
 
 def make_continuous_refusal(capability: str) -> Diagnostic:
-    """Why ``capability`` (`the repair of plans`, ..) is refused in continuous time."""
+    """Return why ``capability`` ("the repair of plans", ..) is refused in continuous time."""
     message = f"{capability} does not support continuous time: the domain has processes, events or effects with `#t`"
     help = "check the plan itself, or replace the continuous change by effects of steps"
     return Diagnostic(SC.CONTINUOUS_TIME, message, help=help, severity=Severity.WARNING)
 
 
 def make_refusal(feature: OpenFeature, capability: str) -> Diagnostic:
-    """Why ``capability`` (`the repair of plans`, ..) is refused."""
+    """Return why ``capability`` ("the repair of plans", ..) is refused for a task with an open feature."""
     return Diagnostic(
-        CODE,
+        SC.NEEDS_ONE_WORLD,
         f"{capability} needs complete information: {feature.description}",
         () if feature.place is None else (feature.place,),
         help="give values for everything that is unknown, or request a verdict over all possible worlds",

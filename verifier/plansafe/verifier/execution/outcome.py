@@ -14,9 +14,9 @@ from plansafe.verifier.model.evaluation import UnmetLiteral
 from plansafe.verifier.model.nodes import Number
 
 HappeningEvents = dict[int, tuple[tuple[int, str], ...]]
-"""By letter, the steps whose start (or ``end``) led to it."""
+"""By letter, the events that led to it: each is a step and ``start`` or ``end``."""
 LetterChanges = tuple[int, int, list[StateChange]]
-"""A letter, the step that led to it, and the changes."""
+"""A letter, the step that led to it, and the changes; a plain tuple, because a replay may keep one for each step."""
 
 
 class Failure(NamedTuple):
@@ -48,16 +48,16 @@ class LetterCause(NamedTuple):
 class Outcome(NamedTuple):
     """The result of one reading of a plan.
 
-    ``executed_count`` of the plan's ``steps`` were executed. ``letters`` is the number of the last letter, ``end`` its
-    time. ``goal`` is ``None`` if it is undefined. ``undecided``: the rule part and binding of every instance that could
-    not be decided. ``limit``: the limit that was reached, so that the outcome is incomplete.
+    ``executed_count`` of the plan's ``step_count`` steps were executed. ``end_time`` is the time of the last letter.
+    ``goal``: whether the goal holds there; ``None`` if it is undefined. ``undecided``: the rule part and binding of
+    every instance that could not be decided. ``limit``: the limit that was reached; then the outcome is incomplete.
     """
 
     reading: str
     executed_count: int
-    steps: int
-    letters: int
-    end: Number
+    step_count: int
+    last_letter: int
+    end_time: Number
     failures: tuple[Failure, ...]
     goal: bool | None
     violations: tuple[Violation, ...]
@@ -70,14 +70,14 @@ class Outcome(NamedTuple):
     preference_violations: dict[str, int]
     state: State
     unmet_literals: dict[int, tuple[UnmetLiteral, ...]]
-    """By failed step, the literals that made its condition false."""
+    """By failed step, the literals that keep its condition from holding."""
     trace: list[LetterChanges] | None = None
-    """All changes since the start (*halt*) or since the failed step; ``None``: they were not kept."""
+    """All changes since the start (*halt*) or since the failed step (other readings); ``None`` if they are not kept."""
     step_of_letter: list[int] | None = None
     """In an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
     events: HappeningEvents | None = None
     """The events of a timed plan; ``None`` for an untimed plan."""
-    rounded: frozenset[int] = frozenset()
+    rounded_steps: frozenset[int] = frozenset()
     """The steps of a timed plan that would fail if the last decimal were not tolerated."""
     causes: Mapping[int, LetterCause] = MappingProxyType({})
     """In continuous time, the causes of the letters that no step led to."""

@@ -33,51 +33,55 @@ class ResolvedPlan(NamedTuple):
 def resolve_plan(engine: Engine, plan: Source) -> ResolvedPlan:
     """Read a plan with places, and resolve its steps."""
     text = read_plan(plan)
-    timed = [step for step in text.steps if step.time is not None]
-    if timed and len(timed) != len(text.steps):
-        untimed_step = next(step for step in text.steps if step.time is None)
-        label = Label(plan.name, untimed_step.span, "this step has no time")
-        timed_label = Label(plan.name, timed[0].span, "this one has", False)
-        text = text._replace(
-            diagnostics=(
-                *text.diagnostics,
-                Diagnostic(SC.STRUCTURE, "either all steps have a time or none", (label, timed_label)),
-            )
-        )
-    resolver = engine.resolver
-    steps = [resolver.resolve_step(step.tokens) for step in text.steps]
-    if (
-        not timed
-        and text.ordering is None
-        and (engine.has_late_literals and not any([isinstance(s, GroundAction) and s.action.end for s in steps]))
-    ):
-        # Timed literals need times: step i of an untimed plan happens at time i.
-        text = text._replace(steps=tuple([step._replace(time=index) for index, step in enumerate(text.steps, 1)]))
-        timed = list(text.steps)
-    is_continuous = engine.is_continuous
-    if is_continuous and text.steps and not timed and text.ordering is None:
-        help = "write the time of each step: `0.5: (action object ..)`"
-        label = Label(plan.name, text.steps[0].span, "this step has no time")
-        untimed = Diagnostic(SC.CONTINUOUS_TIME, "a plan in continuous time needs times", (label,), help=help)
-        text = text._replace(diagnostics=(*text.diagnostics, untimed))
-    if timed or engine.has_durative_actions:
+    steps = [engine.resolver.resolve_step(step.tokens) for step in text.steps]
+    if engine.has_late_literals and _can_number_times(text, steps):
+        text = text._replace(steps=tuple([step._replace(time=number) for number, step in enumerate(text.steps, 1)]))
+    missing_time = _find_missing_time(engine, plan, text)
+    if missing_time is not None:
+        text = text._replace(diagnostics=(*text.diagnostics, missing_time))
+    has_times = any([step.time is not None for step in text.steps])
+    if has_times or engine.has_durative_actions:
         steps = [_check_times(step, resolved) for step, resolved in zip(text.steps, steps, strict=True)]
-    if (not timed and not is_continuous) or text.diagnostics or text.ordering is not None:
+    if (not has_times and not engine.is_continuous) or text.diagnostics or text.ordering is not None:
         return ResolvedPlan(text, tuple(steps), None, tuple([step.span for step in text.steps]), text.ordering)
-    indexes_by_time = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)
+    sorted_positions = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)
     timed_steps = []
-    for number, i in enumerate(indexes_by_time, 1):
+    for number, i in enumerate(sorted_positions, 1):
         step = text.steps[i]
         timed_steps.append(TimedStep(number, i, step.time or 0, step.duration, steps[i], step.tolerance or None))
     return ResolvedPlan(
         text,
-        tuple([steps[i] for i in indexes_by_time]),
+        tuple([steps[i] for i in sorted_positions]),
         timed_steps,
-        tuple([text.steps[i].span for i in indexes_by_time]),
+        tuple([text.steps[i].span for i in sorted_positions]),
     )
 
 
+def _can_number_times(text: PlanText, steps: list[GroundAction | IllFormed]) -> bool:
+    """Whether step i can happen at time i: all steps are instantaneous, without times, and in one order."""
+    if text.ordering is not None or any([step.time is not None for step in text.steps]):
+        return False
+    return not any([isinstance(step, GroundAction) and step.action.end for step in steps])
+
+
+def _find_missing_time(engine: Engine, plan: Source, text: PlanText) -> Diagnostic | None:
+    """Return the error of a step without a time if another step has one, or if time is continuous."""
+    untimed_step = next((step for step in text.steps if step.time is None), None)
+    timed_step = next((step for step in text.steps if step.time is not None), None)
+    if untimed_step is None:
+        return None
+    label = Label(plan.name, untimed_step.span, "this step has no time")
+    if timed_step is not None:
+        timed_label = Label(plan.name, timed_step.span, "this one has", False)
+        return Diagnostic(SC.STRUCTURE, "either all steps have a time or none", (label, timed_label))
+    if engine.is_continuous and text.ordering is None:
+        help = "write the time of each step: `0.5: (action object ..)`"
+        return Diagnostic(SC.CONTINUOUS_TIME, "a plan in continuous time needs times", (label,), help=help)
+    return None
+
+
 def _check_times(step: Step, resolved: GroundAction | IllFormed) -> GroundAction | IllFormed:
+    """Return a resolved step, or the error in its time or duration."""
     time, duration = step.time, step.duration
     if isinstance(resolved, IllFormed):
         return resolved

@@ -1,6 +1,6 @@
-"""A compiled task as text: the typed model, the rules with their parts, and the monitors of each part.
+"""Print the compiled form of a task: the typed model, the rules with their parts, and the monitors of each part.
 
-It helps to find a mistake in a domain, a specification or the engine, because it shows the compiled form.
+The text helps to find a mistake in a domain, a specification or the engine.
 """
 
 from __future__ import annotations
@@ -19,50 +19,48 @@ from plansafe.verifier.model.printing import Printer, task_text
 from plansafe.verifier.rules.model import PartMode, Rule, RulePart
 
 _SIGNS = {True: "+", False: "-", None: "+-"}
+"""By value that a change gives to a fact: its sign; ``None``: a change in either direction."""
 _MODE_TEXTS: dict[PartMode, str] = {"always": "at every letter", "end": "at the last letter", "whole": "of the trace"}
 
 
 def model_text(engine: Engine) -> str:
-    """The compiled form of a domain, a problem and their rules as lines; no plan is run."""
+    """Return the compiled form of a domain, a problem and their rules; no plan is run."""
     return task_text(engine.task) + rules_text(engine)
 
 
 def rules_text(engine: Engine) -> str:
-    """The rules with their parts, and for each part the states that violate it and its monitors."""
+    """Return the rules with their parts, and for each part the states that violate it and its monitors."""
     lines: list[str] = []
-    number = 0
+    part_number = 0
     for rule in engine.rules:
         lines.append(_rule_text(engine.task, rule))
-        lines += [f"  {text}" for text in _match_texts(engine.task, rule)]
+        lines += [f"  {text}" for text in _step_pattern_texts(engine.task, rule)]
         for part in rule.parts:
             lines.append(f"  {_part_text(engine.task, part)}")
-            lines += [
-                f"    {text}"
-                for text in (*_describe_violating_states(engine.task, part), *_monitor_texts(engine, number))
-            ]
-            number += 1
+            lines += [f"    {text}" for text in _violation_texts(engine.task, part)]
+            lines += [f"    {text}" for text in _monitor_texts(engine, part_number)]
+            part_number += 1
     return "".join([line + "\n" for line in lines])
 
 
 def _rule_text(task: Task, rule: Rule) -> str:
-    """Print the kind, severity, hazard, targets and parameters of a rule; its parts are printed separately."""
-    words = ["preference" if rule.preference else rule.kind, f"severity {rule.severity}"]
+    """Return the kind, severity, hazard, targets and parameters of a rule; its parts are printed separately."""
+    phrases = ["preference" if rule.preference else rule.kind, f"severity {rule.severity}"]
     if rule.hazard is not None:
-        words.append(f"hazard {rule.hazard}")
+        phrases.append(f"hazard {rule.hazard}")
     if rule.targets:
-        words.append(f"targets {' '.join(rule.targets)}")
+        phrases.append(f"targets {' '.join(rule.targets)}")
     if rule.declared_parameters:
-        words.append(
-            f"for {Printer(task).with_variables(rule.declared_parameters).print_variables(rule.declared_parameters)}"
-        )
+        printer = Printer(task).with_variables(rule.declared_parameters)
+        phrases.append(f"for {printer.print_variables(rule.declared_parameters)}")
     if not rule.applicable:
         missing_names = ", ".join([" ".join(name) for name in rule.missing_names])
-        words.append(f"not applicable: {rule.exclusion_reason or f'lacks {missing_names}'}")
-    return f"rule {rule.name}: {', '.join(words)}"
+        phrases.append(f"not applicable: {rule.exclusion_reason or f'lacks {missing_names}'}")
+    return f"rule {rule.name}: {', '.join(phrases)}"
 
 
-def _match_texts(task: Task, rule: Rule) -> Iterator[str]:
-    """Print the step patterns by which a rule about steps counts its instances."""
+def _step_pattern_texts(task: Task, rule: Rule) -> Iterator[str]:
+    """Yield the step patterns by which a rule about steps counts its instances."""
     for pattern in rule.step_patterns:
         wildcards = {-1 - argument: "_" for argument in pattern.atom.arguments if argument < 0}
         printer = Printer(task, wildcards).with_variables(rule.declared_parameters)
@@ -71,7 +69,7 @@ def _match_texts(task: Task, rule: Rule) -> Iterator[str]:
 
 
 def _part_text(task: Task, part: RulePart) -> str:
-    """Print where a part is checked, for which objects, and what must hold."""
+    """Return where a part is checked, for which objects, and what must hold."""
     printer = Printer(task).with_variables(part.parameters)
     if part.step is None:
         where = _MODE_TEXTS[part.mode]
@@ -85,14 +83,14 @@ def _part_text(task: Task, part: RulePart) -> str:
     return f"part, {where}{parameters}: {printer.print_formula(part.body)}"
 
 
-def _describe_violating_states(task: Task, part: RulePart) -> Iterator[str]:
-    """The states that violate a part about single states: its negation in disjunctive normal form."""
+def _violation_texts(task: Task, part: RulePart) -> Iterator[str]:
+    """Yield the states that violate a part about single states: one text for each disjunct of its negation."""
     if is_temporal(part.body) or part.mode == "whole":
         return
     body = drop_impossible_equations(part.body, {v.slot: v.domain for v in part.parameters}, task.domains)
     disjuncts = convert_to_dnf(body, False)
     if disjuncts is None:
-        yield "breaks in too many ways to list"
+        yield "too many disjuncts to list"
         return
     printer = Printer(task).with_variables(part.parameters)
     for disjunct in disjuncts:
@@ -100,6 +98,7 @@ def _describe_violating_states(task: Task, part: RulePart) -> Iterator[str]:
 
 
 def _disjunct_text(printer: Printer, disjunct: Disjunct) -> str:
+    """Return the variables and literals of a disjunct as a sentence."""
     disjunct_printer = printer.with_variables(disjunct.variables)
     literals = [
         ("" if literal.positive else "not ") + disjunct_printer.print_formula(literal.formula)
@@ -109,33 +108,29 @@ def _disjunct_text(printer: Printer, disjunct: Disjunct) -> str:
     return prefix + (" and ".join(literals) or "anything")
 
 
-def _monitor_texts(engine: Engine, number: int) -> Iterator[str]:
+def _monitor_texts(engine: Engine, part_number: int) -> Iterator[str]:
+    """Yield the monitors and checks of a part; if there are none, why there are none."""
+    part = engine.rule_set.parts[part_number]
     runtime = engine.prototype
-    if runtime is None:
-        yield "watched by nothing: there are too many instances"
-        return
-    part = engine.rule_set.parts[number]
-    if not all([engine.task.domains[v.domain] for v in part.parameters]):
+    if runtime is not None and not all([engine.task.domains[v.domain] for v in part.parameters]):
         yield "watched by nothing: it has no instance"
         return
-    is_watched = False
-    for monitor in runtime.monitors:
-        if monitor.part == number:
-            is_watched = True
-            yield f"watched by {_monitor_text(engine, part, monitor)}, on {_triggers_text(engine, monitor)}"
-    for checks in runtime.checks.values():
-        for check in checks:
-            if check.part == number:
-                is_watched = True
-                latched = ", with latches for the past" if isinstance(check, LatchedCheck) else ""
-                when = "after" if check.after else "before"
-                name = engine.task.predicates[check.predicate].name
-                yield f"watched by a check {when} each `{name}`{latched}"
-    if not is_watched:
+    monitors = [] if runtime is None else [m for m in runtime.monitors if m.part == part_number]
+    all_checks = [] if runtime is None else [check for checks in runtime.checks.values() for check in checks]
+    checks = [check for check in all_checks if check.part == part_number]
+    for monitor in monitors:
+        yield f"watched by {_monitor_text(engine, part, monitor)}, on {_triggers_text(engine, monitor)}"
+    for check in checks:
+        latched = ", with latches for the past" if isinstance(check, LatchedCheck) else ""
+        when = "after" if check.after else "before"
+        name = engine.task.predicates[check.predicate].name
+        yield f"watched by a check {when} each `{name}`{latched}"
+    if not monitors and not checks:
         yield "watched by nothing: there are too many instances"
 
 
 def _monitor_text(engine: Engine, part: RulePart, monitor: InvariantMonitor | Automaton) -> str:
+    """Return what a monitor keeps, and for an automaton the formulas that it reads."""
     if isinstance(monitor, InvariantMonitor):
         return "the bindings that break it"
     kind = "a latch" if isinstance(monitor, Latch) else "an automaton"
@@ -144,11 +139,11 @@ def _monitor_text(engine: Engine, part: RulePart, monitor: InvariantMonitor | Au
 
 
 def _triggers_text(engine: Engine, monitor: InvariantMonitor | Automaton) -> str:
-    """The changes that may change a binding's value: facts that become true (``+``) or false (``-``)."""
+    """Return the changes that may change a binding's value: facts that become true (``+``) or false (``-``)."""
     changes = list(list_changes(engine.emitter, monitor.list_triggers()))
     if isinstance(monitor, Automaton):  # changes of leaves without parameters wake it without a search
-        searched = {predicate for predicate, _ in changes}
-        changes += [(predicate, None) for predicate in monitor.all_readers.by_predicate if predicate not in searched]
+        searched = {subject for subject, _ in changes}
+        changes += [(subject, None) for subject in monitor.all_readers.by_predicate if subject not in searched]
     return " ".join(
-        [f"{_SIGNS[added]}`{engine.task.get_symbol(predicate).name}`" for predicate, added in dict.fromkeys(changes)]
+        [f"{_SIGNS[added]}`{engine.task.get_symbol(subject).name}`" for subject, added in dict.fromkeys(changes)]
     )

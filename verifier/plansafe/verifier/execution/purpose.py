@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.outcome import Failure
 from plansafe.verifier.execution.replay import FORCE, Replay
-from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import NO_LIMIT, Evaluator
 from plansafe.verifier.model.nodes import And, Binding, Formula, Not
@@ -20,7 +20,7 @@ ResolvedSteps = Sequence[GroundAction | IllFormed]
 
 
 class NotCovered(ValueError):
-    """Plans with durative actions, and tasks with timed literals or several possible worlds, are not supported."""
+    """A plan with durative actions, or a task with timed literals or several possible worlds: not supported."""
 
 
 def require_untimed(engine: Engine, steps: ResolvedSteps) -> None:
@@ -34,7 +34,7 @@ def require_untimed(engine: Engine, steps: ResolvedSteps) -> None:
 
 
 class Support(NamedTuple):
-    """A later step, a goal or a rule that would fail without a step.
+    """A later step, the goal or a rule that would fail without a step.
 
     ``kind`` is ``step``, ``goal`` or ``rule``. ``step`` is the later step that could not be taken, one more than the
     plan's length for the goal, and for a rule the step at which it would be violated (0: the initial state).
@@ -49,84 +49,85 @@ class Support(NamedTuple):
 
 
 def find_supports(
-    engine: Engine, steps: ResolvedSteps, k: int, criteria: VerdictCriteria = EVERY_VIOLATION
+    engine: Engine, steps: ResolvedSteps, number: int, criteria: VerdictCriteria = EVERY_VIOLATION
 ) -> tuple[Support, ...]:
-    """The supports of step ``k`` (from 1) of a plan. An ill-formed step has none. Raises :class:`NotCovered`.
+    """Return what would fail without step ``number`` (from 1) of a plan; nothing for an ill-formed step.
 
-    Compares two replays, with and without step ``k``, in which the effects of all other steps happen at their times
-    even if a step fails. The supports hold in the first replay only: literals of preconditions and of the goal, and
-    rule instances whose violation decides by ``criteria``.
+    Compares a *full* replay of all steps with a *reduced* replay without the step. In both, a failed step makes its
+    effects nevertheless. A support holds in the full replay only: a literal of a precondition or of the goal, or a rule
+    instance whose violation decides by ``criteria``. Raises :class:`NotCovered`.
     """
     require_untimed(engine, steps)
-    if not 1 <= k <= len(steps):
-        raise IndexError(f"the plan has no step {k}")
-    if isinstance(steps[k - 1], IllFormed):
+    if not 1 <= number <= len(steps):
+        raise IndexError(f"the plan has no step {number}")
+    if isinstance(steps[number - 1], IllFormed):
         return ()
-    task = engine.task
-    with_step = Replay(engine, FORCE)
-    with_step.run_steps(steps[: k - 1])
-    without_step = with_step.resume(FORCE)
-    without_step.step_of_letter = list(with_step.step_of_letter or ())
-    with_step.run_steps(steps[k - 1 : k], k - 1)
-    supports: dict[Support, None] = {}
-    for number, step in enumerate(steps[k:], k + 1):
-        if isinstance(step, GroundAction):
-            binding = step.binding
-            condition = And(step.action.start.condition)
-            for literal in _find_lost_literals(engine, condition, binding, with_step.state, without_step.state):
-                supports[Support("step", number, literal, None, f"gives {literal} to step {number}")] = None
-        failure_counts = len(with_step.failures), len(without_step.failures)
-        with_step.run_steps([step], number - 1)
-        without_step.run_steps([step], number - 1)
-        if len(without_step.failures) > failure_counts[1] and len(with_step.failures) == failure_counts[0]:
-            failure = without_step.failures[-1]
-            if failure.code != SC.PRECONDITION:
-                text = f"keeps the effects of step {number} defined"
-                supports[Support("step", number, failure.detail, None, text)] = None
-    end = len(steps) + 1
-    for literal in _find_lost_literals(engine, And(task.goal), {}, with_step.state, without_step.state):
-        supports[Support("goal", end, literal, None, f"gives {literal} to the goal")] = None
-    for support in _find_supported_rules(engine, with_step, without_step, len(steps), criteria):
-        supports[support] = None
-    return tuple(supports)
+    full = Replay(engine, FORCE)
+    full.run_steps(steps[: number - 1])
+    reduced = full.resume(FORCE)
+    reduced.step_of_letter = list(full.step_of_letter or ())
+    full.run_steps(steps[number - 1 : number], number - 1)
+    supports: list[Support] = []
+    for later_number, step in enumerate(steps[number:], number + 1):
+        supports += _run_later_step(full, reduced, later_number, step)
+    for literal in _find_lost_literals(full, reduced, And(engine.task.goal), {}):
+        supports.append(Support("goal", len(steps) + 1, literal, None, f"gives {literal} to the goal"))
+    supports += _find_supported_rules(full, reduced, len(steps), criteria)
+    return tuple(dict.fromkeys(supports))
 
 
-def _find_lost_literals(
-    engine: Engine, condition: Formula, binding: Binding, before: State, after: State
-) -> Iterator[str]:
-    """The literals that make a condition true in one state and are missing in another state, where it is false."""
-    task = engine.task
-    evaluator_after = Evaluator(task, after.facts, after.fluents)
-    if evaluator_after.holds(condition, binding) is True:
+def _run_later_step(full: Replay, reduced: Replay, number: int, step: GroundAction | IllFormed) -> Iterator[Support]:
+    """Run a step in both replays; yield why it fails in the reduced replay alone."""
+    if isinstance(step, GroundAction):
+        for literal in _find_lost_literals(full, reduced, And(step.action.start.condition), step.binding):
+            yield Support("step", number, literal, None, f"gives {literal} to step {number}")
+    full_failure, reduced_failure = [_run_step(replay, number, step) for replay in (full, reduced)]
+    if full_failure is None and reduced_failure is not None and reduced_failure.code != SC.PRECONDITION:
+        text = f"keeps the effects of step {number} defined"
+        yield Support("step", number, reduced_failure.detail, None, text)
+
+
+def _run_step(replay: Replay, number: int, step: GroundAction | IllFormed) -> Failure | None:
+    """Run one step, and return its failure; ``None`` if it was taken."""
+    failure_count = len(replay.failures)
+    replay.run_steps([step], number - 1)
+    return replay.failures[-1] if len(replay.failures) > failure_count else None
+
+
+def _find_lost_literals(full: Replay, reduced: Replay, condition: Formula, binding: Binding) -> Iterator[str]:
+    """Yield the literals that make a condition true in the full replay and are missing where it is false."""
+    task = full.task
+    reduced_evaluator = Evaluator(task, reduced.state.facts, reduced.state.fluents)
+    if reduced_evaluator.holds(condition, binding) is True:
         return
-    evaluator_before = Evaluator(task, before.facts, before.fluents)
-    if evaluator_before.holds(condition, binding) is not True:
+    full_evaluator = Evaluator(task, full.state.facts, full.state.fluents)
+    if full_evaluator.holds(condition, binding) is not True:
         return
-    for literal in evaluator_before.find_unmet_literals(condition, binding, False, NO_LIMIT):
+    for literal in full_evaluator.find_unmet_literals(condition, binding, False, NO_LIMIT):
         formula, required_value = literal.formula, literal.required_value
-        if evaluator_after.holds(formula, literal.binding) is not (not required_value):
+        if reduced_evaluator.holds(formula, literal.binding) is not (not required_value):
             yield formula_text(task, Not(formula) if required_value else formula, literal.binding)
 
 
 def _find_supported_rules(
-    engine: Engine, with_step: Replay, without_step: Replay, steps: int, criteria: VerdictCriteria
+    full: Replay, reduced: Replay, step_count: int, criteria: VerdictCriteria
 ) -> Iterator[Support]:
-    """The rule instances that only the second replay violates."""
-    parts = engine.rule_set.parts
-    violated_anyway = {
-        (v.part, v.binding) for v in with_step.outcome(steps).violations if engine.is_decisive(v, criteria)
+    """Yield the rule instances that only the reduced replay violates."""
+    engine = full.engine
+    violated_in_full = {
+        (v.part, v.binding) for v in full.finish(step_count).violations if engine.is_decisive(v, criteria)
     }
-    for violation in without_step.outcome(steps).violations:
-        part = parts[violation.part]
+    for violation in reduced.finish(step_count).violations:
+        part = engine.rule_set.parts[violation.part]
         rule = engine.rules[part.rule]
-        if not engine.is_decisive(violation, criteria) or (violation.part, violation.binding) in violated_anyway:
+        if not engine.is_decisive(violation, criteria) or (violation.part, violation.binding) in violated_in_full:
             continue
-        text = f"keeps rule `{rule.name}`{binding_phrase(engine, part, violation.binding)}"
+        text = f"keeps rule `{rule.name}`{binding_text(engine, part, violation.binding)}"
         yield Support("rule", violation.step, "", rule.name, text)
 
 
-def binding_phrase(engine: Engine, part: RulePart, objects: tuple[int, ...]) -> str:
+def binding_text(engine: Engine, part: RulePart, objects: tuple[int, ...]) -> str:
     """The objects of a rule instance, as in `` for stove-1``, without the objects of unnamed parameters."""
     names = shorten_variable_names([v.name for v in part.parameters])
-    objects_shown = [o for name, o in zip(names, engine.task.names(objects), strict=True) if name != "_"]
-    return f" for {', '.join(objects_shown)}" if objects_shown else ""
+    shown_objects = [o for name, o in zip(names, engine.task.names(objects), strict=True) if name != "_"]
+    return f" for {', '.join(shown_objects)}" if shown_objects else ""

@@ -22,7 +22,7 @@ class ReadingOutcomes(NamedTuple):
     """The outcomes of a plan's readings, ``halt`` first; a plan without a failure has only this one.
 
     There are no outcomes if the plan has mistakes or open parts. ``resolved`` is ``None`` for a plain plan without a
-    failed step: it was replayed without places, because it has no failure to show.
+    failed step: it was replayed without resolving its places, because no place is shown.
     """
 
     resolved: ResolvedPlan | None
@@ -30,7 +30,7 @@ class ReadingOutcomes(NamedTuple):
 
 
 class _PlainReplay(NamedTuple):
-    """The *halt* reading of a plain plan, and the number of steps read, with the failed one."""
+    """The replay of a plain plan (*halt*), and the number of steps that it read, with the failed one."""
 
     replay: Replay
     step_count: int
@@ -38,17 +38,17 @@ class _PlainReplay(NamedTuple):
 
 def replay_plan(compiled: CompiledTask, plan: Source, deadline: float | None = None) -> ReadingOutcomes:
     """Replay a plan in a task with one world. Raises :class:`LimitReached` past ``deadline`` (monotonic)."""
-    plain_outcome = _replay_plain_plan(compiled.engine, plan, deadline)
-    if plain_outcome is not None and not plain_outcome.replay.failures and plain_outcome.replay.limit is None:
-        return ReadingOutcomes(None, [plain_outcome.replay.outcome(plain_outcome.step_count)])
+    plain = _replay_plain_plan(compiled.engine, plan, deadline)
+    if plain is not None and not plain.replay.failures and plain.replay.limit is None:
+        return ReadingOutcomes(None, [plain.replay.finish(plain.step_count)])
     resolved = resolve_plan(compiled.engine, plan)
     if resolved.text.diagnostics or resolved.is_open:
         return ReadingOutcomes(resolved, [])
-    if plain_outcome is None:
+    if plain is None:
         return ReadingOutcomes(resolved, replay_readings(compiled, resolved, deadline))
-    if not plain_outcome.replay.failures:  # it has reached a limit
-        return ReadingOutcomes(resolved, [plain_outcome.replay.outcome(len(resolved.steps))])
-    return ReadingOutcomes(resolved, _resume_readings(plain_outcome.replay, resolved))
+    if not plain.replay.failures:  # it has reached a limit
+        return ReadingOutcomes(resolved, [plain.replay.finish(len(resolved.steps))])
+    return ReadingOutcomes(resolved, _resume_readings(plain.replay, resolved))
 
 
 def _replay_plain_plan(engine: Engine, plan: Source, deadline: float | None) -> _PlainReplay | None:
@@ -69,7 +69,7 @@ def _replay_plain_plan(engine: Engine, plan: Source, deadline: float | None) -> 
 
 
 def _resume_readings(halted: Replay, resolved: ResolvedPlan) -> list[Outcome]:
-    """Return the outcomes of all readings: the others start before the failed step of the replay that halted."""
+    """Return the outcomes of all readings; *skip* and *force* resume before the step at which ``halted`` stopped."""
     steps_before = halted.failures[0].step - 1
     replays = [halted]
     for reading in (SKIP, FORCE):
@@ -78,14 +78,14 @@ def _resume_readings(halted: Replay, resolved: ResolvedPlan) -> list[Outcome]:
         replay.explained_steps = frozenset().union(*[earlier.unmet_literals for earlier in replays])
         replay.run_steps(resolved.steps[steps_before:], steps_before)
         replays.append(replay)
-    return [replay.outcome(len(resolved.steps)) for replay in replays]
+    return [replay.finish(len(resolved.steps)) for replay in replays]
 
 
 def replay_readings(compiled: CompiledTask, resolved: ResolvedPlan, deadline: float | None = None) -> list[Outcome]:
     """Replay all readings of a plan that was resolved with places."""
     halt = replay_reading(compiled, resolved, HALT, deadline)
-    more_readings = (SKIP, FORCE) if halt.failures else ()
-    return [halt, *[replay_reading(compiled, resolved, reading, deadline) for reading in more_readings]]
+    other_readings = (SKIP, FORCE) if halt.failures else ()
+    return [halt, *[replay_reading(compiled, resolved, reading, deadline) for reading in other_readings]]
 
 
 def make_timed_replay(
@@ -116,8 +116,8 @@ def replay_reading(
         tolerance = compiled.find_tolerance(resolved)
         timed_replay = make_timed_replay(compiled.engine, reading, resolved.timed, tolerance, deadline)
         timed_replay.run()
-        outcome = timed_replay.outcome(len(resolved.steps))
-        return outcome._replace(rounded=frozenset(timed_replay.rounded))
+        outcome = timed_replay.finish(len(resolved.steps))
+        return outcome._replace(rounded_steps=frozenset(timed_replay.rounded_steps))
     replay = Replay(compiled.engine, reading, deadline=deadline)
     replay.run_steps(resolved.steps)
-    return replay.outcome(len(resolved.steps))
+    return replay.finish(len(resolved.steps))

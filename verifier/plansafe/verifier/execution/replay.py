@@ -6,12 +6,13 @@ generated function, and evaluates the triggers of its changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
-from plansafe.verifier.execution.engine import Engine, Limit
+from plansafe.verifier.execution.engine import TOO_MANY_INSTANCES, CompiledChunk, Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.outcome import Failure, HappeningEvents, LetterChanges, Outcome
@@ -30,6 +31,8 @@ MAX_EXPLAINED_FAILURES = 1_000
 HALT, SKIP, FORCE = "halt", "skip", "force"
 """The readings: at a failed step, the plan halts, leaves the step out, or makes its effects nevertheless."""
 
+STEPS_PER_DEADLINE_CHECK = 256
+"""The deadline of a plan is checked once in this many steps."""
 MAX_CHANGES = 1_000_000
 """The most changes that are kept. If there are more, the plan is replayed again for explanations."""
 Observer = Callable[["Replay", int, list[StateChange]], None]
@@ -63,13 +66,12 @@ class Replay:
         self.timed = timed
         self.deadline = deadline
         self.log: list[StateChange] = []
-        shares = not timed and (engine.prototype is not None or observer is not None)
-        self.state = engine.make_shared_initial_state() if shares else engine.make_initial_state()
-        self._unshared: set[int] | None = set() if shares else None
-        """The predicates (and fluents) whose sets are not shared; ``None``: no set is shared."""
-        self._prepared_actions: set[int] = set()
+        shares_sets = not timed and (engine.prototype is not None or observer is not None)
+        self.state = engine.make_shared_initial_state() if shares_sets else engine.make_initial_state()
+        self._unshared: set[int] | None = set() if shares_sets else None
+        """The subjects whose sets are not shared; ``None``: no set is shared."""
+        self._unshared_actions: set[int] = set()
         """The actions (by identity) that change no shared set."""
-        self.prepare_start()
         self.runtime = self.make_monitors() if observer is None else None
         self.failures: list[Failure] = []
         self.executed_count = 0
@@ -78,14 +80,11 @@ class Replay:
         self.preference_violations: dict[str, int] = {}
         self.unmet_literals: dict[int, tuple[UnmetLiteral, ...]] = {}
         self.trace: list[LetterChanges] | None = None
-        self.kept_changes = 0
+        self._kept_change_count = 0
         self.explained_steps: frozenset[int] = frozenset()
         """The steps whose failure another reading has explained."""
         self.limit = engine.limit
         self.events: HappeningEvents | None = None
-
-    def prepare_start(self) -> None:
-        """Prepare a timed replay before its monitors start."""
 
     def make_monitors(self) -> Runtime | None:
         """Return new monitors that have read S0; ``None`` if there are no rules to monitor."""
@@ -104,61 +103,66 @@ class Replay:
         A chunk is the text of a step. Returns ``None`` if a chunk is not one instantaneous step: the caller must then
         resolve the plan with source positions.
         """
-        engine, state = self.engine, self.state
-        facts, fluents, log = state.facts, state.fluents, self.log
-        resolve = engine.resolver.resolve_chunk
-        chunk_cache = engine.chunk_cache if self.observer is None else {}
-        code = engine.code if self.observer is None else self.code
-        is_plain = self._is_plain
+        facts, fluents, log = self.state.facts, self.state.fluents, self.log
+        chunk_cache = self.engine.chunk_cache if self.observer is None else {}
+        only_changes_state = self._only_changes_state
         number = 0
         try:
-            for block in blocks:
-                check_deadline(self.deadline)
-                if len(chunk_cache) > Resolver.MAX_CACHED_STEPS:
-                    chunk_cache.clear()
-                for chunk in block:
-                    number += 1
-                    entry = chunk_cache.get(chunk)
-                    if entry is None:
-                        step = resolve(chunk)
-                        if step is None:
-                            return None
-                        if isinstance(step, IllFormed):
-                            self.failures.append(Failure(number, step.code, "", step))
-                            if is_plain:
-                                self.executed_count = self.letter = self.time = number - 1
-                            return number
-                        if step.action.end is not None:
-                            return None
-                        entry = chunk_cache[chunk] = (code.compile_step(step.action), step.objects, step)
-                    try:
-                        if is_plain:
-                            done = entry[0](facts, fluents, log, *entry[1])
-                        else:
-                            done = self._take(entry[0] if self.trace is None else None, entry[2], number)
-                    except (KeyError, ZeroDivisionError, Conflict):
-                        done = self.take_interpreted(entry[2], number)
-                    if not done:
-                        if not self.failures:
-                            self._record_failure(entry[2], number, Failure(number, SC.PRECONDITION))
-                        if is_plain:
-                            self.executed_count = self.letter = self.time = number - 1
-                        return number
+            for number, chunk in enumerate(chain.from_iterable(self._check_limits(blocks, chunk_cache)), 1):
+                compiled = chunk_cache.get(chunk)
+                if compiled is None:
+                    new = self._compile_chunk(chunk)
+                    if new is None:
+                        return None
+                    if isinstance(new, IllFormed):
+                        self.failures.append(Failure(number, new.code, "", new))
+                        break
+                    compiled = chunk_cache[chunk] = new
+                run, objects, step = compiled
+                try:
+                    if only_changes_state:
+                        done = run(facts, fluents, log, *objects)
+                    else:
+                        done = self._take(run if self.trace is None else None, step, number)
+                except (KeyError, ZeroDivisionError, Conflict):
+                    done = self.take_interpreted(step, number)
+                if not done:
+                    if not self.failures:
+                        self._fail_step(step, number, Failure(number, SC.PRECONDITION))
+                    break
         except NumberTooLarge:
             self._stop_at_large_number(number)
             return number
         except TooManyInstances:
-            self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
+            self.limit = TOO_MANY_INSTANCES
             return number
-        if is_plain:
-            self.executed_count = self.letter = self.time = number
+        if only_changes_state:  # then the steps were not counted one by one
+            self.executed_count = self.letter = self.time = number - len(self.failures)
         return number
 
+    def _check_limits(self, blocks: Iterable[list[str]], chunk_cache: dict[str, CompiledChunk]) -> Iterator[list[str]]:
+        """Yield the blocks; before each, check the deadline and the size of the cache."""
+        for block in blocks:
+            check_deadline(self.deadline)
+            if len(chunk_cache) > Resolver.MAX_CACHED_STEPS:
+                chunk_cache.clear()
+            yield block
+
+    def _compile_chunk(self, chunk: str) -> CompiledChunk | IllFormed | None:
+        """Return a chunk's code, objects and step, or its error; ``None`` if it is not one instantaneous step."""
+        step = self.engine.resolver.resolve_chunk(chunk)
+        if step is None or isinstance(step, IllFormed):
+            return step
+        if step.action.end is not None:
+            return None
+        code = self.engine.code if self.observer is None else self.code
+        return code.compile_step(step.action), step.objects, step
+
     @property
-    def _is_plain(self) -> bool:
-        """Whether a step only calls its function: there are no monitors, derived facts, preferences and observer."""
-        watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
-        return not watched and not any([a.preferences for a in self.task.actions.values()])
+    def _only_changes_state(self) -> bool:
+        """Whether a step only changes the state: no monitor, derived fact, preference or observer reads it."""
+        is_watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
+        return not is_watched and not any([a.preferences for a in self.task.actions.values()])
 
     def resume(self, reading: str) -> Replay:
         """Return a replay with another reading, in the state before the step at which this replay halted.
@@ -167,13 +171,13 @@ class Replay:
         """
         resumed = shallow_copy(self)
         resumed.reading = reading
-        resumed.log, resumed.trace, resumed.kept_changes = [], None, 0
+        resumed.log, resumed.trace, resumed._kept_change_count = [], None, 0  # noqa: SLF001 - of its own class
         if self._unshared is None:
             resumed.state = self.state.fork()
         else:
             resumed.state = self.state.shared_copy()
             resumed._unshared, self._unshared = set(), set()  # noqa: SLF001 - of its own class
-            resumed._prepared_actions, self._prepared_actions = set(), set()  # noqa: SLF001 - of its own class
+            resumed._unshared_actions, self._unshared_actions = set(), set()  # noqa: SLF001 - of its own class
         if self.runtime is not None:
             resumed.runtime, resumed.code, resumed.trace = self.runtime.fork(), self.engine.full_code, []
         resumed.failures, resumed.unmet_literals = [], {}
@@ -181,14 +185,14 @@ class Replay:
         resumed.step_of_letter = list(range(self.letter + 1))  # the untimed letters until now: step i led to letter i
         return resumed
 
-    def run_steps(self, steps: Iterable[GroundAction | IllFormed], number: int = 0) -> None:
-        """Run resolved steps of an untimed plan, after ``number`` steps of it."""
-        is_plain, letters = self._is_plain, self.step_of_letter
+    def run_steps(self, steps: Iterable[GroundAction | IllFormed], steps_before: int = 0) -> None:
+        """Run resolved steps of an untimed plan, after ``steps_before`` steps of it."""
+        only_changes_state, step_of_letter = self._only_changes_state, self.step_of_letter
         facts, fluents, log = self.state.facts, self.state.fluents, self.log
+        number = steps_before
         try:
-            for step in steps:
-                number += 1
-                if number % 256 == 0:
+            for number, step in enumerate(steps, steps_before + 1):
+                if number % STEPS_PER_DEADLINE_CHECK == 0:
                     check_deadline(self.deadline)
                 if isinstance(step, IllFormed):
                     self.failures.append(Failure(number, step.code, "", step))
@@ -197,12 +201,12 @@ class Replay:
                     continue
                 try:
                     run = self.code.compile_step(step.action)
-                    if is_plain and run(facts, fluents, log, *step.objects):
+                    if only_changes_state and run(facts, fluents, log, *step.objects):
                         self.executed_count += 1
                         self.letter += 1
                         self.time = number
-                        if letters is not None:
-                            letters.append(number)
+                        if step_of_letter is not None:
+                            step_of_letter.append(number)
                         continue
                     done = self._take(run, step, number)
                 except (KeyError, ZeroDivisionError, Conflict):
@@ -212,23 +216,23 @@ class Replay:
         except NumberTooLarge:
             self._stop_at_large_number(number)
         except TooManyInstances:
-            self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
+            self.limit = TOO_MANY_INSTANCES
 
     def _stop_at_large_number(self, number: int) -> None:
         self.limit = Limit(SC.NUMBER_TOO_LARGE, f"a number grew beyond 65,536 bits at step {number}")
 
     def _unshare(self, action: model.Action) -> None:
         """Copy the shared sets that an action changes, and the sets of its action facts."""
-        if self._unshared is None or id(action) in self._prepared_actions:
+        if self._unshared is None or id(action) in self._unshared_actions:
             return
-        self._prepared_actions.add(id(action))
-        self.state.unshare(self.engine.find_changed_indexes(action), self._unshared)
+        self._unshared_actions.add(id(action))
+        self.state.unshare(self.engine.find_changed_subjects(action), self._unshared)
         action_predicate = self.engine.action_predicates.get(("start", action.name))
         if action_predicate is not None:
             self.state.unshare((action_predicate,), self._unshared)
 
     def _take(self, run: Callable[..., bool] | None, step: GroundAction, number: int) -> bool:
-        """Take a step; record the failure and return False if it cannot be taken.
+        """Take a step and return True; if it cannot be taken, return the result of :meth:`_fail_step`.
 
         ``run``: the compiled step, ``None`` if it is not compiled yet.
         """
@@ -237,44 +241,44 @@ class Replay:
         reads_actions = runtime is not None and engine.reads_actions
         if reads_actions or step.action.preferences:
             if not engine.code.compile_precondition(step.action)(state.facts, state.fluents, *step.objects):
-                return self._record_failure(step, number, Failure(number, SC.PRECONDITION))
+                return self._fail_step(step, number, Failure(number, SC.PRECONDITION))
             engine.code.check_effects(step.action, state, step.objects)
             if step.action.preferences:  # after the check, because preferences of a failed step do not count
                 self._count_preferences(step)
         if reads_actions:
             assert runtime is not None
             engine.announce_step(runtime, state, step, self.letter_time())
-            run = self.code.compile_step(step.action, True)  # the precondition has been checked above
+            run = self.code.compile_step(step.action, precondition_holds=True)
         elif run is None:
             run = self.code.compile_step(step.action)
         if not run(state.facts, state.fluents, self.log, *step.objects):
-            return self._record_failure(step, number, Failure(number, SC.PRECONDITION))
+            return self._fail_step(step, number, Failure(number, SC.PRECONDITION))
+        self.executed_count += 1
         self._enter_state(number)
         return True
 
-    def _record_failure(self, step: GroundAction, number: int, failure: Failure) -> bool:
-        """Record a failure, and make the step's effects if the reading is *force*; return False."""
+    def _fail_step(self, step: GroundAction, number: int, failure: Failure) -> bool:
+        """Record a step's failure, and make its effects if the reading is *force*; return False: it is not taken."""
         self.failures.append(failure)
-        if self.observer is None and failure.code == SC.PRECONDITION:
-            self._record_unmet_parts(step, number)
+        if self.observer is None and failure.code == SC.PRECONDITION and self._needs_explanation(number):
+            # Only the conjuncts that do not hold are interpreted.
+            conjuncts = self.engine.code.find_unmet_conjuncts(step.action, self.state, step.objects)
+            self.record_unmet_literals(number, conjuncts, step.binding)
         if self.reading == FORCE:
             self._force(step, number)
         return False
 
-    def _record_unmet_parts(self, step: GroundAction, number: int) -> None:
-        """Record which literals of a precondition are unmet. Only the conjuncts that do not hold are interpreted."""
-        if len(self.unmet_literals) < MAX_EXPLAINED_FAILURES and number not in self.explained_steps:
-            conjuncts = self.engine.code.find_unmet_conjuncts(step.action, self.state, step.objects)
-            self.record_unmet_literals(number, conjuncts, step.binding)
+    def _needs_explanation(self, number: int) -> bool:
+        """Whether the unmet literals of a failed step are recorded: only for the first failures."""
+        return len(self.unmet_literals) < MAX_EXPLAINED_FAILURES and number not in self.explained_steps
 
     def record_unmet_literals(
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
     ) -> None:
-        """Record, in the state of the failure, the unmet literals of a step, for the first failures only."""
-        if len(self.unmet_literals) >= MAX_EXPLAINED_FAILURES or number in self.explained_steps:
-            return
-        evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
-        self.unmet_literals[number] = tuple(evaluator.find_unmet_literals(model.And(condition), binding, True))
+        """Record the literals of a failed step's condition that are unmet in the present state, if they are needed."""
+        if self._needs_explanation(number):
+            evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
+            self.unmet_literals[number] = tuple(evaluator.find_unmet_literals(model.And(condition), binding, True))
 
     def letter_time(self) -> LetterTime:
         """Return the number and time of the present letter."""
@@ -285,7 +289,6 @@ class Replay:
 
         ``number``: the step that changed it; 0 for a timed initial literal.
         """
-        self.executed_count += 1
         self.letter += 1
         if not self.timed:
             self.time = number  # step i happens at time i, even if other steps were left out
@@ -299,8 +302,8 @@ class Replay:
             self.observer(self, number, self.log)
         if self.trace is not None:
             self.trace.append((self.letter, number, list(self.log)))
-            self.kept_changes += len(self.log)
-            if self.kept_changes > MAX_CHANGES:
+            self._kept_change_count += len(self.log)
+            if self._kept_change_count > MAX_CHANGES:
                 self.trace = None
         self.log.clear()
 
@@ -315,25 +318,22 @@ class Replay:
         holds = evaluator.holds(model.And(snap.condition), binding)
         if holds is not True:
             detail = evaluator.describe_undefined(model.And(snap.condition), binding) if holds is None else None
-            return self._record_failure(
-                step, number, Failure(number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or "")
-            )
+            code = SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION
+            return self._fail_step(step, number, Failure(number, code, detail or ""))
         try:
             delta = combine_effects(state.fluents, [interpret_effects(evaluator, snap, binding)])
         except UndefinedNumber as problem:
-            return self._record_failure(step, number, Failure(number, SC.UNDEFINED_NUMBER, problem.text))
+            return self._fail_step(step, number, Failure(number, SC.UNDEFINED_NUMBER, problem.text))
         except Conflict as conflict:
-            return self._record_failure(
-                step,
-                number,
-                Failure(number, SC.CONFLICTING_EFFECTS, self.task.fluent_text(conflict.function, conflict.code)),
-            )
+            fluent = self.task.fluent_text(conflict.function, conflict.code)
+            return self._fail_step(step, number, Failure(number, SC.CONFLICTING_EFFECTS, fluent))
         if step.action.preferences:
             self._count_preferences(step)
         self._unshare(step.action)
         if self.runtime is not None:
             self.engine.announce_step(self.runtime, state, step, self.letter_time())
         state.apply(delta, self.log)
+        self.executed_count += 1
         self._enter_state(number)
         return True
 
@@ -347,12 +347,13 @@ class Replay:
         if self.runtime is not None:
             self.engine.announce_step(self.runtime, state, step, self.letter_time())
         state.apply(delta, self.log)
+        self.executed_count += 1
         self._enter_state(number)
 
     def _count_preferences(self, step: GroundAction, phase: str = "start") -> None:
         """Count the violated preferences of the step's conditions (PDDL3: once for each step)."""
         preferences = [p for p in step.action.preferences if p.moment == phase]
-        count_preferences(self.task, self.state, preferences, step.binding, self.preference_violations)
+        count_violated_preferences(self.task, self.state, preferences, step.binding, self.preference_violations)
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
@@ -360,8 +361,8 @@ class Replay:
         """Evaluate the goal in the present state."""
         return self.engine.evaluate_goal(self.state)
 
-    def outcome(self, steps: int) -> Outcome:
-        """Finish the monitors and return the outcome; ``steps`` is the number of the plan's steps."""
+    def finish(self, step_count: int) -> Outcome:
+        """Finish the monitors and return the outcome of a plan with ``step_count`` steps."""
         runtime = self.runtime
         violations: tuple[Violation, ...] = ()
         undecided: tuple[tuple[int, tuple[int, ...]], ...] = ()
@@ -371,7 +372,7 @@ class Replay:
             try:
                 runtime.finish(self.state, self.letter_time())
                 violations = tuple(
-                    [violation for v in runtime.collect_violations() for violation in self._with_step_numbers(v)]
+                    chain.from_iterable([self._copy_with_steps(v) for v in runtime.collect_violations()])
                 )
             except TooManyInstances:
                 self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more violations than the limit allows")
@@ -380,13 +381,15 @@ class Replay:
             match_counts = tuple(runtime.match_counts)
             trigger_counts = tuple(runtime.count_triggers())
         if self.observer is None:
-            count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.preference_violations)
+            count_violated_preferences(
+                self.task, self.state, self.task.goal_preferences, {}, self.preference_violations
+            )
         return Outcome(
             reading=self.reading,
             executed_count=self.executed_count,
-            steps=steps,
-            letters=self.letter,
-            end=self.time,
+            step_count=step_count,
+            last_letter=self.letter,
+            end_time=self.time,
             failures=tuple(self.failures),
             goal=self._evaluate_goal(),
             violations=violations,
@@ -402,8 +405,8 @@ class Replay:
             events=self.events,
         )
 
-    def _with_step_numbers(self, violation: Violation) -> list[Violation]:
-        """Return the violation with the plan's number of its step instead of the number of its letter.
+    def _copy_with_steps(self, violation: Violation) -> list[Violation]:
+        """Return copies of a violation with the number of its step in the plan instead of the number of its letter.
 
         The two differ if steps were left out. If several steps share a letter, there is one violation for each step
         that the rule matched.
@@ -435,7 +438,7 @@ def compute_delta(engine: Engine, state: State, step: GroundAction) -> Delta | N
             return None
 
 
-def count_preferences(
+def count_violated_preferences(
     task: Task, state: State, preferences: Iterable[model.Preference], binding: dict[int, int], counts: dict[str, int]
 ) -> None:
     """Add the number of violated instances of each preference in a state to ``counts``, by the preference's name."""

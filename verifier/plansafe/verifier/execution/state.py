@@ -1,4 +1,7 @@
-"""States: facts as sets of codes, fluents as maps. Cheap to change by a delta, to undo, and to fork."""
+"""States: facts as sets of codes, fluents as maps. Cheap to change by a delta, to undo, and to fork.
+
+A *subject* is a predicate, or a function numbered after the predicates.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from plansafe.verifier.model.nodes import Number, Task
 T = TypeVar("T")
 MAX_BITS = 65_536
 """Maximum size of the numerator and of the denominator of a number."""
-_SMALL = 1 << 63
+_SMALL_LIMIT = 1 << 63
+"""Integers below it in magnitude are accepted at once: a comparison is cheaper than the number of bits."""
 
 
 class NumberTooLarge(Exception):
@@ -20,9 +24,9 @@ class NumberTooLarge(Exception):
 
 
 def check_number(value: Number) -> Number:
-    """``value`` in normal form; raises :class:`NumberTooLarge`."""
+    """Return ``value``, as an integer if it is whole; raise :class:`NumberTooLarge` if it is too large."""
     if isinstance(value, int):
-        if -_SMALL < value < _SMALL or value.bit_length() <= MAX_BITS:
+        if -_SMALL_LIMIT < value < _SMALL_LIMIT or value.bit_length() <= MAX_BITS:
             return value
         raise NumberTooLarge
     if not isinstance(value, Fraction):
@@ -35,7 +39,7 @@ def check_number(value: Number) -> Number:
 
 
 class Delta(NamedTuple):
-    """The changes of a step: deleted facts, added facts and new values, as (index, code ..)."""
+    """The changes of a step: deleted and added facts (predicate, code), and new values (function, code, value)."""
 
     deletes: list[tuple[int, int]]
     adds: list[tuple[int, int]]
@@ -43,7 +47,7 @@ class Delta(NamedTuple):
 
 
 StateChange = tuple[int, int, bool | Number | None]
-"""(predicate, code, now true) or (number of predicates + function, code, value before)."""
+"""(subject, code, value): for a predicate its value after the change, for a function its value before the change."""
 
 
 class State:
@@ -62,19 +66,21 @@ class State:
         self.facts = facts
         self.fluents = fluents
         self.indexes = indexes
-        """Indexes of the facts for conditions of monitors, if they are kept."""
+        """The :class:`FactIndexes` of the monitors that read this state; ``None`` without monitors."""
 
     @classmethod
     def initial(cls, task: Task) -> State:
-        """S0, without derived facts."""
+        """The initial state, without derived facts."""
         facts = [set(facts) for facts in task.initial_facts]
         facts += [set() for _ in range(len(task.predicates) - len(facts))]
         return cls(task, facts, [dict(values) for values in task.initial_fluents])
 
     def get_value(self, subject: int, code: int) -> bool | Number | None:
-        """The value of a fact, or of a fluent of a function numbered after the predicates; ``None``: undefined."""
-        count = len(self.facts)
-        return code in self.facts[subject] if subject < count else self.fluents[subject - count].get(code)
+        """Return the value of a fact or fluent; ``None``: undefined."""
+        predicate_count = len(self.facts)
+        if subject < predicate_count:
+            return code in self.facts[subject]
+        return self.fluents[subject - predicate_count].get(code)
 
     def fork(self) -> State:
         """An independent copy. Sets of static predicates are shared."""
@@ -86,17 +92,17 @@ class State:
         """A copy with the same sets: call :meth:`unshare` before changing either of the two."""
         return State(self.task, list(self.facts), list(self.fluents))
 
-    def unshare(self, changed_indexes: Iterable[int], owned: set[int]) -> None:
-        """Copy the sets of predicates (and fluents, numbered after them) that will change and are not ``owned`` yet."""
+    def unshare(self, changing_subjects: Iterable[int], unshared: set[int]) -> None:
+        """Copy the sets of subjects that will change, except of ``unshared`` subjects, and add these subjects to it."""
         facts, fluents, predicate_count = self.facts, self.fluents, len(self.facts)
-        for index in changed_indexes:
-            if index in owned:
+        for subject in changing_subjects:
+            if subject in unshared:
                 continue
-            owned.add(index)
-            if index < predicate_count:
-                facts[index] = set(facts[index])
+            unshared.add(subject)
+            if subject < predicate_count:
+                facts[subject] = set(facts[subject])
             else:
-                fluents[index - predicate_count] = dict(fluents[index - predicate_count])
+                fluents[subject - predicate_count] = dict(fluents[subject - predicate_count])
 
     def apply(self, delta: Delta, log: list[StateChange]) -> None:
         """Change the state, and append every change to ``log``."""
@@ -121,16 +127,16 @@ class State:
         """Undo the changes of a log, and empty it."""
         facts, predicate_count = self.facts, len(self.facts)
         while log:
-            index, code, value = log.pop()
-            if index < predicate_count:
+            subject, code, value = log.pop()
+            if subject < predicate_count:
                 if value:
-                    facts[index].discard(code)
+                    facts[subject].discard(code)
                 else:
-                    facts[index].add(code)
+                    facts[subject].add(code)
             elif value is None:
-                self.fluents[index - predicate_count].pop(code, None)
+                self.fluents[subject - predicate_count].pop(code, None)
             else:
-                self.fluents[index - predicate_count][code] = value
+                self.fluents[subject - predicate_count][code] = value
 
     def key(self) -> tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]:
         """A hashable copy of the state, for searches."""
@@ -138,7 +144,7 @@ class State:
 
 
 def shallow_copy(original: T) -> T:
-    """A new object of the same class with the same attributes. Cheaper than ``copy.copy``: searches fork monitors."""
+    """Return a new object of the same class with the same attributes; cheaper than ``copy.copy``."""
     copy = object.__new__(type(original))
-    copy.__dict__ = original.__dict__.copy()  # half the time of an update
+    copy.__dict__ = original.__dict__.copy()  # takes half the time of an update
     return copy

@@ -12,6 +12,9 @@ from plansafe.grammar.plan_text import split_chunk
 from plansafe.verifier.elaborate.context import did_you_mean
 from plansafe.verifier.model.nodes import Action, Number, Task, bind, normal_number
 
+MAX_EXAMPLES = 6
+"""Maximum number of objects of the right type that an error lists."""
+
 
 class GroundAction(NamedTuple):
     """A well-formed step."""
@@ -26,7 +29,7 @@ class GroundAction(NamedTuple):
 
     @property
     def key(self) -> tuple[str, tuple[int, ...]]:
-        """A key that identifies the step; the action itself is too deep to be hashed or compared."""
+        """The action's name and the objects; an action itself is too deep to be hashed or compared."""
         return self.action.name, self.objects
 
 
@@ -43,18 +46,20 @@ class Resolver:
     """Resolves steps, and caches them up to a bound."""
 
     MAX_CACHED_STEPS = 400_000
+    """Maximum number of steps, or of chunks of plan text, that are kept resolved."""
     MAX_SUGGESTIONS = 50
+    """Maximum number of ill-formed steps for which similar names are searched."""
 
     def __init__(self, task: Task, lenient_types: bool) -> None:
         self.task = task
         self.lenient = lenient_types
-        self._suggested = 0
-        # An action with the objects that each of its parameters takes.
+        self._ill_formed_count = 0
         self._signatures = {
             name: (action, tuple([task.domain_sets[v.domain] for v in action.parameters]))
             for name, action in task.actions.items()
         }
-        self._steps: dict[tuple[str, ...], GroundAction | IllFormed] = {}
+        """By name, an action and for each of its parameters the set of objects that it takes."""
+        self._step_by_tokens: dict[tuple[str, ...], GroundAction | IllFormed] = {}
 
     def resolve_chunk(self, chunk: str) -> GroundAction | IllFormed | None:
         """Resolve a chunk of plan text; ``None`` if it is not one step."""
@@ -63,34 +68,36 @@ class Resolver:
 
     def resolve_step(self, tokens: tuple[str, ...]) -> GroundAction | IllFormed:
         """Resolve the tokens of a step; equal steps are resolved once."""
-        step = self._steps.get(tokens)
+        step = self._step_by_tokens.get(tokens)
         if step is None:
             step = self.resolve_tokens(tokens)
-            if len(self._steps) < self.MAX_CACHED_STEPS:
-                self._steps[tokens] = step
+            if len(self._step_by_tokens) < self.MAX_CACHED_STEPS:
+                self._step_by_tokens[tokens] = step
         return step
 
     def resolve_tokens(self, tokens: list[str] | tuple[str, ...]) -> GroundAction | IllFormed:
-        """Resolve the tokens of a step."""
+        """Resolve the tokens of a step: the action and its arguments."""
         signature = self._signatures.get(tokens[0])
-        if signature is None or len(tokens) - 1 != len(signature[1]):
-            return self._explain_ill_formed(tokens)
-        index, lenient = self.task.object_index, self.lenient
+        if signature is None:
+            return self._explain_error(tokens)
+        action, allowed_objects = signature
+        if len(tokens) - 1 != len(allowed_objects):
+            return self._explain_error(tokens)
+        object_index, lenient = self.task.object_index, self.lenient
         objects = []
-        position = 1
-        for members in signature[1]:
-            number = index.get(tokens[position])
-            if number is None or (number not in members and not lenient):
-                return self._explain_ill_formed(tokens)
+        for position, allowed in enumerate(allowed_objects, 1):
+            number = object_index.get(tokens[position])
+            if number is None or (number not in allowed and not lenient):
+                return self._explain_error(tokens)
             objects.append(number)
-            position += 1
-        return GroundAction(signature[0], tuple(objects))
+        return GroundAction(action, tuple(objects))
 
-    def _explain_ill_formed(self, tokens: list[str] | tuple[str, ...]) -> IllFormed:
+    def _explain_error(self, tokens: list[str] | tuple[str, ...]) -> IllFormed:
+        """Return the first error of a step that is ill-formed."""
         task = self.task
         name = tokens[0]
-        self._suggested += 1
-        suggest = did_you_mean if self._suggested <= self.MAX_SUGGESTIONS else _no_suggestion
+        self._ill_formed_count += 1
+        suggest = did_you_mean if self._ill_formed_count <= self.MAX_SUGGESTIONS else _suggest_nothing
         action = task.actions.get(name)
         if action is None:
             return IllFormed(SC.UNKNOWN_ACTION, f"unknown action `{name}`", 0, suggest(name, task.actions))
@@ -105,10 +112,8 @@ class Resolver:
                 return IllFormed(SC.STEP_OBJECT, f"unknown object `{token}`", place, suggest(token, task.object_index))
             if number not in task.domain_sets[parameter.domain]:
                 types = with_article(" and ".join([f"`{task.type_names[t]}`" for t in task.object_types[number]]))
-                fitting = [task.objects[o] for o in task.domains[parameter.domain][:6]]
-                help = (
-                    f"objects of that type: {', '.join(fitting)}" if fitting else "the task has no object of that type"
-                )
+                examples = ", ".join([task.objects[o] for o in task.domains[parameter.domain][:MAX_EXAMPLES]])
+                help = f"objects of that type: {examples}" if examples else "the task has no object of that type"
                 return IllFormed(
                     SC.STEP_TYPE,
                     f"`{token}` is {types}, but parameter `{parameter.name}` of `{name}` has another type",
@@ -118,8 +123,8 @@ class Resolver:
         raise AssertionError("the step is well-formed")
 
 
-def _no_suggestion(name: str, candidates: object) -> None:
-    """Suggest nothing, after the most suggestions have been made."""
+def _suggest_nothing(name: str, candidates: object) -> None:
+    """Do not search for a similar name, in place of :func:`did_you_mean`."""
 
 
 class Tolerance(NamedTuple):
@@ -135,7 +140,10 @@ class Tolerance(NamedTuple):
 
 
 def widen_tolerance(tolerance: Number, decimals: int | None) -> Tolerance:
-    """The tolerance for a plan with printed ``decimals``: one unit of the last decimal is accepted if it is small."""
+    """Return the tolerance for a plan with printed ``decimals``.
+
+    A deviation of one unit of the last decimal is accepted if this unit is small.
+    """
     unit = Fraction(0 if decimals is None else 1, 10 ** (decimals or 0))
     slack = unit if 10 * unit < tolerance else Fraction(0)
     return Tolerance(tolerance, normal_number(tolerance - slack), normal_number(tolerance + slack))

@@ -8,6 +8,7 @@ conditions are read in the state before it, its effects are combined, and no two
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.action_effects import (
@@ -19,10 +20,11 @@ from plansafe.verifier.execution.action_effects import (
     evaluate_start_conditions,
     interpret_effects,
 )
-from plansafe.verifier.execution.engine import Engine, Limit
+from plansafe.verifier.execution.engine import TOO_MANY_INSTANCES, Engine, Limit
 from plansafe.verifier.execution.happening import (
     END,
     ILL_FORMED,
+    LITERAL,
     START,
     Event,
     EventEffects,
@@ -38,9 +40,9 @@ from plansafe.verifier.execution.timed_action_facts import TimedActionFacts
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.limits import check_deadline
-from plansafe.verifier.model.nodes import Formula, Number, Task, TimedLiteral
+from plansafe.verifier.model.nodes import Number, Task, TimedLiteral
 
-_COMPARE = {
+_BOUND_TESTS = {
     "=": lambda duration, bound, tolerance: abs(duration - bound) <= tolerance,
     "<=": lambda duration, bound, tolerance: duration <= bound + tolerance,
     ">=": lambda duration, bound, tolerance: duration >= bound - tolerance,
@@ -64,20 +66,22 @@ class TimedReplay(Replay):
     ) -> None:
         self.plan_steps = steps
         self.tolerance = tolerance
-        self.rounded: set[int] = set()
+        self.rounded_steps: set[int] = set()
         """The steps that would fail under the exact tolerance."""
         super().__init__(engine, reading, timed=True, deadline=deadline, observer=observer)
         self.running: list[TimedStep] = []
         """The steps of the durative actions under way."""
-        self.dropped: set[int] = set()
-        """The steps of which an event could not happen: their later events are left out."""
-        self.pending: list[TimedStep] = []
-        """The dropped steps under way. They stop being under way at the next happening that is executed."""
-        self.interference = InterferenceChecker(engine, tolerance, self.rounded)
-        self._shared = False
+        self.dropped_steps: set[int] = set()
+        """The numbers of steps with an event that could not happen: their later events are left out."""
+        self.stopping_steps: list[TimedStep] = []
+        """The dropped steps that are under way until the next happening that is executed."""
+        self.interference = InterferenceChecker(engine, tolerance, self.rounded_steps)
+        self._may_share_time = False
         """Whether the next letter may have the same time as the present letter (see :class:`LetterTime`)."""
-        self._violated: set[tuple[int, ...]] = set()
-        """The violated instances of preferences over all: step, position of the preference in its action, objects."""
+        self._violated_preferences: set[tuple[int, ...]] = set()
+        """The violated instances of preferences over all, each counted once.
+
+        Each is a step's number, the position of the preference in the step's action, and objects."""
         self._start_conditions: dict[int, StartConditions] = {}
         """By step under way: the start conditions of its end's effects, evaluated before the step's start."""
         self.action_facts = TimedActionFacts(engine)
@@ -85,9 +89,10 @@ class TimedReplay(Replay):
         self.effects: list[tuple[int, SnapEffects]] = []
         """The effects of each event of the present happening, with the number of its step (0: a timed literal)."""
 
-    def prepare_start(self) -> None:
-        """Select the literals that happen."""
-        self.literals = list_literals(self.task, self.plan_steps)
+    @cached_property
+    def literals(self) -> list[TimedLiteral]:
+        """The timed literals that happen after S0."""
+        return list_literals(self.task, self.plan_steps)
 
     def run(self) -> None:
         """Run all happenings."""
@@ -96,7 +101,7 @@ class TimedReplay(Replay):
         except NumberTooLarge:
             self.limit = Limit(SC.NUMBER_TOO_LARGE, f"a number grew beyond 65,536 bits at time {self.time}")
         except TooManyInstances:
-            self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
+            self.limit = TOO_MANY_INSTANCES
 
     def run_happenings(self) -> None:
         """Run all happenings, until one halts the trace. Raises :class:`LimitReached` past the deadline."""
@@ -114,7 +119,7 @@ class TimedReplay(Replay):
         failures: list[Failure] = []
         executable: list[EventEffects] = []
         for event in events:
-            if event.step is not None and event.step.number in self.dropped:
+            if event.step is not None and event.step.number in self.dropped_steps:
                 continue
             failure = self._find_failure(event)
             is_forced = self.reading == FORCE and failure is not None and failure.ill_formed is None
@@ -126,9 +131,9 @@ class TimedReplay(Replay):
                 executable.append((event, effects))
                 if failure is not None:
                     failures.append(failure)
-        interfering = self._find_interference(time, executable)
-        failures += interfering
-        failed_steps = {failure.step for failure in interfering}
+        interference_failures = self._find_interference(time, executable)
+        failures += interference_failures
+        failed_steps = {failure.step for failure in interference_failures}
         if self.reading == FORCE:
             executable = self._drop_conflicting(executable, failed_steps)
         else:
@@ -140,7 +145,7 @@ class TimedReplay(Replay):
         return self._execute_happening(time, executable) if executable else True
 
     def _drop_conflicting(self, executable: list[EventEffects], failed_steps: set[int]) -> list[EventEffects]:
-        """Return all events, or without those of failed steps if the numeric effects conflict (reading *force*)."""
+        """Return the events to execute in the reading *force*: all, or no failed ones if numeric effects conflict."""
         try:
             combine_effects(self.state.fluents, [effects for _, effects in executable])
         except Conflict:
@@ -148,7 +153,7 @@ class TimedReplay(Replay):
         return executable
 
     def _drop_failed(self, executable: list[EventEffects], failed_steps: set[int]) -> list[EventEffects]:
-        """Leave out the steps that failed; return the events of the others."""
+        """Drop the steps that failed; return the events of the other steps."""
         for event, _ in executable:
             if event.step is not None and event.step.number in failed_steps:
                 self._drop_step(event)
@@ -159,63 +164,59 @@ class TimedReplay(Replay):
         ]
 
     def _drop_step(self, event: Event) -> None:
-        """Leave out the step of an event that cannot happen.
-
-        If the step is under way, it is ``pending`` until the next letter, from which on it is not under way.
-        """
+        """Leave out the later events of a step whose ``event`` cannot happen; a literal has no step."""
         step = event.step
         if step is None:
             return
-        self.dropped.add(step.number)
+        self.dropped_steps.add(step.number)
         if any([s.number == step.number for s in self.running]):
-            self.pending.append(step)
+            self.stopping_steps.append(step)
 
     def _execute_happening(self, time: Number, executed: list[EventEffects]) -> bool:
         """Apply the effects of the events of a happening; return ``False`` if the trace halts before it."""
         state = self.state
         events = [event for event, _ in executed]
         delta = combine_effects(state.fluents, [effects for _, effects in executed])
-        ended = {e.step.number for e in events if e.kind == END and e.step is not None}
+        stop_events = [Event(END, step) for step in self.stopping_steps]
+        self.stopping_steps = []
+        ended = {e.step_number for e in (*events, *stop_events) if e.kind == END}
         started = [e.step for e in events if e.kind == START and e.step is not None and _is_durative(e.step)]
-        dropped, self.pending = self.pending, []
-        ended |= {step.number for step in dropped}
         running = [s for s in self.running if s.number not in ended] + started
         if self.reading == HALT:
             failures = self._predict_over_all_failures(time, running, delta)
             if failures:
                 self.failures += failures
                 return False
-        for step in started:
-            evaluator, binding = self._make_evaluator(step)
-            assert isinstance(step.resolved, GroundAction)
-            assert step.resolved.action.end is not None
-            self._start_conditions[step.number] = evaluate_start_conditions(
-                evaluator, step.resolved.action.end, binding
-            )
+        self._evaluate_start_conditions(started)
         for event in events:
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
                 self._count_preferences(event.step.resolved, event.kind)
-        self._shared = self._shared and time == self.time
+        self._may_share_time = self._may_share_time and time == self.time
         self._announce_actions(events)
         self.interference.record_executed(events)
         state.apply(delta, self.log)
-        self.action_facts.update_state(
-            state, self.log, self.running, [*events, *[Event(END, step) for step in dropped]]
-        )
+        self.action_facts.update_state(state, self.log, self.running, [*events, *stop_events])
         self.time = time
-        self._shared = any([self._ends_at_once(step) for step in started])
+        self._may_share_time = any([self._ends_at_once(step) for step in started])
         self.running = running
-        numbers = [e.step.number for e in events if e.step is not None]
         assert self.events is not None
-        self.events[self.letter + 1] = tuple([(e.step.number, e.kind) for e in events if e.step is not None])
-        self.effects = [(0 if event.step is None else event.step.number, effects) for event, effects in executed]
-        self._enter_state(max(numbers, default=0))
-        # `_enter_state` has counted one step.
-        self.executed_count += sum([e.kind == START for e in events]) - 1
+        self.events[self.letter + 1] = tuple([(e.step_number, e.kind) for e in events if e.step is not None])
+        self.effects = [(event.step_number, effects) for event, effects in executed]
+        self.executed_count += sum([e.kind == START for e in events])
+        self._enter_state(max([e.step_number for e in events]))
         if self.reading != HALT:
             self.failures += self._find_over_all_failures(self.running)
         self._count_preferences_over_all(self.running)
         return True
+
+    def _evaluate_start_conditions(self, started: list[TimedStep]) -> None:
+        """Evaluate and keep, in the state before steps start, the start conditions of their ends' effects."""
+        for step in started:
+            evaluator, binding = self._make_evaluator(step)
+            assert isinstance(step.resolved, GroundAction)
+            end = step.resolved.action.end
+            assert end is not None
+            self._start_conditions[step.number] = evaluate_start_conditions(evaluator, end, binding)
 
     def _count_preferences_over_all(self, running: list[TimedStep]) -> None:
         """Count the violated preferences over all of actions under way, each once."""
@@ -228,17 +229,19 @@ class TimedReplay(Replay):
                 evaluator, binding = self._make_evaluator(step)
                 for full_binding in self.task.bindings(preference.variables, binding):
                     key = (step.number, position, *[full_binding[v.slot] for v in preference.variables])
-                    if key not in self._violated and evaluator.holds(preference.body, full_binding) is not True:
-                        self._violated.add(key)
+                    is_counted = key in self._violated_preferences
+                    if not is_counted and evaluator.holds(preference.body, full_binding) is not True:
+                        self._violated_preferences.add(key)
                         self.preference_violations[preference.name] += 1
 
-    def enter_state_alone(self, time: Number, number: int, kind: str) -> None:
-        """Update the monitors after an event that shares its time with no other has changed the state."""
+    def enter_isolated_state(self, time: Number, number: int, kind: str) -> None:
+        """Update the monitors after the only event of its time, of step ``number``, has changed the state."""
         assert self.events is not None
-        self.time, self._shared = time, False
+        self.time, self._may_share_time = time, False
         self.events[self.letter + 1] = ((number, kind),)
+        if kind == START:
+            self.executed_count += 1
         self._enter_state(number)
-        self.executed_count += (kind == START) - 1  # `_enter_state` has counted one step
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
@@ -271,10 +274,10 @@ class TimedReplay(Replay):
                 bound = evaluator.evaluate(constraint.value, binding)
             except UndefinedNumber as problem:
                 return Failure(step.number, SC.UNDEFINED_NUMBER, problem.text)
-            if not _COMPARE[constraint.operator](step.duration, bound, self.tolerance.duration):
+            if not _BOUND_TESTS[constraint.operator](step.duration, bound, self.tolerance.duration):
                 return Failure(step.number, SC.DURATION, f"must be {constraint.operator} {bound}, is {step.duration}")
-            if not _COMPARE[constraint.operator](step.duration, bound, self.tolerance.exact):
-                self.rounded.add(step.number)
+            if not _BOUND_TESTS[constraint.operator](step.duration, bound, self.tolerance.exact):
+                self.rounded_steps.add(step.number)
         return None
 
     def _compute_effects(self, event: Event) -> SnapEffects | Failure:
@@ -301,26 +304,24 @@ class TimedReplay(Replay):
     def _find_over_all_failures(self, running: list[TimedStep]) -> list[Failure]:
         """Return the failures of actions under way whose conditions over all do not hold in the present state."""
         failures = []
-        for step, condition, binding in self._find_false_over_all(running):
-            if self.observer is None:
-                self.record_unmet_literals(step.number, condition, binding, step.duration)
-            failures.append(Failure(step.number, SC.OVER_ALL, self.moment_text()))
+        for step in running:
+            if not self._is_over_all_true(step):
+                if self.observer is None:
+                    assert isinstance(step.resolved, GroundAction)
+                    condition, binding = step.resolved.action.over_all, step.resolved.binding
+                    self.record_unmet_literals(step.number, condition, binding, step.duration)
+                failures.append(Failure(step.number, SC.OVER_ALL, self.moment_text()))
         return failures
 
-    def _find_false_over_all(
-        self, running: list[TimedStep]
-    ) -> Iterator[tuple[TimedStep, tuple[Formula, ...], dict[int, int]]]:
-        """Yield the actions under way whose condition over all does not hold: step, condition and binding."""
-        for step in running:
-            evaluator, binding = self._make_evaluator(step)
-            assert isinstance(step.resolved, GroundAction)
-            condition = step.resolved.action.over_all
-            if evaluator.holds(model.And(condition), binding) is not True:
-                yield step, condition, binding
+    def _is_over_all_true(self, step: TimedStep) -> bool:
+        """Whether the condition over all of a step under way holds in the present state."""
+        evaluator, binding = self._make_evaluator(step)
+        assert isinstance(step.resolved, GroundAction)
+        return evaluator.holds(model.And(step.resolved.action.over_all), binding) is True
 
     def has_false_over_all(self) -> bool:
         """Whether a condition over all of an action under way does not hold in the present state."""
-        return next(self._find_false_over_all(self.running), None) is not None
+        return not all(self._is_over_all_true(step) for step in self.running)
 
     def _predict_over_all_failures(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
         """Return the failures of conditions over all in the state after a happening, which is undone again."""
@@ -337,6 +338,7 @@ class TimedReplay(Replay):
         return failures
 
     def _find_interference(self, time: Number, executable: list[EventEffects]) -> list[Failure]:
+        """Return the failures of steps that interfere within the happening, or with a recent one."""
         return self.interference.find_failures(time, executable)
 
     def moment_text(self) -> str:
@@ -347,17 +349,17 @@ class TimedReplay(Replay):
 
     def letter_time(self) -> LetterTime:
         """Return the number and time of the present letter."""
-        return LetterTime(self.letter, self.time, True, self._shared)
+        return LetterTime(self.letter, self.time, True, self._may_share_time)
 
     def _ends_at_once(self, step: TimedStep) -> bool:
         return step.duration == 0
 
-    def outcome(self, steps: int) -> Outcome:
+    def finish(self, step_count: int) -> Outcome:
         """Finish the monitors and return the result; actions may be under way in the last letter."""
-        self._shared = False
+        self._may_share_time = False
         if self.runtime is not None and self.engine.action_predicates:
             self.action_facts.record_last_letter(self.runtime, self.running, self.letter)
-        return super().outcome(steps)
+        return super().finish(step_count)
 
     def _announce_actions(self, events: list[Event]) -> None:
         """Let the monitors read the happening's actions, and record the step of each action fact."""
@@ -374,14 +376,15 @@ def _is_durative(step: TimedStep) -> bool:
 
 
 def list_literals(task: Task, steps: Sequence[TimedStep]) -> list[TimedLiteral]:
-    """The timed literals that happen: S0 has the literals of time 0, and none happens after the plan's end."""
+    """Return the timed literals that happen after time 0 (S0 has the others) and not after the plan's end."""
     if not task.timed_literals:
         return []
-    last: Number = 0
+    plan_end: Number = 0
     for step in steps:
         if isinstance(step.resolved, GroundAction):
-            last = max(last, step.time + (step.duration or 0) if step.resolved.action.end is not None else step.time)
-    return [literal for literal in task.timed_literals if 0 < literal.time <= last]
+            end = step.time + (step.duration or 0) if step.resolved.action.end is not None else step.time
+            plan_end = max(plan_end, end)
+    return [literal for literal in task.timed_literals if 0 < literal.time <= plan_end]
 
 
 def list_happenings(
@@ -397,13 +400,13 @@ def list_happenings(
         if step.resolved.action.end is not None:
             agenda.setdefault(step.time + (step.duration or 0), []).append(Event(END, step))
     for literal in literals:
-        agenda.setdefault(literal.time, []).append(Event("literal", None, literal))
+        agenda.setdefault(literal.time, []).append(Event(LITERAL, None, literal))
     for time in sorted(agenda):
         for batch in split_by_immediate_ends(time, agenda[time]):
             yield time, batch
 
 
 def split_by_immediate_ends(time: Number, events: list[Event]) -> list[list[Event]]:
-    """Return the happenings of one time: actions without duration end in a second happening."""
+    """Return the events of each happening of one time: actions without duration end in a second happening."""
     immediate_ends = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
     return [batch for batch in ([e for e in events if e not in immediate_ends], immediate_ends) if batch]

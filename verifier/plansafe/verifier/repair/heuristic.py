@@ -148,7 +148,7 @@ class FaultHeuristic:
         run = Replay(self.task.engine, FORCE)
         run.run_steps(self.task.steps)
         violated: dict[int, list[_Instance]] = {}
-        for violation in run.outcome(self.task.length).violations:
+        for violation in run.finish(self.task.length).violations:
             if not self.task.engine.is_decisive(violation, self.task.criteria):
                 continue
             part = self.task.engine.rule_set.parts[violation.part]
@@ -213,7 +213,7 @@ class FaultHeuristic:
         fault: _Fault,
         effects: GroundEffects | None,
     ) -> bool:
-        """Whether no edit so far can have repaired a fault; see :meth:`_find_remaining_faults`."""
+        """Whether no edit on the path to the node can have repaired a fault; see :meth:`_find_remaining_faults`."""
         if position >= fault.before or (fault.step and fault.step in borrowed):
             return False
         for demand, fact, falsifier in fault.literals:

@@ -75,7 +75,7 @@ def _count_correct_steps(checker: Checker, steps: Sequence[GroundAction | IllFor
     """Count the steps of a plan before the first step that is not applicable or breaks a rule."""
     run = Replay(checker.engine, HALT)
     run.run_steps(steps)
-    outcome = run.outcome(len(steps))
+    outcome = run.finish(len(steps))
     wrong_steps = [failure.step for failure in outcome.failures]
     deciding_violations = [v for v in outcome.violations if checker.engine.is_decisive(v, checker.options.criteria)]
     wrong_steps += [violation.step for violation in deciding_violations if not violation.at_end]

@@ -182,7 +182,7 @@ class FactHistory:
         trace: list[LetterChanges] = []
         count = 0
         try:
-            for number, step in enumerate(self.resolved.steps[: self.outcome.letters], 1):
+            for number, step in enumerate(self.resolved.steps[: self.outcome.last_letter], 1):
                 assert isinstance(step, GroundAction)
                 log: list[StateChange] = []
                 compile_step(step.action)(state.facts, state.fluents, log, *step.objects)
@@ -216,7 +216,7 @@ class FactHistory:
         queries_by_letter: dict[int, list[int]] = {}
         answers = [FailureReasons((), ())] * len(queries)
         for number, query in enumerate(queries):
-            if query.letter == self.outcome.letters:
+            if query.letter == self.outcome.last_letter:
                 answers[number] = self._answer(query, self.outcome.state)
             else:
                 queries_by_letter.setdefault(query.letter, []).append(number)
@@ -295,7 +295,7 @@ class FactHistory:
     def find_steps(self, letter: int) -> tuple[tuple[int, str], ...]:
         """Return the steps that led to a letter, each with ``start`` or ``end``; no steps for an unreached letter."""
         outcome = self.outcome
-        if not 1 <= letter <= outcome.letters:
+        if not 1 <= letter <= outcome.last_letter:
             return ()
         if outcome.events is not None:
             return outcome.events.get(letter, ())
@@ -338,7 +338,7 @@ class FactHistory:
         """Return the letters and steps of a table's rows, at most ``MAX_ROWS``."""
         events = self.outcome.events
         has_only_literals = (
-            events is not None and 0 < last_letter <= self.outcome.letters and not events.get(last_letter)
+            events is not None and 0 < last_letter <= self.outcome.last_letter and not events.get(last_letter)
         )
         has_no_step = not last_letter or last_letter in self.outcome.causes
         last_steps: StepNumbers = () if has_no_step else (0,) if has_only_literals else (step,)

@@ -48,7 +48,7 @@ def make_failed_step_finding(
         help = _explain_missing_fact(context, reasons, step)
         if readings[0] == "halt":
             # A condition over all fails after the happening before which the plan stops, and which *skip* executes.
-            letter = context.outcomes["halt"].letters + 1
+            letter = context.outcomes["halt"].last_letter + 1
             reading = "skip" if failure.code == SC.OVER_ALL and "skip" in readings else "halt"
             table = context.histories[reading].make_table(reasons.facts, past, step, letter, "FAILS", letter)
             related += context.label_changes(reasons, past, letter)
@@ -142,7 +142,7 @@ def make_unmet_goal_finding(context: FindingContext, reasons: FailureReasons, pa
     """Write the finding for a goal that is not reached."""
     halt = context.outcomes["halt"]
     notes = context.explain_literals(reasons.literals)
-    related = context.label_changes(reasons, past, halt.letters)
+    related = context.label_changes(reasons, past, halt.last_letter)
     node = context.task.goal_nodes[0] if context.task.goal_nodes else None
     if isinstance(node, list):
         related.append(context.compiled.context.label(Place(node), "the goal", False))
@@ -150,7 +150,7 @@ def make_unmet_goal_finding(context: FindingContext, reasons: FailureReasons, pa
     follows = context.consequences.find_causes_of_unmet_goal()
     if halt.failures and not follows and len(context.outcomes) > 1:
         notes.append("it is also not reached if the failed steps are skipped or forced")
-    last, letter, table = len(context.resolved.steps), halt.letters, None
+    last, letter, table = len(context.resolved.steps), halt.last_letter, None
     if not halt.failures:
         table = context.histories["halt"].make_table(reasons.facts, past, last, letter, "unmet", letter)
     return Finding(

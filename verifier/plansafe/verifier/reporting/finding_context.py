@@ -107,12 +107,12 @@ class FindingContext:
         halt = self.outcomes["halt"]
         if self.resolved.timed is None:
             return f"before step {halt.failures[0].step}"
-        if not halt.letters:
+        if not halt.last_letter:
             return "before the first happening"
         try:
-            return f"after time {float(halt.end):g}"
+            return f"after time {float(halt.end_time):g}"
         except OverflowError:
-            return f"after time {halt.end}"
+            return f"after time {halt.end_time}"
 
 
 def _unconditional_atoms(action: Action, predicate: int, value: bool) -> list[Atom]:

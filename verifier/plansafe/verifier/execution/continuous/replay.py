@@ -94,7 +94,7 @@ class ContinuousReplay(TimedReplay):
         if not self._cause_events():
             return
         for time, events in self.make_agenda():
-            if all([event.step is not None and event.step.number in self.dropped for event in events]):
+            if all([event.step is not None and event.step.number in self.dropped_steps for event in events]):
                 continue
             if not (self._pass_time(time) and self.run_happening(time, events) and self._cause_events()):
                 return
@@ -125,7 +125,7 @@ class ContinuousReplay(TimedReplay):
         tried: list[frozenset[int]] = []
         while running not in tried:
             tried.append(running)
-            steps = [step for step in self.running if step.number not in self.dropped]
+            steps = [step for step in self.running if step.number not in self.dropped_steps]
             courses = Courses(self.state, self.nature.list_rates(sorted(running), steps))
             length = until - self.moment
             flow = Flow(courses, running, self._find_switches(courses, length), length)
@@ -267,7 +267,6 @@ class ContinuousReplay(TimedReplay):
         self.events[self.letter + 1] = ()
         self.causes[self.letter + 1] = LetterCause(self.moment_text(), event, is_interval)
         self._enter_state(0)
-        self.executed_count -= 1  # `_enter_state` has counted a step
         if self.reading != HALT:
             self.failures += self._find_over_all_failures(under_way)
         self._count_preferences_over_all(under_way)
@@ -298,15 +297,15 @@ class ContinuousReplay(TimedReplay):
             self._stop(reason)
             return None
 
-    def outcome(self, steps: int) -> Outcome:
+    def finish(self, step_count: int) -> Outcome:
         """Finish the monitors and return the result; a trace that was not decided has no violations at its end."""
         try:
-            outcome = super().outcome(steps)
+            outcome = super().finish(step_count)
         except Undecided as reason:
             self._stop(reason)
             self.runtime = None
-            outcome = super().outcome(steps)
+            outcome = super().finish(step_count)
         violations = outcome.violations
         if self.limit is not None:
             violations = tuple([violation for violation in violations if not violation.at_end])
-        return outcome._replace(violations=violations, end=self.moment, causes=self.causes)
+        return outcome._replace(violations=violations, end_time=self.moment, causes=self.causes)

@@ -39,15 +39,15 @@ def make_monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCrit
         if monitor.part in ignored and not isinstance(monitor, Latch):
             continue
         memory = memories.get(number)
-        if memory is None or (memory.initial is None and criteria.only_introduced):
-            memory = _compute_memory(monitor, letter, criteria.only_introduced)
+        if memory is None or (memory.initial is None and criteria.ignores_preexisting):
+            memory = _compute_memory(monitor, letter, criteria.ignores_preexisting)
             if isinstance(monitor, InvariantMonitor) or not (monitor.program.clocked or monitor.program.horizon):
                 memories[number] = memory
         if memory.key:
             key.append(memory.key)
-        if criteria.only_introduced and memory.initial:
+        if criteria.ignores_preexisting and memory.initial:
             key.append((number, memory.initial))
-        violated = memory.caused if criteria.only_introduced else memory.violated
+        violated = memory.caused if criteria.ignores_preexisting else memory.violated
         is_violated = is_violated or (violated and monitor.part not in nondecisive)
         is_undecided = is_undecided or memory.undecided
     checks = [check for checks in runtime.checks.values() for check in checks if check.part not in ignored]

@@ -120,7 +120,7 @@ def write_certificate(
 
 
 def _list_criteria(criteria: VerdictCriteria) -> list[str]:
-    lines = [f"c judge {criteria.judge}"] if criteria.only_introduced else []
+    lines = [f"c judge {criteria.judge}"] if criteria.ignores_preexisting else []
     if criteria.min_severity != EVERY_VIOLATION.min_severity:
         lines.append(f"c min-severity {criteria.min_severity}")
     return lines + [f"c exempt {json.dumps(f'{e.description}: {e.reason}')}" for e in criteria.exemptions]

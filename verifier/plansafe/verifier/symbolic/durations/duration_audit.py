@@ -294,7 +294,7 @@ class DurationAudit:
         )
         try:
             run.run()
-            return run, run.outcome(len(self.schedule.steps))
+            return run, run.finish(len(self.schedule.steps))
         except NotLinear:
             self.limits["the plan multiplies durations that are open, or divides by one"] = None
             return run, None

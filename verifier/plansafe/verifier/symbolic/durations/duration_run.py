@@ -73,9 +73,6 @@ class DurationRun(TimedReplay):
         self._effects_by_event: dict[int, SnapEffects] = {}
         super().__init__(engine, HALT, schedule.steps, tolerance, deadline)
 
-    def prepare_start(self) -> None:
-        """Do nothing: the literals are among the events of the schedule."""
-
     def make_monitors(self) -> Runtime | None:
         """A copy of the monitors that have read S0."""
         return None if self.prototype is None else self.prototype.fork()
@@ -83,7 +80,7 @@ class DurationRun(TimedReplay):
     def letter_time(self) -> LetterTime:
         """The present letter."""
         kind = LetterTime if self.schedule.exact else OpenEndedLetterTime
-        return kind(self.letter, self.time, True, self._shared)
+        return kind(self.letter, self.time, True, self._may_share_time)
 
     def _ends_at_once(self, step: TimedStep) -> bool:
         """Whether the step has duration 0, from ``immediate_ends``: without another comparison of its duration."""

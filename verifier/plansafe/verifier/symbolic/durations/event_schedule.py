@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.happening import END, ILL_FORMED, START, Event
+from plansafe.verifier.execution.happening import END, ILL_FORMED, LITERAL, START, Event
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, TimedStep
 from plansafe.verifier.model.nodes import Number
@@ -101,7 +101,7 @@ def _list_timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Eve
         if step.resolved.action.end is not None:
             timed_events.append((Event(END, step), step.time + (0 if step.duration is None else step.duration)))
     literals = [literal for literal in engine.task.timed_literals if literal.time > 0]
-    return [*timed_events, *[(Event("literal", None, literal), literal.time) for literal in literals]]
+    return [*timed_events, *[(Event(LITERAL, None, literal), literal.time) for literal in literals]]
 
 
 def _find_near_events(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:

@@ -67,7 +67,7 @@ def execute_order(
     """The outcome of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
     replay = Replay(engine, HALT, deadline=deadline)
     replay.run_steps([steps[number - 1] for number in order])
-    return replay.outcome(len(steps))
+    return replay.finish(len(steps))
 
 
 def find_greedy_order(

@@ -293,7 +293,7 @@ class CircuitReporter(WorldsReporter):
                 return Worlds.ALL if verdict.goal is Worlds.NONE else Worlds.SOME
             case FindingClass.ILL_FORMED | FindingClass.INEXECUTABLE if finding.step in encoding.failing:
                 has_finding = encoding.failing[finding.step]
-            case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.criteria.only_introduced:
+            case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.criteria.ignores_preexisting:
                 return Worlds.UNKNOWN  # the circuit has introduced violations only
             case _:
                 instance = finding.rule or "", finding.binding

@@ -63,7 +63,7 @@ def encode_plan(
     derived = DerivedFacts(compiler) if task.axioms else None
     encoder = StepEncoder(compiler)
     limits: list[str] = []
-    collector = InstanceCollector(circuit, compiled.options.criteria.only_introduced)
+    collector = InstanceCollector(circuit, compiled.options.criteria.ignores_preexisting)
     executable = goal = FALSE
     failing: dict[int, Literal] = {}
     invariants: list[Literal] = []
@@ -191,7 +191,7 @@ class _TraceChecker:
             if part.step is not None and find_action_predicate(part.step) not in rule_set.momentary:
                 if not timed:
                     continue  # about an action under way, which an untimed plan does not have
-                part = part.as_invariant()
+                part = part.make_invariant_part()
             formulas = [part.body] if part.guard is None else [part.body, part.guard]
             reads_single_state = not any([is_temporal(f) or mentions(f, rule_set.momentary) for f in formulas])
             reads_actions = any([mentions(f, action_predicates) for f in formulas])
@@ -251,8 +251,8 @@ class _TraceChecker:
         changes = self.trace.changes[letter]
         index_changes = self.dispatch.list_index_changes(self.state, changes)
         fact_changes: list[FactChange] = []
-        if self.temporal_rules or self.collector.only_introduced:
-            circuit = self.circuit if self.collector.only_introduced else None
+        if self.temporal_rules or self.collector.ignores_preexisting:
+            circuit = self.circuit if self.collector.ignores_preexisting else None
             fact_changes = _list_fact_changes(self.state, changes, circuit)
         changes.apply_to(self.state)
         self.dispatch.find_candidates(self.state, changes, index_changes)
@@ -260,7 +260,7 @@ class _TraceChecker:
 
     def _check_state_rules(self, letter: int, changes: list[FactChange], is_last: Literal) -> None:
         """Check the state rules at a letter, which is the last one in the worlds of ``is_last``."""
-        if self.collector.only_introduced:
+        if self.collector.ignores_preexisting:
             for rule in self.state_rules:
                 if letter:
                     rule.update_pre_existing_violations(self.state, self.circuit, changes)

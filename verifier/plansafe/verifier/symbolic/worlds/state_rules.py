@@ -26,13 +26,13 @@ FactChange = tuple[int, int, Literal]
 class InstanceCollector:
     """Collects the worlds in which instances are violated, and undecided.
 
-    ``only_introduced``: pre-existing violations do not count (docs/language.md, "Blame"). ``skipped_rules``: the rules
-    with too many instances, which are not encoded.
+    ``ignores_preexisting``: pre-existing violations do not count (docs/language.md, "Blame"). ``skipped_rules``: the
+    rules with too many instances, which are not encoded.
     """
 
-    def __init__(self, circuit: Circuit, only_introduced: bool = False) -> None:
+    def __init__(self, circuit: Circuit, ignores_preexisting: bool = False) -> None:
         self.circuit = circuit
-        self.only_introduced = only_introduced
+        self.ignores_preexisting = ignores_preexisting
         self.violations: list[InstanceLiteral] = []
         self.undecided: list[InstanceLiteral] = []
         self.skipped_rules: list[int] = []
@@ -130,7 +130,7 @@ class StateRule:
         """The worlds in which an instance is true, and false. A violation that does not count is true."""
         true, false = self._evaluate(state, objects)
         pre_existing = self._pre_existing_literals.get(objects, FALSE)
-        if not collector.only_introduced or pre_existing == FALSE:
+        if not collector.ignores_preexisting or pre_existing == FALSE:
             return true, false
         return collector.circuit.either(true, pre_existing), collector.circuit.both(false, pre_existing ^ 1)
 

@@ -216,7 +216,7 @@ class TemporalRule:
         checked_letters_by_history: dict[object, list[_CheckedLetter]] = {}
         for objects, histories in self.instances.items():
             matched_letters = self._matched_letters.get(objects)
-            relevant_changes = self._relevant_changes.get(objects, []) if collector.only_introduced else None
+            relevant_changes = self._relevant_changes.get(objects, []) if collector.ignores_preexisting else None
             key = (
                 tuple([tuple(history) for history in histories]),
                 None if matched_letters is None else tuple(matched_letters),
