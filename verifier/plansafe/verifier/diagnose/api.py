@@ -91,14 +91,14 @@ class _WitnessFinder:
     def _find_impossible_step_witnesses(self) -> None:
         """Find the witnesses of ill-formed steps, and of steps whose precondition can never hold on their objects."""
         possible = {step.key for repair in self.attempt.ranked_alignments for step in repair.steps}
-        doubtful_steps: list[tuple[int, GroundAction]] = []
+        suspect_steps: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
                 error = ErrorClass.AFFORDANCE if step.code == SC.STEP_TYPE else ErrorClass.GRAMMAR
                 self.impossible_step_witnesses[number] = Witness(error, (number,), step.message)
             elif step.key not in possible:
-                doubtful_steps.append((number, step))
-        if not doubtful_steps or self.report.executable is not Worlds.NONE:
+                suspect_steps.append((number, step))
+        if not suspect_steps or self.report.executable is not Worlds.NONE:
             return
         engine = self.checker.engine
         try:
@@ -106,7 +106,7 @@ class _WitnessFinder:
             relaxation = Relaxation(engine, lambda: False, openings, fold_constants=True, max_matches=MAX_MATCHES)
         except LimitReached:
             return
-        for number, step in doubtful_steps:
+        for number, step in suspect_steps:
             if relaxation.may_hold(And(step.action.start.condition), step.binding):
                 continue
             parts = conjuncts(And(step.action.start.condition))

@@ -96,7 +96,7 @@ class SupportFinder:
         """Whether a predicate is derived."""
         return predicate in self._axioms
 
-    def find_fact(self, atom: Atom, binding: Binding) -> StateVariable:
+    def ground_atom(self, atom: Atom, binding: Binding) -> StateVariable:
         """Return the fact of an atom."""
         return atom.predicate, self.task.code_of(atom.arguments, binding)
 
@@ -130,7 +130,7 @@ class SupportFinder:
                         basic[identity] = literal if old is None else old._replace(necessary=True)
                 elif (*fact, literal.value) not in traced_facts:
                     traced_facts.add((*fact, literal.value))
-                    stack += self._iterate_axiom_bodies(fact, literal.value)
+                    stack += self._iterate_derivation_conditions(fact, literal.value)
         return list(basic.values())
 
     def find_direct_literals(
@@ -146,7 +146,9 @@ class SupportFinder:
     ) -> None:
         match formula:
             case Atom():
-                literals.append(SupportLiteral(formula, binding, value, (self.find_fact(formula, binding),), necessary))
+                literals.append(
+                    SupportLiteral(formula, binding, value, (self.ground_atom(formula, binding),), necessary)
+                )
             case Compare():
                 fluents = self.find_fluents(formula, binding)
                 if fluents:
@@ -191,7 +193,7 @@ class SupportFinder:
         for reason in self.evaluator.find_unmet_literals(formula, binding, True, NO_LIMIT):
             variables: tuple[StateVariable, ...] = ()
             if isinstance(reason.formula, Atom):
-                variables = (self.find_fact(reason.formula, reason.binding),)
+                variables = (self.ground_atom(reason.formula, reason.binding),)
             elif isinstance(reason.formula, Compare):
                 variables = self.find_fluents(reason.formula, reason.binding)
             literal = SupportLiteral(reason.formula, reason.binding, reason.required_value, variables, True)
@@ -201,7 +203,7 @@ class SupportFinder:
         literals = []
         for text, literal in missing.items():
             assumed = {key: rival.value for key, rival in missing.items() if key != text}
-            evaluator = _AssumingEvaluator(self.task, self.state.facts, self.state.fluents, assumed)
+            evaluator = _HypotheticalEvaluator(self.task, self.state.facts, self.state.fluents, assumed)
             literals.append(literal._replace(necessary=evaluator.holds(formula, binding) is not True))
         return literals
 
@@ -222,7 +224,7 @@ class SupportFinder:
             if all([object_ in domain for object_, domain in zip(objects, domains, strict=True)]):
                 yield axiom, bind(axiom.parameters, objects)
 
-    def _iterate_axiom_bodies(self, fact: StateVariable, value: bool) -> Iterator[_RequiredValue]:
+    def _iterate_derivation_conditions(self, fact: StateVariable, value: bool) -> Iterator[_RequiredValue]:
         """Yield the conditions that give a derived fact its value.
 
         They are the false bodies of all axioms of a false fact. For a true fact they are the literals of the bodies
@@ -232,14 +234,14 @@ class SupportFinder:
             for axiom, binding in self._iterate_axiom_instances(fact):
                 yield _RequiredValue(axiom.body, binding, False, False)
             return
-        earlier_facts = self._find_stage_before(fact)
+        earlier_facts = self._find_facts_before(fact)
         finder = SupportFinder(self.engine, State(self.task, earlier_facts, self.state.fluents), self._compiled)
         for axiom, binding in self._iterate_axiom_instances(fact):
             if finder.evaluator.holds(axiom.body, binding) is True:
                 for literal in finder.find_direct_literals(axiom.body, binding, True, False):
                     yield _RequiredValue(literal.formula, literal.binding, literal.value, False)
 
-    def _find_stage_before(self, fact: StateVariable) -> list[set[int]]:
+    def _find_facts_before(self, fact: StateVariable) -> list[set[int]]:
         """Return the facts of the last stage of the fixpoint that does not have a true derived fact."""
         if self._fact_stages is None:
             self._fact_stages = list(self._compute_stages())
@@ -318,7 +320,7 @@ class SupportFinder:
                 assumed[formula_text(self.task, literal.formula, literal.binding)] = not literal.value
         if self.engine.axioms is not None:
             self.engine.axioms.compute(facts, self.state.fluents)
-        return _AssumingEvaluator(self.task, facts, self.state.fluents, assumed).holds(formula, binding) is not True
+        return _HypotheticalEvaluator(self.task, facts, self.state.fluents, assumed).holds(formula, binding) is not True
 
     def _is_decided_by_shape(self, formula: Formula) -> bool:
         """Whether the condition's shape decides which literals are needed.
@@ -343,7 +345,7 @@ class SupportFinder:
         return True
 
 
-class _AssumingEvaluator(Evaluator):
+class _HypotheticalEvaluator(Evaluator):
     """Evaluates as if some atoms and comparisons, identified by their text, had the assumed values."""
 
     def __init__(

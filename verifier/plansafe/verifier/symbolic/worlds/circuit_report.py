@@ -23,7 +23,7 @@ from plansafe.verifier.reporting.report import (
 from plansafe.verifier.reporting.worlds import Completion, Witness, WorldsReport
 from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world, find_reason
+from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world, find_implying_literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.circuits.substitution import find_dependencies
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
@@ -126,7 +126,7 @@ class CircuitReporter(WorldsReporter):
         Facts are removed in chunks, with at most :data:`MAX_REMOVALS` evaluations of the circuit.
         """
         circuit = self.encoding.circuit
-        roots = [self.encoding.allowed, find_reason(circuit, literal, world)]
+        roots = [self.encoding.allowed, find_implying_literal(circuit, literal, world)]
         relevant = {key for node in circuit.find_inputs(roots) if isinstance(key := circuit.keys[node], FactInput)}
         smaller = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in relevant]))
         if all(evaluate_in_world(circuit, roots, smaller)):
@@ -227,7 +227,7 @@ class CircuitReporter(WorldsReporter):
         is_wanted = self.compiled.options.certificate and self.resolved.timed is None
         if not is_wanted or headline not in (Headline.SAFE, Headline.VALID):
             return None
-        from plansafe.verifier.symbolic.certificates.certificate import write_certificate  # noqa: PLC0415 - only if wanted
+        from plansafe.verifier.symbolic.certificates.writer import write_certificate  # noqa: PLC0415 - only if wanted
 
         kinds = {self.compiled.domain.name: "domain", self.compiled.problem.name: "problem"}
         home = self.compiled.options.home
@@ -247,7 +247,7 @@ class CircuitReporter(WorldsReporter):
         circuit = self.encoding.circuit
         literals = {**self.failure_literals, **self._violation_literal_by_rule}
         failures_in_world = [world for world in self.failing_worlds if world.world == failing.world]
-        roots = [find_reason(circuit, literals[f.about], failing.world) for f in failures_in_world]
+        roots = [find_implying_literal(circuit, literals[f.about], failing.world) for f in failures_in_world]
         keys = [circuit.keys[node] for node in circuit.find_inputs(roots)]
         facts = [(key.predicate, key.code) for key in keys if isinstance(key, FactInput)]
         choices = {(key.step, key.number, key.objects) for key in keys if isinstance(key, OutcomeInput)}

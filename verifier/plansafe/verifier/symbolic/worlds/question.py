@@ -26,7 +26,7 @@ from plansafe.verifier.symbolic.circuits.substitution import (
     CircuitTemplate,
     OpenNumber,
     collect_references,
-    evaluate_sums,
+    evaluate_last_sum,
     find_dependencies,
     list_inner_sums,
 )
@@ -262,7 +262,9 @@ class InputFlips:
                 truths = []
                 for i in range(evaluation_count):
                     referenced_inputs = {child: bool((bits >> i) & 1) for child, bits in referenced_bits.items()}
-                    truths.append(terms.is_satisfied(evaluate_sums(sums, referenced_inputs, numbers, {}), key.operator))
+                    truths.append(
+                        terms.is_satisfied(evaluate_last_sum(sums, referenced_inputs, numbers, {}), key.operator)
+                    )
                 if varies:
                     bits_by_node[node] = sum([1 << i for i, is_true in enumerate(truths) if is_true])
                 else:
