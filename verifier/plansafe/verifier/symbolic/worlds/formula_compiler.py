@@ -160,6 +160,7 @@ class FormulaCompiler:
         return evaluate
 
     def _compile_junction(self, formula: And | Or, value: bool) -> LiteralFunction:
+        """``and`` and ``or``: evaluation stops at the first part that decides the value."""
         parts = [self._compile(part, value) for part in formula.parts]
         circuit = self.circuit
         flip = 0 if isinstance(formula, And) == value else 1  # a disjunction is a negated conjunction of negations

@@ -221,6 +221,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
         )
 
     def _make_worlds_report(self) -> WorldsReport:
+        """The numbers of open parts, and the witnesses."""
         parts, durations, pairs = self.open_parts, len(self.durations), self.unordered_pair_count
         witnesses = [
             self.make_witness(failing, self._describe_failing_world(failing)) for failing in self.failing_worlds
