@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import ReadPattern, compile_patterns
+from plansafe.verifier.compile.triggers import ReadPattern, compile_read_patterns
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.rules.model import Rule, RulePart
 from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
@@ -72,7 +72,7 @@ class MatchCounter:
         self._cache: dict[ActionFact, list[tuple[int, int]]] = {}
         for number, rule in enumerate(rule_set.rules):
             for match in rule.step_patterns:
-                for pattern in compile_patterns(emitter, match.atom, rule.declared_parameters):
+                for pattern in compile_read_patterns(emitter, match.atom, rule.declared_parameters):
                     rule_patterns = self._patterns.setdefault(match.atom.predicate, [])
                     rule_patterns.append((number, match.bindings_per_match, pattern))
 
