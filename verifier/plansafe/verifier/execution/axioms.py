@@ -202,7 +202,7 @@ class StepUpdate:
         self._emitter = emitter
         self._indexes_before: JoinIndexes | None = None
         self._replaced_sets: PredicateFacts = {}
-        """By derived predicate of the strata updated so far, its set before the step."""
+        """By derived predicate of an updated stratum, its set before the step."""
 
     def update_stratum(self, joins: StratumJoins) -> None:
         """Correct a stratum; the strata before it are correct."""

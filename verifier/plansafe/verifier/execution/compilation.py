@@ -128,7 +128,7 @@ def _compile_again(
 
 
 def _compile(inputs: _Inputs) -> CompiledTask | Rejected:
-    """Elaborate the task and its rules; if there is no error, make the engine."""
+    """Elaborate the task and its rules; make the engine unless there are errors."""
     domain, problem, options = inputs.domain, inputs.problem, inputs.options
     context = Context(options.lenient_types)
     sources = {source.name: source for source in (domain, *domain.parts, problem, *problem.parts, *inputs.specs)}

@@ -68,7 +68,7 @@ class Progression:
         return self._number_node(Node(operator, operands))
 
     def _number_node(self, node: Node) -> int:
-        """Return the number of a node, a new one if there is no equal node."""
+        """Return the number of a node, a new one for a node that the table lacks."""
         number = self._number_by_node.get(node)
         if number is None:
             number = self._number_by_node[node] = len(self.nodes)
