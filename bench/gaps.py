@@ -22,7 +22,7 @@ from plansafe.specs.lint.gaps.gap_ranking import GapRanking
 from plansafe.specs.lint.gaps.model import Gap, GapOptions
 from plansafe.specs.lint.gaps.patterns import ProposalPatterns
 from plansafe.specs.lint.gaps.proposals import Proposal
-from plansafe.specs.lint.gaps.suspicion import NO_SUSPICION, Suspicion, SuspicionWeights
+from plansafe.specs.lint.gaps.suspicion import NO_SUSPICION, Suspicion, TaskSuspicions
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "lint_gaps"))
 import gaps_cases
@@ -42,9 +42,9 @@ TOP_RANKS = (1, 3, 5, 10)
 class Detours(GapRanking):
     """A baseline: the first detour plans, without a proposed rule."""
 
-    def gaps(self, _: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
-        """The plans as gaps."""
-        unique = list({self.plans.list_step_texts(path): path for path in self.safe_paths})
+    def rank_gaps(self, _: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
+        """List the plans as gaps."""
+        unique = list({self.plans.format_steps(path): path for path in self.safe_paths})
         return [
             Gap("", "detour", 0.0, problem, steps, (), (), (), f"(detour {number})", ())
             for number, steps in enumerate(self.ordered_plans(unique)[: self.options.max_gaps])
@@ -70,18 +70,20 @@ def no_proposals(*_: object) -> Iterator[Proposal]:
 
 def set_equal_weights(weight: float) -> None:
     """Give every suspicious word the same weight."""
-    original_init = SuspicionWeights.__init__
+    original_init = TaskSuspicions.__init__
 
     def with_weight(suspicion: Suspicion) -> Suspicion:
         return suspicion._replace(weight=weight) if suspicion.weight * weight else NO_SUSPICION
 
-    def with_equal_weights(self: SuspicionWeights, *arguments: object) -> None:
+    def with_equal_weights(self: TaskSuspicions, *arguments: object) -> None:
         original_init(self, *arguments)  # type: ignore[arg-type]
-        self.facts = [with_weight(suspicion) for suspicion in self.facts]
-        self.types = [with_weight(suspicion) for suspicion in self.types]
-        self.actions = {name: Suspicion(weight * bool(s.weight), s.reason) for name, s in self.actions.items()}
+        self.predicate_suspicions = [with_weight(suspicion) for suspicion in self.predicate_suspicions]
+        self.type_suspicions = [with_weight(suspicion) for suspicion in self.type_suspicions]
+        self.action_suspicions = {
+            name: Suspicion(weight * bool(s.weight), s.reason) for name, s in self.action_suspicions.items()
+        }
 
-    SuspicionWeights.__init__ = with_equal_weights  # type: ignore[method-assign, assignment]
+    TaskSuspicions.__init__ = with_equal_weights  # type: ignore[method-assign, assignment]
 
 
 def apply_variant(variant: str) -> None:
@@ -91,11 +93,11 @@ def apply_variant(variant: str) -> None:
         gap_search.GapRanking = Detours if variant == "detours" else RandomDetours  # type: ignore[misc]
     match variant:
         case "without-together":
-            ProposalPatterns.propose_suspicious_items_together = no_proposals  # type: ignore[method-assign, assignment]
+            ProposalPatterns.propose_items_together = no_proposals  # type: ignore[method-assign, assignment]
         case "without-meanwhile":
-            ProposalPatterns.propose_step_near_suspicious = no_proposals  # type: ignore[method-assign, assignment]
+            ProposalPatterns.propose_steps_near_facts = no_proposals  # type: ignore[method-assign, assignment]
         case "without-left":
-            ProposalPatterns.propose_facts_left_at_goal = no_proposals  # type: ignore[method-assign, assignment]
+            ProposalPatterns.propose_left_facts = no_proposals  # type: ignore[method-assign, assignment]
         case "without-siblings":
             gap_search.propose_sibling_rules = lambda *_: []  # type: ignore[assignment]
         case "without-words":

@@ -48,11 +48,11 @@ from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.causal_structure import find_causal_structure
-from plansafe.verifier.diagnose.graph import networkx_graph
+from plansafe.verifier.diagnose.graph import make_networkx_graph
 read = lambda path: Source(str(path), Path(path).read_text("utf-8"))
 checker = Checker(read(domain_path("household")), read("{examples}/dinner/problem.pddl"))
 steps = checker.read(read("{examples}/dinner/stew-and-salad.plan")).steps
-assert networkx_graph(find_causal_structure(checker, steps)).number_of_edges() > 10
+assert make_networkx_graph(find_causal_structure(checker, steps)).number_of_edges() > 10
 """
 ANSWER = """
 steps = open("{examples}/dinner/stew-and-salad.plan").read().splitlines()

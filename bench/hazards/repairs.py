@@ -34,7 +34,7 @@ from plansafe.app.session.audit import Session
 from plansafe.app.session.model import Prepared, Result, Settings
 from plansafe.app.session.repair import with_purpose
 from plansafe.grammar.source import Source
-from plansafe.verifier.diagnose.api import diagnose, edit_text
+from plansafe.verifier.diagnose.api import describe_edit, diagnose
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.replay import HALT, Replay
@@ -324,7 +324,7 @@ def write_page(name: str, fault: str, ready: Prepared, plan: Source, diagnosis: 
     if not diagnosis.repair.repairs:
         return "\n".join([*lines, *[f"   {line}" for line in plan.text.splitlines()], ""])
     best = diagnosis.repair.repairs[0]
-    lines += [f"   edit: {edit_text(edit)}" for edit in best.edits]
+    lines += [f"   edit: {describe_edit(edit)}" for edit in best.edits]
     before = original_lines(ready, plan)
     after = list(best.steps)
     if ready.write is not None and plan == ready.plan:

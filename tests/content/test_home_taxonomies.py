@@ -16,8 +16,8 @@ from plansafe.specs.taxonomy import (
     SHIPPED_TABLE,
     Taxonomies,
     Taxonomy,
-    category_coverage,
     check_taxonomies,
+    find_category_coverage,
     load_taxonomies,
     read_taxonomies,
 )
@@ -81,7 +81,7 @@ def test_the_shipped_table_fits_the_library(library: list[Rule]) -> None:
 
 def test_every_type_of_safel_has_a_rule_and_every_rule_a_type(library: list[Rule]) -> None:
     safel = load_taxonomies()["safel"]
-    assert [covered.category.name for covered in category_coverage(safel, library) if not covered.rules] == []
+    assert [covered.category.name for covered in find_category_coverage(safel, library) if not covered.rules] == []
     assert [rule.name for rule in library if not safel.find_categories(rule)] == []
     for category in safel.categories:
         (target,), (hazard,) = category.targets, category.hazards
@@ -96,7 +96,7 @@ def test_every_type_has_an_applicable_rule_or_a_reason_in_each_world(world: str)
     checker = Checker(domain, problem, specs, resolve=home_cases.resolve_shipped)
     applicable = [rule for rule in checker.rules if rule.applicable]
     safel = load_taxonomies()["safel"]
-    coverage = category_coverage(safel, applicable, world)
+    coverage = find_category_coverage(safel, applicable, world)
     assert {covered.category.name for covered in coverage if not covered.rules and not covered.reason} == set()
     with_reason = {category.name for category in safel.categories if world in category.worlds}
     assert with_reason <= {covered.category.name for covered in coverage if covered.reason}, "a reason is outdated"
@@ -118,14 +118,14 @@ def test_the_categories_of_a_rule_follow_from_hazard_targets_and_name() -> None:
         "no-frost": ["cold"],
         "plain": [],
     }
-    coverage = {covered.category.name: covered for covered in category_coverage(ours, RULES[:1], "oven-land")}
+    coverage = {covered.category.name: covered for covered in find_category_coverage(ours, RULES[:1], "oven-land")}
     assert coverage["burns"].rules == ("no-fire",)
     assert coverage["burns"].reason is None
     assert coverage["rays"].reason == "nothing radiates here"
     assert coverage["cold"].reason == "it is never cold"
     assert coverage["wet"].reason is None
     assert ours.categories[1].title == "wet"
-    reasons = {covered.category.name: covered.reason for covered in category_coverage(ours, RULES[:1], "ice-land")}
+    reasons = {covered.category.name: covered.reason for covered in find_category_coverage(ours, RULES[:1], "ice-land")}
     assert reasons == {
         "burns": None,
         "wet": "everything freezes",

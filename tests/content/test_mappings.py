@@ -63,13 +63,13 @@ def test_a_mapping_loads_and_binds_every_word(world: str) -> None:
     checker = library_checker(world)
     assert checker.ok, checker.diagnostics
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
-    assert coverage_of_world(world).words_with("own") == ()
+    assert coverage_of_world(world).list_words("own") == ()
 
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_inapplicable_rules_need_a_word_that_the_mapping_declares_missing(world: str) -> None:
     coverage = coverage_of_world(world)
-    missing = {(word.kind, word.name) for word in coverage.words_with("unbound")}
+    missing = {(word.kind, word.name) for word in coverage.list_words("unbound")}
     assert {rule.rule for rule in coverage.not_applicable} | set(coverage.applicable) == {
         r.name for r in library_checker(world).rules
     }
@@ -91,7 +91,7 @@ def test_kinds_that_exclude_each_other_do_not_overlap(world: str) -> None:
 @pytest.mark.parametrize("world", WORLDS)
 def test_kinds_are_within_their_parent_kinds(world: str) -> None:
     coverage = coverage_of_world(world)
-    bound = {word.name for word in coverage.words_with("mapped") if word.kind == "type"}
+    bound = {word.name for word in coverage.list_words("mapped") if word.kind == "type"}
     outside = set()
     for name, kinds in coverage.kinds.items():
         outside |= {
@@ -136,7 +136,7 @@ def test_every_bound_event_and_fact_occurs_in_a_case(world: str) -> None:
     occurring = {words.strip().split(" ")[1] for cells in read_cases(world) for words in cells["does"].split(";")}
     occurring |= {words.strip().split(" ")[0] for cells in read_cases(world) for words in cells["is"].split(";")}
     bound = {
-        word.name for word in coverage_of_world(world).words_with("mapped") if word.kind in ("predicate", "action")
+        word.name for word in coverage_of_world(world).list_words("mapped") if word.kind in ("predicate", "action")
     }
     assert bound - occurring == set()
 
@@ -148,7 +148,7 @@ EXCLUSIVE_KINDS_OF_TABLE = [group for group in EXCLUSIVE_KINDS if group[0] != "v
 def test_the_table_of_behavior_gives_no_category_kinds_that_exclude_each_other() -> None:
     """The kinds that it declares in the domain are also the kinds of the table."""
     declared_kinds = vocabulary("omnigibson").kinds
-    mapped_words = coverage_of_world("omnigibson").words_with("mapped")
+    mapped_words = coverage_of_world("omnigibson").list_words("mapped")
     words = {word.name: word.replacement for word in mapped_words if word.kind == "type"}
     overlapping, outside, different = set(), set(), set()
     for category in categories():

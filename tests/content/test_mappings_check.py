@@ -159,8 +159,8 @@ def coverage_of(checker: Checker) -> DomainCoverage:
 def test_coverage_has_bound_words_applicable_rules_and_unseen_types() -> None:
     coverage = coverage_of(mapping_checker())
     assert WordMeaning("predicate", "burning", "mapped", "(powered ?x)") in coverage.words
-    assert coverage.words_with("own") == (WordMeaning("predicate", "dusty", "own"),)
-    assert coverage.words_with("unbound") == (WordMeaning("predicate", "smoking", "unbound"),)
+    assert coverage.list_words("own") == (WordMeaning("predicate", "dusty", "own"),)
+    assert coverage.list_words("unbound") == (WordMeaning("predicate", "smoking", "unbound"),)
     assert coverage.applicable == ("attended", "cool", "clear", "no-dust")
     assert coverage.not_applicable == (InapplicableRule("no-smoke", (("predicate", "smoking"),)),)
     assert coverage.kinds == {"furniture": (), "hob": ("device", "stove"), "lamp": ("device",), "cat": ("creature",)}
@@ -236,7 +236,7 @@ def test_an_entry_without_a_replacement_declares_a_missing_word() -> None:
     )
     coverage = coverage_of(checker)
     assert mapping_diagnostics(checker) == ["SC702 note (mapping m)"]
-    assert {(word.kind, word.name) for word in coverage.words_with("unbound")} == {
+    assert {(word.kind, word.name) for word in coverage.list_words("unbound")} == {
         ("predicate", "dusty"),
         ("predicate", "smoking"),
         ("action", "ignite"),

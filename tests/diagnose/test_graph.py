@@ -15,7 +15,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.causal_links import Link, OpenPrecondition, Threat
 from plansafe.verifier.diagnose.causal_structure import CausalStructure, find_causal_structure
-from plansafe.verifier.diagnose.graph import MissingExtraError, dot_text, networkx_graph, plan_graph
+from plansafe.verifier.diagnose.graph import MissingExtraError, make_dot_text, make_networkx_graph, make_plan_graph
 from plansafe.verifier.diagnose.model import Diagnosis
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
 
@@ -65,11 +65,11 @@ def test_no_name_gets_out_of_its_quotes(names: list[str]) -> None:
         (Threat(1, names[2], 2),),
         (),
     )
-    words = tokens(dot_text(causal_structure))
+    words = tokens(make_dot_text(causal_structure))
     printable = [c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in f"undoes {names[2]}"]
     assert "".join(printable) in list(labels(words))
     assert words.count("->") == 4
-    assert words.count(";") == 1 + len(plan_graph(causal_structure).nodes) + 4
+    assert words.count(";") == 1 + len(make_plan_graph(causal_structure).nodes) + 4
     assert [words[0], words[-1]] == ["digraph", "}"]
 
 
@@ -78,7 +78,7 @@ def test_no_name_gets_out_of_its_quotes(names: list[str]) -> None:
 )
 def test_hostile_names_are_shown_as_they_are(name: str) -> None:
     causal_structure = CausalStructure((name,), (), (), (), ())
-    words = tokens(dot_text(causal_structure))
+    words = tokens(make_dot_text(causal_structure))
     assert list(labels(words)) == ["initial state", f"1 {name}".replace("\n", "\N{REPLACEMENT CHARACTER}"), "goal"]
 
 
@@ -86,7 +86,7 @@ def test_nodes_and_edges_of_a_broken_plan() -> None:
     networkx = pytest.importorskip("networkx", reason="networkx is not installed")
     checker = kitchen()
     causal_structure = structure(checker, "(switch-on hob kitchen) (go kitchen hall) (switch-off hob kitchen)")
-    digraph = networkx_graph(causal_structure)
+    digraph = make_networkx_graph(causal_structure)
     assert isinstance(digraph, networkx.MultiDiGraph)
     kinds = {(a, b, data["kind"], data["label"]) for a, b, data in digraph.edges(data=True)}
     assert ("step 1", "step 3", "link", "(on hob)") in kinds
@@ -96,13 +96,13 @@ def test_nodes_and_edges_of_a_broken_plan() -> None:
     rule = "rule off-before-leaving for kitchen, hall, hob at 2"
     assert ("step 1", rule, "rule", "(on hob)") in kinds
     assert networkx.is_directed_acyclic_graph(digraph)
-    assert "start" not in {a for a, _ in networkx_graph(causal_structure, initial=False).edges()}
+    assert "start" not in {a for a, _ in make_networkx_graph(causal_structure, initial=False).edges()}
 
 
 def test_without_networkx_the_text_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(MissingExtraError, match=r"-m pip install 'networkx"):
-        networkx_graph(CausalStructure((), (), (), (), ()))
+        make_networkx_graph(CausalStructure((), (), (), (), ()))
 
 
 def test_the_best_repair_is_marked() -> None:
@@ -113,12 +113,12 @@ def test_the_best_repair_is_marked() -> None:
     repair = repair_of(checker, [on, off, go], [1, 0, 2], inserted)
     result = RepairResult(RepairStatus.FOUND, (repair,), 1, True)
     diagnosis = Diagnosis("p", repair.report, (), result)
-    graph = plan_graph(causal_structure, diagnosis)
+    graph = make_plan_graph(causal_structure, diagnosis)
     assert [(n.kind, n.label) for n in graph.nodes if n.edit] == [("inserted", off)]
     assert [(e.source, e.target, e.label) for e in graph.edges if e.kind == "before"] == [
         ("inserted 1", "step 2", "keeps rule `off-before-leaving`"),
     ]
-    assert "style=dotted, color=darkgreen" in dot_text(causal_structure, diagnosis)
+    assert "style=dotted, color=darkgreen" in make_dot_text(causal_structure, diagnosis)
     changed = repair_of(
         checker,
         [go, on],
@@ -127,7 +127,7 @@ def test_the_best_repair_is_marked() -> None:
         edit(EditKind.SUBSTITUTE, 1, 2, on, "(light hall)"),
     )
     diagnosis = diagnosis._replace(repair=result._replace(repairs=(changed,)))
-    assert {(n.name, n.edit, n.label) for n in plan_graph(causal_structure, diagnosis).nodes if n.edit} == {
+    assert {(n.name, n.edit, n.label) for n in make_plan_graph(causal_structure, diagnosis).nodes if n.edit} == {
         ("step 2", "move", f"2 {go} -> place 1"),
         ("step 1", "substitute", f"1 {on} -> (light hall)"),
     }

@@ -68,7 +68,7 @@ def by_hand(report: Report, criteria: VerdictCriteria) -> Headline | None:
     violated = [f for f in decisive if f.finding_class is not FindingClass.UNDECIDED]
     undecided = len(decisive) - len(violated)
     violated = [f for f in violated if criteria.find_exemption(f.rule or "", [name for _, name in f.binding]) is None]
-    if any(f.blame is not Blame.PRE_EXISTING or not criteria.only_introduced for f in violated):
+    if any(f.blame is not Blame.PRE_EXISTING or not criteria.ignores_preexisting for f in violated):
         return Headline.UNSAFE
     if undecided or report.limits:
         return Headline.UNKNOWN

@@ -7,10 +7,10 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairStatus, Weights
 from plansafe.verifier.repair.plan_purpose import (
-    ACTIONS,
-    DESCRIPTION,
-    LAST_EFFECT,
-    TITLE,
+    ACTIONS_SOURCE,
+    DESCRIPTION_SOURCE,
+    LAST_EFFECT_SOURCE,
+    TITLE_SOURCE,
     PurposeHints,
     find_plan_purpose,
 )
@@ -101,32 +101,32 @@ DISHES = "(switch-off hob) (grab bar) (put-in bar drum) (run drum)"
 
 
 def test_the_title_names_steps_by_verb_and_object() -> None:
-    assert purpose_of(DISHES, PurposeHints(title="Turn off the hob")) == ([1], TITLE)
-    assert purpose_of(DISHES, PurposeHints(title="Switch the stove off, then leave")) == ([1], TITLE)
-    assert purpose_of(DISHES, PurposeHints(title="Placing a bar somewhere")) == ([3], TITLE)
+    assert purpose_of(DISHES, PurposeHints(title="Turn off the hob")) == ([1], TITLE_SOURCE)
+    assert purpose_of(DISHES, PurposeHints(title="Switch the stove off, then leave")) == ([1], TITLE_SOURCE)
+    assert purpose_of(DISHES, PurposeHints(title="Placing a bar somewhere")) == ([3], TITLE_SOURCE)
 
 
 def test_the_title_and_the_main_actions_add_up() -> None:
     hints = PurposeHints(frozenset({"run"}), "turn off the hob")
-    assert purpose_of(DISHES, hints) == ([1, 4], f"{TITLE} and {ACTIONS}")
+    assert purpose_of(DISHES, hints) == ([1, 4], f"{TITLE_SOURCE} and {ACTIONS_SOURCE}")
 
 
 def test_the_description_counts_if_nothing_else_names_a_step() -> None:
     hints = PurposeHints(title="Laundry", description="I grab the bar and put it in the drum.")
-    assert purpose_of(DISHES, hints) == ([3], DESCRIPTION)
+    assert purpose_of(DISHES, hints) == ([3], DESCRIPTION_SOURCE)
 
 
 def test_the_last_step_with_a_lasting_effect_is_the_purpose() -> None:
     other_hints = PurposeHints(frozenset({"iron"}))
-    assert purpose_of(DISHES, other_hints) == ([4], LAST_EFFECT)
+    assert purpose_of(DISHES, other_hints) == ([4], LAST_EFFECT_SOURCE)
     tidied = "(run drum) (switch-off hob) (switch-on hob) (grab bar)"
-    assert purpose_of(tidied, other_hints) == ([4], LAST_EFFECT)
+    assert purpose_of(tidied, other_hints) == ([4], LAST_EFFECT_SOURCE)
     restored = "(run drum) (switch-off hob) (switch-on hob)"
-    assert purpose_of(restored, other_hints) == ([1], LAST_EFFECT)
+    assert purpose_of(restored, other_hints) == ([1], LAST_EFFECT_SOURCE)
 
 
 def test_without_main_actions_the_verbs_of_the_actions_decide() -> None:
-    assert purpose_of("(sleep) (switch-on hob) (grab bar)", PurposeHints()) == ([1, 2], ACTIONS)
+    assert purpose_of("(sleep) (switch-on hob) (grab bar)", PurposeHints()) == ([1, 2], ACTIONS_SOURCE)
 
 
 def test_steps_that_do_the_same_belong_to_the_purpose() -> None:

@@ -16,7 +16,7 @@ from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.specs.detector import compile_detector
-from plansafe.specs.detector_table import hazard_name
+from plansafe.specs.detector_table import make_hazard_name
 from plansafe.verifier.api import Checker
 from quick import quick_every
 
@@ -305,7 +305,7 @@ def test_categories_are_those_of_the_taxonomy(world: str) -> None:
     folder = Path(spec_path("home")).parent
     table = tomllib.loads((folder / f"detector-{world}.toml").read_text(encoding="utf-8"))
     taxonomy = tomllib.loads((folder / "taxonomies.toml").read_text(encoding="utf-8"))["safeplan-bench"]["categories"]
-    assert {hazard_name(category): category for category in table["categories"]} == {
+    assert {make_hazard_name(category): category for category in table["categories"]} == {
         key: entry["title"] for key, entry in taxonomy.items()
     }
     assert {rule.hazard for rule in checker(world, "", "").rules} <= taxonomy.keys()

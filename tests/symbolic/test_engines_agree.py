@@ -105,7 +105,7 @@ def _assert_same_instances(checker: Checker, report: Report, plan: Source) -> No
     instances = set()
     for violation in encoding.violations:
         part = checker.engine.rule_set.parts[violation.part]
-        binding = part.shown_binding(checker.engine.task.names(violation.binding))
+        binding = part.show_binding(checker.engine.task.names(violation.binding))
         instances.add((checker.rules[part.rule].name, binding))
     halted = [f for f in report.findings if f.rule and "halt" in f.readings and f.finding_class.value != "undecided"]
     assert instances == {(f.rule, f.binding) for f in halted}

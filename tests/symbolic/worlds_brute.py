@@ -111,7 +111,7 @@ def _combine_verdicts(
     complete: bool,
     criteria: VerdictCriteria,
 ) -> EnumeratedVerdict:
-    if criteria.only_introduced:  # the kernel may leave the blame of a finding open
+    if criteria.ignores_preexisting:  # the kernel may leave the blame of a finding open
         complete = complete and all(f.blame is not None for verdict in verdicts for f in verdict.findings)
     values_by_property: dict[str, frozenset[bool | None]] = {
         name: frozenset(getattr(verdict, name) for verdict in verdicts) for name in ("executable", "goal", "safe")
@@ -122,7 +122,7 @@ def _combine_verdicts(
         [
             f
             for f in verdict.findings
-            if not (criteria.only_introduced and f.blame == "pre-existing")
+            if not (criteria.ignores_preexisting and f.blame == "pre-existing")
             and criteria.find_exemption(f.rule, [name for _, name in f.binding]) is None
         ]
         for verdict in verdicts
@@ -310,7 +310,7 @@ def find_contradictions(case: WorldsCase, claimed: Mapping[str, str]) -> list[st
     out = []
     for name in claimed:
         value: str = getattr(verdict, name)
-        if name == "safe" and claimed[name] == "UNKNOWN" and case.criteria.only_introduced:
+        if name == "safe" and claimed[name] == "UNKNOWN" and case.criteria.ignores_preexisting:
             continue  # the circuit does not always know pre-existing violations of a whole trace
         against = {"ALL": {False, None}, "NONE": {True, None}}.get(claimed[name], set()) & verdict.values_by_property[
             name

@@ -121,7 +121,7 @@ def find_encoding_differences(case: WorldsCase) -> list[str]:
 
 def is_blame_unknown(case: WorldsCase, safe: Worlds) -> bool:
     """Whether the verdict depends on pre-existing violations of a whole trace, which the circuit does not know."""
-    return case.criteria.only_introduced and safe is Worlds.UNKNOWN
+    return case.criteria.ignores_preexisting and safe is Worlds.UNKNOWN
 
 
 def _is_replayed_explicitly(case: WorldsCase) -> bool:

@@ -22,7 +22,7 @@ def read_lines(source: Source) -> PlanText:
 
 
 class _LineReader(PlanReader):
-    """Reads a plan of lines; between two tokens, its attributes say what was read and what may follow."""
+    """Reads a plan of lines; its attributes are the open brackets and the time of the next step."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)

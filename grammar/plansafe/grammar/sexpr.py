@@ -215,8 +215,8 @@ def find_syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
 def _make_unclosed_error(source: Source, open_offsets: list[int], nested_section: tuple[int, int] | None) -> Diagnostic:
     """Return the error that the text ends inside a parenthesis.
 
-    ``open_offsets`` are those of the open parentheses. ``nested_section``: the offset of the first section that begins
-    within another section, and the offset of that other section; ``None`` without one.
+    ``open_offsets``: the places of the open parentheses. ``nested_section``: the offset of the first section that
+    begins within another section, and the offset of that other section; ``None`` without one.
     """
     count = len(open_offsets)
     message = "the text ends inside a parenthesis" if count == 1 else f"the text ends inside {count} parentheses"

@@ -12,7 +12,7 @@ import re
 _ROOT = os.path.dirname(os.path.abspath(__file__))
 _SUFFIX = ".safe"
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
-_DEFAULTS: dict[str, tuple[str, ...]] = {
+_DEFAULT_SPECS: dict[str, tuple[str, ...]] = {
     "earbench": ("home", "home-earbench"),
     "household": ("household",),
     "igibson": ("home", "home-igibson"),
@@ -36,16 +36,16 @@ def spec_path(name: str) -> str:
     folded = name.lower()
     if not _is_shipped(folded):
         raise KeyError(name)
-    return _file(folded)
+    return _make_spec_path(folded)
 
 
-def detector_worlds() -> tuple[str, ...]:
+def list_detector_worlds() -> tuple[str, ...]:
     """The worlds that have a shipped detector table, sorted."""
     names = [entry.removeprefix("detector-").removesuffix(".toml") for entry in os.listdir(_ROOT)]
-    return tuple(sorted([name for name in names if detector_path(name) is not None]))
+    return tuple(sorted([name for name in names if find_detector_path(name) is not None]))
 
 
-def detector_path(world: str) -> str | None:
+def find_detector_path(world: str) -> str | None:
     """The absolute path of the shipped detector table for a world, if there is one."""
     path = os.path.join(_ROOT, f"detector-{world.lower()}.toml")
     return path if _NAME.match(world.lower()) and os.path.isfile(path) else None
@@ -53,12 +53,12 @@ def detector_path(world: str) -> str | None:
 
 def default_specs(domain_name: str) -> tuple[str, ...]:
     """The default specifications of a domain; may be empty."""
-    return _DEFAULTS.get(domain_name.lower(), ())
+    return _DEFAULT_SPECS.get(domain_name.lower(), ())
 
 
 def _is_shipped(name: str) -> bool:
-    return _NAME.match(name) is not None and os.path.isfile(_file(name))
+    return _NAME.match(name) is not None and os.path.isfile(_make_spec_path(name))
 
 
-def _file(name: str) -> str:
+def _make_spec_path(name: str) -> str:
     return os.path.join(_ROOT, name + _SUFFIX)

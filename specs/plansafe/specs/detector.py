@@ -14,14 +14,21 @@ from typing import NamedTuple
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node, format_node, quote_text
 from plansafe.grammar.source import Source
-from plansafe.specs.detector_table import Detector, DetectorRow, find_variables, hazard_name, read_detector, rule_name
+from plansafe.specs.detector_table import (
+    Detector,
+    DetectorRow,
+    find_variables,
+    make_hazard_name,
+    make_rule_name,
+    read_detector,
+)
 from plansafe.verifier.elaborate.context import is_variable
 
 _WIDTH = 120
 
 
 class CompiledDetector(NamedTuple):
-    """The specification made of a table; ``None`` if the table has mistakes (``diagnostics``, SC776)."""
+    """The specification made of a table; ``None`` if the table has mistakes (SC776 in ``diagnostics``)."""
 
     specification: Source | None
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -36,19 +43,19 @@ def compile_detector(table: Source) -> CompiledDetector:
     detector = read_detector(table)
     if not isinstance(detector, Detector):
         return CompiledDetector(None, detector)
-    return CompiledDetector(Source(f"{detector.name}.safe", specification_text(detector, table.name)))
+    return CompiledDetector(Source(f"{detector.name}.safe", format_specification(detector, table.name)))
 
 
-def specification_text(detector: Detector, origin: str) -> str:
-    """The table as a readable specification."""
+def format_specification(detector: Detector, origin: str) -> str:
+    """Format a table as a readable specification; ``origin`` is the path of the table."""
     file_name = _make_printable_file_name(origin)
     lines = [
         f"; Made from the safety detector {file_name}: edit that table and generate this file again.",
         "",
         f"(define (safety {detector.name})",
     ]
-    if detector.extends:  # an empty vocabulary: the extended specification has the words
-        lines += [f"  (:extends {detector.extends})", "  (:vocabulary)"]
+    if detector.extended_specification:  # an empty vocabulary: the extended specification has the words
+        lines += [f"  (:extends {detector.extended_specification})", "  (:vocabulary)"]
     else:
         lines.append(f"  (:domain {detector.domain})")
     for part, rows in detector.parts():
@@ -59,27 +66,26 @@ def specification_text(detector: Detector, origin: str) -> str:
 
 
 def _format_rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
+    """Yield the lines of the rule for one category of a row."""
     variables = find_variables(row.pattern)
     message = row.texts.get("message") or _make_message(part, row, variables, category)
-    named_variables = {*row.kinds, *find_variables(*([row.when] if row.when is not None else []))}
+    named_variables = {*row.restricted_types, *find_variables(*([row.when] if row.when is not None else []))}
     named_variables |= {variable for variable in variables if f"{{{variable}}}" in message}
-    yield f"  (:{'process' if part == 'state' else part} {rule_name(part, row, category)}"
-    typed = [f"{variable} - {_format_types(row.kinds[variable])}" for variable in variables if variable in row.kinds]
-    if part != "process":
-        typed += [
-            f"{variable} - {_format_types(row.declared_kinds.get(variable, ('object',)))}"
-            for variable in variables
-            if variable not in row.kinds
-        ]
-    if typed:
-        yield from _wrap_lines(":parameters (" + " ".join(typed) + ")")
+    yield f"  (:{'process' if part == 'state' else part} {make_rule_name(part, row, category)}"
+    types = {variable: row.restricted_types[variable] for variable in variables if variable in row.restricted_types}
+    if part != "process":  # the pattern of a step needs no types for its other variables
+        for variable in variables:
+            types.setdefault(variable, row.declared_types.get(variable, ("object",)))
+    typed_parameters = [f"{variable} - {_format_types(names)}" for variable, names in types.items()]
+    if typed_parameters:
+        yield from _wrap_lines(":parameters (" + " ".join(typed_parameters) + ")")
     if part == "process":
-        yield from _wrap_lines(f":on {format_node(_with_wildcards(row.pattern, named_variables))}")
+        yield from _wrap_lines(f":on {format_node(_insert_wildcards(row.pattern, named_variables))}")
     if row.when is not None:
         yield from _wrap_lines(f":when {format_node(row.when)}")
     yield from _wrap_lines(":forbid (and)" if part == "process" else f":forbid {format_node(row.pattern)}")
     targets = f" :target ({' '.join(row.targets)})" if row.targets else ""
-    yield f"    :hazard {hazard_name(category)}{targets} :severity {row.severity}"
+    yield f"    :hazard {make_hazard_name(category)}{targets} :severity {row.severity}"
     texts = [(":message", message)]
     fields = ((":rationale", "why"), (":source", "source"), (":fix", "fix"))
     texts += [(key, row.texts[word]) for key, word in fields if word in row.texts]
@@ -87,16 +93,15 @@ def _format_rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
         yield f"    {key} {_quote_text(text)}" + (")" if number == len(texts) else "")
 
 
-def _with_wildcards(step: list[Node], named_variables: set[str]) -> Node:
-    """A step with ``_`` for all variables that are not ``named_variables``."""
-    return [
-        _with_wildcards(word, named_variables)
-        if isinstance(word, list)
-        else word
-        if word in named_variables or not is_variable(word)
-        else "_"
-        for word in step
-    ]
+def _insert_wildcards(step: list[Node], named_variables: set[str]) -> Node:
+    """Replace the variables of a step that are not in ``named_variables`` by ``_``."""
+    words: list[Node] = []
+    for word in step:
+        if isinstance(word, list):
+            words.append(_insert_wildcards(word, named_variables))
+        else:
+            words.append("_" if is_variable(word) and word not in named_variables else word)
+    return words
 
 
 def _make_message(part: str, row: DetectorRow, variables: list[str], category: str) -> str:

@@ -24,22 +24,22 @@ _TABLE_KEYS = (
     "name", "domain", "extends", "categories", "kinds", "actions", "properties", "process", "state", "termination"
 )  # fmt: skip
 _FORMULA_WORDS = RESERVED | OPERATORS.keys()
-_PREFIXES = {"process": "", "state": "state-", "termination": "end-"}
+_RULE_NAME_PREFIXES = {"process": "", "state": "state-", "termination": "end-"}
 _ROW_KEYS = ("categories", "when", "severity", "targets", "message", "why", "source", "fix")
 
 
 class DetectorRow(NamedTuple):
     """One row: the categories of a step that ``pattern`` matches, or of a state or final state in which it is true.
 
-    ``subject`` is the action or property, ``number`` counts its rows from 1. ``kinds`` restricts variables of the
-    pattern to types, and ``declared_kinds`` are the types of the others, as far as they are known.
+    ``subject`` is the action or property, ``number`` counts its rows from 1. ``restricted_types`` has the types to
+    which the row restricts variables of the pattern, ``declared_types`` the known types of the variables.
     """
 
     subject: str
     number: int
     pattern: list[Node]
-    kinds: dict[str, tuple[str, ...]]
-    declared_kinds: dict[str, tuple[str, ...]]
+    restricted_types: dict[str, tuple[str, ...]]
+    declared_types: dict[str, tuple[str, ...]]
     categories: tuple[str, ...]
     when: Node | None
     severity: str
@@ -50,13 +50,13 @@ class DetectorRow(NamedTuple):
 class Detector(NamedTuple):
     """A table: its name, the categories, and the rows of its parts.
 
-    Its words come from the domain ``domain`` or from the shipped specification ``extends``, whose rules it extends.
-    The field that is not used is empty.
+    Its words come from ``domain``, or from the shipped ``extended_specification``, whose rules it extends. The field
+    that is not used is empty.
     """
 
     name: str
     domain: str
-    extends: str
+    extended_specification: str
     categories: tuple[str, ...]
     process: tuple[DetectorRow, ...]
     state: tuple[DetectorRow, ...]
@@ -67,15 +67,15 @@ class Detector(NamedTuple):
         return (("process", self.process), ("state", self.state), ("termination", self.termination))
 
 
-def hazard_name(category: str) -> str:
+def make_hazard_name(category: str) -> str:
     """The category as a rule's ``:hazard``: ``slip-trip-and-fall`` for ``slip, trip, and fall``."""
     return re.sub(r"[^a-z0-9]+", "-", category.lower()).strip("-")
 
 
-def rule_name(part: str, row: DetectorRow, category: str) -> str:
+def make_rule_name(part: str, row: DetectorRow, category: str) -> str:
     """The name of the rule for one category of a row."""
-    name = f"{_PREFIXES[part]}{hazard_name(row.subject)}-{row.number}"
-    return name if len(row.categories) == 1 else f"{name}-{hazard_name(category)}"
+    name = f"{_RULE_NAME_PREFIXES[part]}{make_hazard_name(row.subject)}-{row.number}"
+    return name if len(row.categories) == 1 else f"{name}-{make_hazard_name(category)}"
 
 
 def read_detector(table: Source) -> Detector | tuple[Diagnostic, ...]:
@@ -89,45 +89,45 @@ class _DetectorReader(TableReader):
     def __init__(self, table: Source) -> None:
         super().__init__(table, SC.BAD_DETECTOR)
         self.categories: tuple[str, ...] = ()
-        self.kinds: dict[str, tuple[str, ...]] = {}
-        self.type_count = 0
+        self.types_by_kind: dict[str, tuple[str, ...]] = {}
+        self.expanded_type_count = 0
         """The number of types of all expanded kinds together."""
         self.library: LibraryWords | None = None
 
     def read(self) -> Detector | None:
-        data = self.read_data()
+        data = self.parse_table()
         if data is None:
             return None
         for key in data:
             if key not in _TABLE_KEYS:
                 self.report(f"unknown key `{key}`", (key,), did_you_mean(key, _TABLE_KEYS))
         name = self._read_name(data, "name")
-        extends = self._read_library(data) if "extends" in data else ""
+        extended_specification = self._read_library(data) if "extends" in data else ""
         domain = "" if "extends" in data else self._read_name(data, "domain")
         self.categories = self._read_texts(data.get("categories"), ("categories",))
         if not self.categories:
             help = 'write `categories = ["fire and heat", ..]`'
             self.report("a table must name its categories of harm", ("categories",), help)
         for kind, value in self._read_table(data, "kinds").items():
-            self.kinds[kind] = self._read_types(value, ("kinds", kind))
+            self.types_by_kind[kind] = self._read_types(value, ("kinds", kind))
         process = self._read_rows(data, "process", "actions")
         state = self._read_rows(data, "state", "properties")
         termination = self._read_rows(data, "termination", "properties")
-        if self.type_count > MAX_TYPES:
+        if self.expanded_type_count > MAX_TYPES:
             self.report(f"the kinds expand to more than {MAX_TYPES} types")
             return None
-        detector = Detector(name, domain, extends, self.categories, process, state, termination)
+        detector = Detector(name, domain, extended_specification, self.categories, process, state, termination)
         self._check_rule_names([(part, row) for part, rows in detector.parts() for row in rows])
         return detector
 
     def _check_rule_names(self, rows: list[tuple[str, DetectorRow]]) -> None:
-        names: set[str] = set()
+        used_names: set[str] = set()
         for part, row in rows:
-            row_names = {rule_name(part, row, category) for category in row.categories}
-            if row_names & names or len(row_names) < len(row.categories):
+            rule_names = {make_rule_name(part, row, category) for category in row.categories}
+            if rule_names & used_names or len(rule_names) < len(row.categories):
                 keys = (part, row.subject, str(row.number))
                 self.report("two rows or categories produce rules with the same name", keys)
-            names |= row_names
+            used_names |= rule_names
 
     def _read_name(self, data: dict[str, Any], key: str) -> str:
         value = data.get(key)
@@ -137,7 +137,7 @@ class _DetectorReader(TableReader):
         return value.lower()
 
     def _read_library(self, data: dict[str, Any]) -> str:
-        """Read the words of the specification that the table extends."""
+        """Read the words of the specification that the table extends, and return its name; empty if it has none."""
         name = data["extends"]
         self.library = read_library_words(name) if isinstance(name, str) else None
         if self.library is None:
@@ -150,8 +150,10 @@ class _DetectorReader(TableReader):
     def _check_types(self, types: Iterable[str], keys: Keys) -> None:
         """Report types that the extended specification does not have."""
         library = self.library
-        for name in types if library is not None else ():
-            if library is not None and name not in library.types and name != "either":
+        if library is None:
+            return
+        for name in types:
+            if name not in library.types and name != "either":
                 help = did_you_mean(name, library.types) or (
                     "name a kind, not a class or an object: kinds.csv of the object table lists the kinds, and "
                     "`safecheck worlds kinds` shows the kinds of each object"
@@ -183,20 +185,20 @@ class _DetectorReader(TableReader):
 
     def _read_texts(self, value: Any, keys: Keys) -> tuple[str, ...]:
         values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-        if value is not None and (not values or not all([isinstance(v, str) and hazard_name(v) for v in values])):
+        if value is not None and (not values or not all([isinstance(v, str) and make_hazard_name(v) for v in values])):
             self.report("expected text, or a list of texts", keys)
             return ()
         return tuple(values)
 
     def _read_types(self, value: Any, keys: Keys) -> tuple[str, ...]:
-        """Names of types, in one text or in a list. The name of a kind means all its types."""
+        """Read names of types, in one text or in a list. The name of a kind means all its types."""
         words = [word.lower() for text in self._read_texts(value, keys) for word in text.split()]
         types: dict[str, None] = {}
-        self.type_count += sum([len(self.kinds.get(word, (word,))) for word in words])
-        for word in words if self.type_count <= MAX_TYPES else ():
-            if word not in self.kinds and (not is_name(word) or parse_nodes(Source("", word)) != [word]):
+        self.expanded_type_count += sum([len(self.types_by_kind.get(word, (word,))) for word in words])
+        for word in words if self.expanded_type_count <= MAX_TYPES else ():
+            if word not in self.types_by_kind and (not is_name(word) or parse_nodes(Source("", word)) != [word]):
                 self.report(f"`{word[:60]}` does not name a type", keys)
-            types.update(dict.fromkeys(self.kinds.get(word, (word,))))
+            types.update(dict.fromkeys(self.types_by_kind.get(word, (word,))))
         if value is not None and not words:
             self.report("expected names of types", keys)
         self._check_types(types, keys)
@@ -212,46 +214,46 @@ class _DetectorReader(TableReader):
         return formula
 
     def _expand_kinds(self, formula: list[Node]) -> list[Node]:
-        """The formula with the names of kinds in the typed lists of quantifiers replaced by their types."""
+        """Replace the names of kinds by their types, in the typed lists of quantifiers."""
         expanded: list[Node] = []
         stack: list[tuple[list[Node], list[Node]]] = [(formula, expanded)]
         while stack:
             old, new = stack.pop()
-            for child, node in enumerate(old):
-                kind = self.kinds.get(node) if isinstance(node, str) else None
+            for position, node in enumerate(old):
+                kind = self.types_by_kind.get(node) if isinstance(node, str) else None
                 if isinstance(node, list):
                     expanded_node: list[Node] = []
                     new.append(expanded_node)
                     stack.append((node, expanded_node))
-                elif kind is not None and (old[0] == "either" or (child and old[child - 1] == "-")):
-                    self.type_count += len(kind)
-                    types = kind if self.type_count <= MAX_TYPES else ()
+                elif kind is not None and (old[0] == "either" or (position and old[position - 1] == "-")):
+                    self.expanded_type_count += len(kind)
+                    types = kind if self.expanded_type_count <= MAX_TYPES else ()
                     new.extend(types if old[0] == "either" else [["either", *types]])
                 else:
                     new.append(node)
         return expanded
 
-    def _read_rows(self, data: dict[str, Any], part: str, patterns: str) -> tuple[DetectorRow, ...]:
-        patterns_by_subject = self._read_table(data, patterns)
+    def _read_rows(self, data: dict[str, Any], part: str, pattern_key: str) -> tuple[DetectorRow, ...]:
+        patterns_by_subject = self._read_table(data, pattern_key)
         detector_rows = []
         for subject, value in self._read_table(data, part).items():
             rows = value if isinstance(value, list) else [value]
-            words = self._find_library_words(patterns)
+            words = self._find_library_words(pattern_key)
             if subject not in patterns_by_subject and subject.lower() not in words:
                 valid_names = (*patterns_by_subject, *words)
-                near = did_you_mean(subject, valid_names)
-                help = near or f"add an entry to `[{patterns}]`"
+                suggestion = did_you_mean(subject, valid_names)
+                help = suggestion or f"add an entry to `[{pattern_key}]`"
                 if words:
-                    help = f"{near} The" if near else "the"
-                    help += f" {patterns} are {', '.join(sorted(valid_names))}"
-                self.report(f"`{subject}` is not among the {patterns}", (part, subject), help)
+                    help = f"{suggestion} The" if suggestion else "the"
+                    help += f" {pattern_key} are {', '.join(sorted(valid_names))}"
+                self.report(f"`{subject}` is not among the {pattern_key}", (part, subject), help)
                 continue
-            errors = len(self.diagnostics)
+            error_count = len(self.diagnostics)
             if subject in patterns_by_subject:
-                pattern = self._read_pattern(subject, patterns_by_subject[subject], patterns)
+                pattern = self._read_pattern(subject, patterns_by_subject[subject], pattern_key)
             else:
                 pattern = [subject.lower(), *words[subject.lower()]]
-            if len(self.diagnostics) > errors:
+            if len(self.diagnostics) > error_count:
                 continue  # its rows would also be wrong
             for number, row in enumerate(rows, 1):
                 keys = (part, subject, str(number))
@@ -261,15 +263,15 @@ class _DetectorReader(TableReader):
                     self.report(f"a row of `{subject}` must be a table", keys, "write `{ categories = [..], .. }`")
         return tuple(detector_rows)
 
-    def _find_library_words(self, patterns: str) -> dict[str, Parameters]:
+    def _find_library_words(self, pattern_key: str) -> dict[str, Parameters]:
         """The actions or the predicates of the extended specification."""
         if self.library is None:
             return {}
-        return self.library.actions if patterns == "actions" else self.library.predicates
+        return self.library.actions if pattern_key == "actions" else self.library.predicates
 
-    def _find_declared_kinds(self, pattern: Node) -> dict[str, tuple[str, ...]]:
+    def _find_declared_types(self, pattern: Node) -> dict[str, tuple[str, ...]]:
         """The types of variables that the extended specification declares for the words of a pattern."""
-        declared: dict[str, tuple[str, ...]] = {}
+        declared_types: dict[str, tuple[str, ...]] = {}
         stack = [pattern]
         while stack:
             node = stack.pop()
@@ -278,47 +280,47 @@ class _DetectorReader(TableReader):
                 types = words.get(node[0], {}) if isinstance(node[0], str) else {}
                 for argument, alternatives in zip(node[1:], types.values(), strict=False):
                     if is_variable(argument) and alternatives != ("object",):
-                        declared.setdefault(str(argument), alternatives)
+                        declared_types.setdefault(str(argument), alternatives)
                 stack += node[1:]
-        return declared
+        return declared_types
 
-    def _read_pattern(self, subject: str, value: Any, patterns: str) -> list[Node]:
+    def _read_pattern(self, subject: str, value: Any, pattern_key: str) -> list[Node]:
         """The pattern of a subject: an action with its variables, several such steps, or a formula."""
-        if patterns == "properties":
-            return self._read_formula(value, (patterns, subject))
+        if pattern_key == "properties":
+            return self._read_formula(value, (pattern_key, subject))
         texts = [f"{subject} {value}"] if isinstance(value, str) else value if isinstance(value, list) else []
         steps: list[Node] = []
         for text in texts:
-            words = text.lower().split() if isinstance(text, str) else [""]
-            is_step = is_name(words[0]) if words and words[0] else False
-            is_step = is_step and all([word == "_" or is_variable(word) for word in words[1:]])
-            if is_step and self.library is not None:
-                self._check_step(words, (patterns, subject))
-            if is_step and parse_nodes(Source("", " ".join(words))) == words:
+            words = text.lower().split() if isinstance(text, str) else []
+            if not _is_step_pattern(words):
+                continue
+            if self.library is not None:
+                self._check_step(words, self.library, (pattern_key, subject))
+            if parse_nodes(Source("", " ".join(words))) == words:
                 steps.append(list(words))
         if not steps or len(steps) != len(texts):
             help = 'such as "_ ?of ?into"; or several equivalent steps, such as ["put _ ?of", ..]'
-            self.report("expected the variables of the action", (patterns, subject), help)
+            self.report("expected the variables of the action", (pattern_key, subject), help)
             return ["or"]
         return ["or", *steps] if isinstance(value, list) else [*steps[0]]
 
-    def _check_step(self, words: list[str], keys: Keys) -> None:
-        """Report an action that the extended specification does not have, or another number of arguments."""
-        actions = self._find_library_words("actions")
-        if words[0] not in actions:
-            help = did_you_mean(words[0], actions) or f"one of {', '.join(actions)}"
-            self.report(f"`{words[0]}` is not an action of `{self.library.name if self.library else ''}`", keys, help)
-        elif len(words) - 1 != len(actions[words[0]]):
-            variables = actions[words[0]]
-            message = f"`{words[0]}` takes {len(variables)} variables, not {len(words) - 1}"
+    def _check_step(self, words: list[str], library: LibraryWords, keys: Keys) -> None:
+        """Report an action that the extended specification does not have, or a wrong number of arguments."""
+        action, *arguments = words
+        if action not in library.actions:
+            help = did_you_mean(action, library.actions) or f"one of {', '.join(library.actions)}"
+            self.report(f"`{action}` is not an action of `{library.name}`", keys, help)
+        elif len(arguments) != len(library.actions[action]):
+            variables = library.actions[action]
+            message = f"`{action}` takes {len(variables)} variables, not {len(arguments)}"
             self.report(message, keys, f'write "{" ".join(variables)}", or remove the entry')
 
     def _read_row(self, subject: str, number: int, pattern: list[Node], row: dict[str, Any], keys: Keys) -> DetectorRow:
         variables = find_variables(pattern)
-        kinds: dict[str, tuple[str, ...]] = {}
+        restricted_types: dict[str, tuple[str, ...]] = {}
         for key, value in row.items():
             if f"?{key}" in variables:
-                kinds[f"?{key}"] = self._read_types(value, (*keys, key))
+                restricted_types[f"?{key}"] = self._read_types(value, (*keys, key))
             elif key not in _ROW_KEYS:
                 names = [variable[1:] for variable in variables]
                 help = did_you_mean(key, (*_ROW_KEYS, *names))
@@ -346,8 +348,15 @@ class _DetectorReader(TableReader):
                 if not isinstance(row[key], str):
                     self.report(f"`{key}` must be a text", (*keys, key))
         when = self._read_formula(row["when"], (*keys, "when")) if "when" in row else None
-        declared = self._find_declared_kinds(pattern)
-        return DetectorRow(subject, number, pattern, kinds, declared, categories, when, severity, targets, texts)
+        declared_types = self._find_declared_types(pattern)
+        return DetectorRow(
+            subject, number, pattern, restricted_types, declared_types, categories, when, severity, targets, texts
+        )
+
+
+def _is_step_pattern(words: list[str]) -> bool:
+    """Whether words name an action, and then a variable or ``_`` for each argument."""
+    return bool(words) and is_name(words[0]) and all([word == "_" or is_variable(word) for word in words[1:]])
 
 
 def find_variables(*nodes: Node) -> list[str]:

@@ -14,21 +14,22 @@ FORMER_NAMES = {
     "OwnSearch": ("plansafe.verifier.planning.forward_search", "ForwardSearch"),
     "Question": ("plansafe.verifier.rules.verdict_criteria", "VerdictCriteria"),
     "Regretted": ("plansafe.verifier.diagnose.regrets", "RegretCalculator"),
-    "coverage": ("plansafe.specs.taxonomy", "category_coverage"),
+    "category_coverage": ("plansafe.specs.taxonomy", "find_category_coverage"),
+    "coverage": ("plansafe.specs.taxonomy", "find_category_coverage"),
     "load": ("plansafe.specs.taxonomy", "load_taxonomies"),
     "minimal_cause": ("plansafe.verifier.diagnose.minimal_cause", "find_minimal_cause"),
     "read": ("plansafe.specs.taxonomy", "read_taxonomies"),
     "recoverable": ("plansafe.verifier.planning.guide", "check_recoverable"),
     "rule_coverage": ("plansafe.verifier.rules.domain_coverage", "describe_coverage"),
 }
-"""By former name: the present module and name."""
+"""Maps each former name to the present module and name."""
 
 
 def __getattr__(name: str) -> Any:
     """Import the object with a former name. Raises ``AttributeError`` for other names."""
     if name not in FORMER_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, present_name = FORMER_NAMES[name]
-    message = f"{name} is now {module}.{present_name}; the former name goes with the next release"
+    module_name, present_name = FORMER_NAMES[name]
+    message = f"{name} is now {module_name}.{present_name}; the former name goes with the next release"
     warnings.warn(message, DeprecationWarning, stacklevel=2)
-    return getattr(import_module(module), present_name)
+    return getattr(import_module(module_name), present_name)

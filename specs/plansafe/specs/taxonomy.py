@@ -82,8 +82,8 @@ class Taxonomy:
     @property
     def hazards(self) -> frozenset[str]:
         """The hazards that it mentions."""
-        category_hazards = [category.hazards | {category.name} for category in self.categories]
-        return frozenset(self.left_out).union(*category_hazards)
+        hazards_by_category = [category.hazards | {category.name} for category in self.categories]
+        return frozenset(self.left_out).union(*hazards_by_category)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +137,10 @@ def read_taxonomies(table: Source) -> Taxonomies:
     return Taxonomies(table, taxonomies, tuple(reader.diagnostics))
 
 
-def category_coverage(
+def find_category_coverage(
     taxonomy: Taxonomy, rules: Iterable[RuleLike], world: str | None = None
 ) -> tuple[CategoryCoverage, ...]:
-    """Which of the rules belong to which category; for one world, pass the rules that are applicable there."""
+    """Find the rules of each category; for one world, pass the rules that are applicable there."""
     rules = list(rules)
     coverage = []
     for category in taxonomy.categories:
@@ -170,8 +170,8 @@ def check_taxonomies(taxonomies: Taxonomies, rules: Iterable[RuleLike]) -> tuple
         for hazard in sorted(taxonomy.left_out):
             reader.report_unknown_hazards([hazard], hazards, (taxonomy.name, "left-out", hazard))
         for hazard in sorted(hazards - taxonomy.hazards):
-            naming_rules = ", ".join(sorted([f"`{rule.name}`" for rule in rules if rule.hazard == hazard])[:3])
-            message = f"`{taxonomy.name}` does not mention the hazard `{hazard}`, which {naming_rules} name"
+            rule_list = ", ".join(sorted([f"`{rule.name}`" for rule in rules if rule.hazard == hazard])[:3])
+            message = f"`{taxonomy.name}` does not mention the hazard `{hazard}`, which {rule_list} name"
             help = "add it to a category, or to `left-out` with the reason"
             reader.report_gap(message, (taxonomy.name,), help)
     return tuple(reader.diagnostics)
@@ -182,7 +182,7 @@ class _TaxonomyReader(TableReader):
         super().__init__(table, SC.BAD_TAXONOMY)
 
     def report_gap(self, message: str, keys: Keys, help: str | None = None) -> None:
-        """Warn of a gap."""
+        """Warn that no category or rule covers something."""
         self.report(message, keys, help, SC.TAXONOMY_GAP, Severity.WARNING)
 
     def report_unknown_hazards(self, names: Iterable[str], hazards: set[str], keys: Keys) -> None:
@@ -191,7 +191,7 @@ class _TaxonomyReader(TableReader):
             self.report(f"no rule has the hazard `{name}`", keys, suggest_name(name, sorted(hazards)))
 
     def read(self) -> tuple[Taxonomy, ...]:
-        data = self.read_data()
+        data = self.parse_table()
         return () if data is None else tuple([self._read_taxonomy(name, value) for name, value in data.items()])
 
     def _read_taxonomy(self, name: str, value: Any) -> Taxonomy:

@@ -12,14 +12,14 @@ from plansafe.grammar.source import Source
 MAX_CHARACTERS = 1_000_000
 MAX_LINE = 10_000
 MAX_DEPTH = 100
-_POSITION = re.compile(r" \(at line (\d+), column (\d+)\)$")
+_ERROR_POSITION = re.compile(r" \(at line (\d+), column (\d+)\)$")
 Keys = tuple[str, ...]
 """The keys that lead to a value in a table; numbers count rows from 1."""
 
 
 def read_toml(table: Source, code: str) -> dict[str, Any] | Diagnostic:
     """The parsed table; a diagnostic with this code if it is too large or not TOML."""
-    refusal = _find_refusal(table.text)
+    refusal = _find_refusal_reason(table.text)
     if refusal is not None:
         return Diagnostic(code, refusal, (Label(table.name, Span(0, min(1, len(table.text))), "in this table"),))
     try:
@@ -29,8 +29,8 @@ def read_toml(table: Source, code: str) -> dict[str, Any] | Diagnostic:
 
 
 def locate_syntax_error(source: Source, message: str) -> tuple[int, str]:
-    """The offset and the reason in a message of ``tomllib``; a message without a place is at the end of the text."""
-    place = _POSITION.search(message)
+    """Return offset and reason of a message of ``tomllib``; a message without a place is at the end of the text."""
+    place = _ERROR_POSITION.search(message)
     if place is None:
         return len(source.text), message
     starts = source.line_starts
@@ -46,8 +46,8 @@ class TableReader:
         self.code = code
         self.diagnostics: list[Diagnostic] = []
 
-    def read_data(self) -> dict[str, Any] | None:
-        """The parsed table; ``None`` if it is not TOML, which is reported."""
+    def parse_table(self) -> dict[str, Any] | None:
+        """Parse the table; ``None`` if it is not TOML, which is reported."""
         data = read_toml(self.table, self.code)
         if isinstance(data, Diagnostic):
             self.diagnostics.append(data)
@@ -69,10 +69,7 @@ class TableReader:
 
 
 def find_key_span(table: Source, keys: Keys) -> Span:
-    """The line of a key.
-
-    TOML's reader does not return places, so the line is searched in the text.
-    """
+    """Find the line of a key in the text, because TOML's reader does not return places."""
     text, start = table.text, 0
     for depth, key in enumerate(keys):
         if key.isdecimal():
@@ -90,8 +87,8 @@ def find_key_span(table: Source, keys: Keys) -> Span:
     return Span(start, end if end >= 0 else len(text))
 
 
-def _find_refusal(text: str) -> str | None:
-    """Why a text is refused: TOML's reader takes quadratic time for long keys, and recurses into values."""
+def _find_refusal_reason(text: str) -> str | None:
+    """Return why a text is refused: TOML's reader takes quadratic time for long keys, and recurses into values."""
     if len(text) > MAX_CHARACTERS:
         return f"the table has more than {MAX_CHARACTERS} characters"
     if max(map(len, text.split("\n"))) > MAX_LINE:

@@ -29,7 +29,7 @@ def nondeciding_notes(report: Report) -> list[str]:
     out = []
     if before:
         out.append(f"the scene already had {before:,} hazard{'' if before == 1 else 's'}: --judge all")
-    elif criteria.only_introduced and report.worlds is not None:
+    elif criteria.ignores_preexisting and report.worlds is not None:
         out.append("what the scene already had decides nothing, in any world: --judge all")
     if minor:
         are = "1 finding is" if minor == 1 else f"{minor:,} findings are"

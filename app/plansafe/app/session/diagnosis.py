@@ -99,11 +99,11 @@ def published_label(prepared: Prepared, scheme: str) -> PublishedLabel | Diagnos
 def causal_graph(prepared: Prepared, read: ResolvedPlan, diagnosis: Diagnosis) -> str | Diagnostic:
     """The causal structure as DOT text, or a diagnostic."""
     from plansafe.verifier.diagnose.causal_structure import find_causal_structure  # noqa: PLC0415 - for this wish alone
-    from plansafe.verifier.diagnose.graph import dot_text  # noqa: PLC0415
+    from plansafe.verifier.diagnose.graph import make_dot_text  # noqa: PLC0415
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
     try:
-        return dot_text(find_causal_structure(prepared.checker, read.steps), diagnosis, initial=False)
+        return make_dot_text(find_causal_structure(prepared.checker, read.steps), diagnosis, initial=False)
     except NotCovered as reason:
         return Diagnostic(SC.TIMED_REPAIR, f"no graph: {reason}", severity=Severity.WARNING)
 

@@ -212,14 +212,14 @@ def compiled(
     checker = Checker(domain, problem, with_kinds, options, resolve=resolve)
     if settings.criteria.judge == MITIGATE:
         from plansafe.verifier.repair.mitigation import (  # noqa: PLC0415 - loads the search
-            SPECIFICATION,
+            SPECIFICATION_NAME,
             with_mitigation,
         )
 
         checker = with_mitigation(checker)
-        if SPECIFICATION in checker.sources:
-            generated = checker.sources[SPECIFICATION]
-            extended[SPECIFICATION] = Input("specification", SPECIFICATION, "for --judge mitigate", generated)
+        if SPECIFICATION_NAME in checker.sources:
+            generated = checker.sources[SPECIFICATION_NAME]
+            extended[SPECIFICATION_NAME] = Input("specification", SPECIFICATION_NAME, "for --judge mitigate", generated)
     return checker, tuple(extended.values())
 
 

@@ -384,7 +384,7 @@ def _refusal(planned: PlanResult, checker: Checker) -> Diagnostic:
 def broken_before(checker: Checker) -> bool:
     """True if only hazards of the initial state prevent a plan: a search finds a plan without new violations."""
     criteria = checker.options.criteria
-    if criteria.only_introduced or find_unsupported_task_reason(checker.compiled, True):
+    if criteria.ignores_preexisting or find_unsupported_task_reason(checker.compiled, True):
         return False
     if not Execution.initial(checker.engine, True, criteria).lasting_violations:
         return False

@@ -226,7 +226,7 @@ def _outcome(repair_result: RepairResult, options: RepairOptions, report: Report
     notes = (repair_result.detail,) if repair_result.detail else ()
     pre_existing = [finding for finding in report.findings if finding.blame is Blame.PRE_EXISTING]
     criteria = report.verdict_basis.criteria
-    if pre_existing and not criteria.only_introduced:
+    if pre_existing and not criteria.ignores_preexisting:
         count_text = "1 finding was" if len(pre_existing) == 1 else f"{len(pre_existing)} findings were"
         notes = (
             *notes,
@@ -265,7 +265,7 @@ def harmless(criteria: VerdictCriteria) -> str:
     exception = " (apart from exemptions)" if criteria.exemptions else ""
     demand = (
         f"introduces or worsens no violation{severity_text}"
-        if criteria.only_introduced
+        if criteria.ignores_preexisting
         else f"keeps the rules{severity_text}"
     )
     return demand + exception

@@ -169,7 +169,7 @@ class Traces:
         self.verdicts.append(
             tuple(
                 [
-                    True if n in outcome.violated else _UNDECIDED if n in outcome.not_satisfied else False
+                    True if n in outcome.violated_rules else _UNDECIDED if n in outcome.unsatisfied_rules else False
                     for n in range(self.rules)
                 ]
             )

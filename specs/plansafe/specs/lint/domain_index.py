@@ -11,10 +11,10 @@ from plansafe.verifier.model.operations import has_comparison
 class DomainIndex:
     """The predicates, functions and actions of a domain.
 
-    ``static[p]``: no action and no axiom changes predicate ``p``. ``typed[p]``: the arguments of each of its facts have
-    the declared types. ``action_predicates[p]``: the kind (start, end, during) and the action that the predicate is
-    about. ``adders[p]``, ``deleters[p]``: the effects that add or delete facts of ``p``; ``writers[f]``: the actions
-    that change function ``f``. ``temporal``: there are durative actions, so steps may happen together.
+    ``static[p]``: no action and no axiom changes predicate ``p``. ``has_typed_facts[p]``: the arguments of each of its
+    facts have the declared types. ``action_predicates[p]``: the kind (start, end, during) and the action that the
+    predicate is about. ``adders[p]``, ``deleters[p]``: the effects that add or delete facts of ``p``; ``writers[f]``:
+    the actions that change function ``f``. ``temporal``: there are durative actions, so steps may happen together.
     """
 
     def __init__(self, engine: Engine, table: TypeTable, lenient: bool = False) -> None:
@@ -34,28 +34,30 @@ class DomainIndex:
         self.adders: dict[int, list[tuple[Action, Effect, Atom]]] = {}
         self.deleters: dict[int, list[tuple[Action, Effect, Atom]]] = {}
         self.writers: dict[int, set[str]] = {}
-        adds_typed: dict[int, bool] = {}
+        has_typed_adds: dict[int, bool] = {}
         for action in task.actions.values():
             parameters = {v.slot: v for v in action.parameters}
             for effect in list_effects(action):
-                bound = {**parameters, **{v.slot: v for v in effect.variables}}
+                variables_by_slot = {**parameters, **{v.slot: v for v in effect.variables}}
                 for atom in effect.adds:
                     self.adders.setdefault(atom.predicate, []).append((action, effect, atom))
-                    is_typed = self._is_well_typed(atom, bound)
-                    adds_typed[atom.predicate] = adds_typed.get(atom.predicate, True) and is_typed
+                    is_well_typed = self._is_well_typed(atom, variables_by_slot)
+                    has_typed_adds[atom.predicate] = has_typed_adds.get(atom.predicate, True) and is_well_typed
                 for atom in effect.deletes:
                     self.deleters.setdefault(atom.predicate, []).append((action, effect, atom))
                 for assignment in effect.assignments:
                     self.writers.setdefault(assignment.function, set()).add(action.name)
-        basic = [p for p in range(len(task.predicates)) if p not in self.axioms and p not in self.action_predicates]
+        basic_predicates = [
+            p for p in range(len(task.predicates)) if p not in self.axioms and p not in self.action_predicates
+        ]
         self.static = [False] * len(task.predicates)
-        self.typed = [False] * len(task.predicates)
-        for p in basic:
+        self.has_typed_facts = [False] * len(task.predicates)
+        for p in basic_predicates:
             self.static[p] = p not in self.adders and p not in self.deleters
-            self.typed[p] = not lenient and adds_typed.get(p, True)
+            self.has_typed_facts[p] = not lenient and has_typed_adds.get(p, True)
 
     def find_subtypes(self, types: tuple[int, ...]) -> frozenset[int]:
-        """The types below some of these, including themselves."""
+        """Find the types below some of these, including themselves."""
         subtypes = self._subtypes.get(types)
         if subtypes is None:
             all_types = range(len(self.table.names))
@@ -66,35 +68,35 @@ class DomainIndex:
 
     def domains_overlap(self, a: int, b: int) -> bool:
         """Whether an object with one type may be in two domains."""
-        overlaps = self._overlaps.get((a, b))
-        if overlaps is None:
+        do_overlap = self._overlaps.get((a, b))
+        if do_overlap is None:
             first, second = self.table.get_alternatives(a), self.table.get_alternatives(b)
-            overlaps = (
+            do_overlap = (
                 first is None or second is None or not self.find_subtypes(first).isdisjoint(self.find_subtypes(second))
             )
-            self._overlaps[a, b] = overlaps
-        return overlaps
+            self._overlaps[a, b] = do_overlap
+        return do_overlap
 
-    def _is_well_typed(self, atom: Atom, bound: dict[int, Variable]) -> bool:
+    def _is_well_typed(self, atom: Atom, variables_by_slot: dict[int, Variable]) -> bool:
         """Whether an atom that an effect adds is well typed for all objects of its variables."""
         table = self.table
         for argument, declared in zip(atom.arguments, self.task.predicates[atom.predicate].types, strict=True):
             if argument >= 0:
                 continue  # the reader has compared it with the declaration
-            types = table.get_alternatives(bound[-1 - argument].domain)
+            types = table.get_alternatives(variables_by_slot[-1 - argument].domain)
             if types is None or not all([table.object_fits((type_number,), declared) for type_number in types]):
                 return False
         return True
 
     def find_snap(self, kind: str, action: Action) -> Snap | None:
-        """The start or end of an action whose condition is true at a letter with this action predicate."""
+        """Find the start or end of an action whose condition is true at a letter with its predicate of this kind."""
         if kind == "start":
             return action.start
         return action.end if kind == "end" else None
 
 
 def list_effects(action: Action) -> list[Effect]:
-    """All effects of an action, at its start and at its end."""
+    """List all effects of an action, at its start and at its end."""
     return [*action.start.effects, *(action.end.effects if action.end is not None else ())]
 
 

@@ -24,15 +24,15 @@ from plansafe.verifier.symbolic.circuits.circuit import FALSE
 from plansafe.verifier.symbolic.circuits.solvers import Model
 
 MAX_EXAMPLES = 4
-"""Actions for which a problem is made."""
+"""Maximum number of example problems: each is made for one action."""
 MAX_ACTIONS = 10
-"""Actions that plans for it may have."""
+"""Maximum number of actions that the plans for an example problem may use."""
 MAX_STATES = 400
 """Maximum number of states that are visited in one example problem."""
 
 
-def domain_name(domain: Source) -> str:
-    """The name of a domain, for its problems."""
+def find_domain_name(domain: Source) -> str:
+    """Find the name of a domain; ``domain`` if it has none."""
     for form in parse_source(domain).nodes or ():
         head = form[1] if isinstance(form, list) and len(form) > 1 else None
         if isinstance(head, list) and len(head) == 2 and head[0] == "domain" and isinstance(head[1], str):
@@ -40,7 +40,7 @@ def domain_name(domain: Source) -> str:
     return "domain"
 
 
-def violates_in_example(
+def has_violation_in_example(
     checker: Checker, index: DomainIndex, rule: Rule, text: str, symbols: set[int], seconds: float
 ) -> bool:
     """Whether a short plan for an example problem violates a rule."""
@@ -49,7 +49,7 @@ def violates_in_example(
         return False
 
     def has_violation(outcomes: Iterable[Outcome]) -> bool:
-        return any([outcome.violated for outcome in outcomes])
+        return any([outcome.violated_rules for outcome in outcomes])
 
     return has_violation(explore(engine, has_violation, monotonic() + seconds, MAX_STATES).outcomes)
 
@@ -57,14 +57,14 @@ def violates_in_example(
 def _compile_example(
     lint_checker: Checker, index: DomainIndex, rule: Rule, text: str, symbols: set[int]
 ) -> Engine | None:
-    """An example problem with one rule of a specification; ``None`` if it has errors.
+    """Compile an example problem with one rule of a specification; ``None`` if it has errors.
 
     Only the rule is elaborated again: macros and mappings are expanded already. Actions that do not affect the rule are
     left out: a plan without them is also a plan.
     """
     checker = Checker(
         lint_checker.compiled.domain,
-        Source("<example>", text.replace("{domain}", domain_name(lint_checker.compiled.domain))),
+        Source("<example>", text.replace("{domain}", find_domain_name(lint_checker.compiled.domain))),
         (),
         Options(replay="never"),
     )
@@ -86,7 +86,7 @@ def _compile_example(
 def generate_example_problems(
     index: DomainIndex, rule: Rule, symbols: set[int], deadline: float | None
 ) -> Iterator[str]:
-    """Example problems as PDDL, with ``{domain}`` for the name of the domain."""
+    """Yield example problems as PDDL, with ``{domain}`` for the name of the domain."""
     if index.temporal or index.lenient:
         return
     for action in _find_relevant_actions(index, symbols)[:MAX_EXAMPLES]:
@@ -97,37 +97,43 @@ def generate_example_problems(
             for formula in (part.body, part.guard):
                 if formula is not None:
                     question.add_elements(bound_variables(formula))
-        question.take_action("start", action.name, _choose_arguments(question, action, rule_elements))
+        question.require_action("start", action.name, _choose_arguments(question, action, rule_elements))
         question.solve()
         if question.model is not None:
-            yield _problem_text(question, question.model)
+            yield _format_problem(question, question.model)
 
 
 def _choose_arguments(question: LetterQuestion, action: Action, rule_elements: list[int]) -> tuple[int, ...]:
-    """Arguments of an action: elements that the rule is about, if their types allow it; otherwise new ones."""
+    """Choose arguments of an action: elements that the rule is about, if their types allow it; otherwise new ones."""
     universe = question.universe
     arguments: list[int] = []
     for variable in action.parameters:
-        fitting = [
+        fitting_elements = [
             e for e in rule_elements if e not in arguments and universe.encode_membership(e, variable.domain) != FALSE
         ]
-        arguments.append(fitting[0] if fitting else universe.add_element(variable.domain, variable.name))
+        if fitting_elements:
+            arguments.append(fitting_elements[0])
+        else:
+            arguments.append(universe.add_element(variable.domain, variable.name))
     return tuple(arguments)
 
 
 def _find_relevant_actions(index: DomainIndex, symbols: set[int]) -> list[Action]:
-    """The actions that a rule names; then the actions that change the predicates that it reads."""
-    relevant = [index.actions[name] for predicate, (_, name) in index.action_predicates.items() if predicate in symbols]
+    """Find the actions that a rule names; then the actions that change the predicates that it reads."""
+    relevant_actions = [
+        index.actions[name] for predicate, (_, name) in index.action_predicates.items() if predicate in symbols
+    ]
     for action in index.actions.values():
         changed_predicates = {
             atom.predicate for effect in list_effects(action) for atom in (*effect.adds, *effect.deletes)
         }
-        if action not in relevant and not changed_predicates.isdisjoint(symbols):
-            relevant.append(action)
-    return relevant
+        if action not in relevant_actions and not changed_predicates.isdisjoint(symbols):
+            relevant_actions.append(action)
+    return relevant_actions
 
 
-def _problem_text(question: LetterQuestion, model: Model) -> str:
+def _format_problem(question: LetterQuestion, model: Model) -> str:
+    """Format the objects, the true facts and the whole numbers of a model at letter 0 as a problem."""
     universe, grounder, task = question.universe, question.grounder, question.index.task
     names, declarations = [], []
     for number, element in enumerate(universe.elements):

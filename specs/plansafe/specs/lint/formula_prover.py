@@ -12,10 +12,10 @@ from plansafe.specs.lint.grounder import Binding
 from plansafe.specs.lint.letter_question import LetterQuestion, Possibility
 from plansafe.specs.lint.letter_sequences import Letter, LetterSequences, RequiredValue, quantifies_over_time
 from plansafe.specs.lint.part_statements import (
+    find_read_symbols,
     forbids_step,
     make_satisfaction_statements,
     make_value_statement,
-    read_symbols,
     require_violation,
     split_step_pattern,
 )
@@ -26,9 +26,11 @@ from plansafe.verifier.rules.model import Rule, RulePart
 from plansafe.verifier.symbolic.circuits.circuit import TRUE
 
 MAX_MATCHINGS = 8
-"""How many matchings of the objects of two rules over the trace are tried."""
+"""Maximum number of matchings of the objects of two rules over the trace that are tried."""
+MAX_RANKED_MATCHINGS = 512
+"""Maximum number of matchings from which they are chosen."""
 Matching = tuple[int | None, ...]
-"""For each parameter of the second part, the parameter of the first part with the same object (``None``: no such)."""
+"""For each parameter of the second part, the number of the first part's parameter with the same object, or ``None``."""
 
 
 class ExcludedAction(NamedTuple):
@@ -39,31 +41,31 @@ class ExcludedAction(NamedTuple):
 
 
 class FormulaProver:
-    """Answers for the rules of one specification, within a budget; questions after its end are undecided."""
+    """Answers questions about the rules of one specification; they are undecided once the budget is spent."""
 
     def __init__(self, index: DomainIndex, rules: Sequence[Rule], budget: Budget) -> None:
         self.index = index
         self.rules = rules
         self.budget = budget
-        self.symbols = [read_symbols(rule) for rule in rules]
+        self.symbols = [find_read_symbols(rule) for rule in rules]
         """For each rule, the predicates and functions that it reads."""
 
-    def make_question(self, refuting: bool = True, typed: bool = True) -> LetterQuestion:
-        """A new question without statements."""
-        return LetterQuestion(self.index, refuting, self.budget.deadline, typed)
+    def make_question(self, is_refutation: bool = True, typed: bool = True) -> LetterQuestion:
+        """Make a question without statements."""
+        return LetterQuestion(self.index, is_refutation, self.budget.deadline, typed)
 
     # -- one rule -----------------------------------------------------------------------------------------------------
 
-    def can_be_violated(self, number: int) -> Possibility:
-        """Whether a trace of some problem violates a rule."""
-        answers = [self._can_part_be_violated(part) for part in self.rules[number].parts]
+    def decide_violable(self, number: int) -> Possibility:
+        """Decide whether a trace of some problem violates a rule."""
+        answers = [self._decide_part_violable(part) for part in self.rules[number].parts]
         if Possibility.POSSIBLE in answers:
             return Possibility.POSSIBLE
         return Possibility.UNDECIDED if Possibility.UNDECIDED in answers else Possibility.IMPOSSIBLE
 
-    def _can_part_be_violated(self, part: RulePart) -> Possibility:
+    def _decide_part_violable(self, part: RulePart) -> Possibility:
         if part.mode == "whole":
-            if self._excludes_sequence([RequiredValue(part, False)], []):
+            if self._is_sequence_excluded([RequiredValue(part, False)], []):
                 return Possibility.IMPOSSIBLE
             return self._decide_by_example(part)
         question = self.make_question()
@@ -72,13 +74,13 @@ class FormulaProver:
         return self._decide_by_example(part) if answer is Possibility.UNDECIDED else answer
 
     def _decide_by_example(self, part: RulePart) -> Possibility:
-        """Whether a trace of one or two letters, in a problem with one object for each variable, violates a part.
+        """Decide whether some trace of one or two letters violates a part, in a problem with one object per variable.
 
         The result is never ``IMPOSSIBLE``: other problems and traces are not tried.
         """
         if self.index.temporal:
             return Possibility.UNDECIDED
-        question = self.make_question(refuting=False)
+        question = self.make_question(is_refutation=False)
         if not require_violation(question, part):
             return Possibility.UNDECIDED
         for formula in (part.body, part.guard):
@@ -86,7 +88,7 @@ class FormulaProver:
         return Possibility.POSSIBLE if question.solve() is Possibility.POSSIBLE else Possibility.UNDECIDED
 
     def explain_unviolable(self, number: int) -> str:
-        """The reason in words why no trace violates a rule: a minimal contradiction."""
+        """Explain why no trace violates a rule: a minimal contradiction."""
         rule = self.rules[number]
         if not rule.parts:
             return "its condition is always true"
@@ -106,7 +108,7 @@ class FormulaProver:
             return "the forbidden condition contradicts the derived predicates or the state before"
         kind, name = self.index.action_predicates[split_step_pattern(part)[0].predicate]
         question = self.make_question()
-        question.take_action(kind, name, question.add_arguments(self.index.actions[name]))
+        question.require_action(kind, name, question.add_arguments(self.index.actions[name]))
         if question.solve() is Possibility.IMPOSSIBLE:
             return f"`{name}` can never be taken: its precondition contradicts itself"
         if part.after:
@@ -125,32 +127,28 @@ class FormulaProver:
 
     def can_never_be_satisfied(self, numbers: Sequence[int]) -> bool:
         """Whether it is proved that no trace satisfies these rules, in any problem in which each has an instance."""
-        parts = [(number, part) for number in numbers for part in self.rules[number].parts if part.mode != "each"]
+        parts = [part for number in numbers for part in self.rules[number].parts if part.mode != "each"]
         question = self.make_question()
         question.grounder.is_last = True
         for number in numbers:
             question.add_elements(self.rules[number].declared_parameters)
-        for _, part in parts:
+        for part in parts:
             for statement in make_satisfaction_statements(part, (0,)):
                 question.require(statement)
         if question.solve() is Possibility.IMPOSSIBLE:
             return True
         # An instance of a rule has objects for its declared parameters; a ``forall`` may range over an empty domain.
-        parts = [
-            (number, part)
-            for number, part in parts
-            if part.parameters == self.rules[number].declared_parameters or part.mode == "always"
-        ]
-        invariants = [part for _, part in parts if part.mode == "always"]
-        trace_parts = [(number, part) for number, part in parts if part.mode == "whole"]
-        end_parts = [(number, part) for number, part in parts if part.mode == "end"]
-        if any([self._excludes_sequence([RequiredValue(part, True)], invariants) for _, part in trace_parts]):
+        invariants = [part for part in parts if part.mode == "always"]
+        parts = [part for part in parts if part.parameters == self.rules[part.rule].declared_parameters]
+        trace_parts = [part for part in parts if part.mode == "whole"]
+        end_parts = [part for part in parts if part.mode == "end"]
+        if any([self._is_sequence_excluded([RequiredValue(part, True)], invariants) for part in trace_parts]):
             return True
-        for position, (number, part) in enumerate(trace_parts):
-            for second_number, second in [*trace_parts[position + 1 :], *end_parts]:
-                if number == second_number and len(numbers) > 1:
+        for position, part in enumerate(trace_parts):
+            for second in [*trace_parts[position + 1 :], *end_parts]:
+                if part.rule == second.rule and len(numbers) > 1:
                     continue
-                if self._excludes_sequence([RequiredValue(part, True), RequiredValue(second, True)], invariants):
+                if self._is_sequence_excluded([RequiredValue(part, True), RequiredValue(second, True)], invariants):
                     return True
         return False
 
@@ -160,46 +158,45 @@ class FormulaProver:
         return bool(parts) and all([self._is_part_implied(part, self.rules[implying_rule].parts) for part in parts])
 
     def find_implying_candidates(self, number: int, rules: Iterable[int]) -> list[int]:
-        """The rules that may imply a rule: those with a symbol of it; none if they do not imply it together."""
+        """Find the rules that may imply a rule: they share a symbol with it. None if all together do not imply it."""
         parts = self.rules[number].parts
         related_rules = [
             rule for rule in rules if rule != number and not self.symbols[rule].isdisjoint(self.symbols[number])
         ]
         if any([part.mode == "whole" for part in parts]):
             return related_rules
+        related_parts = [related_part for rule in related_rules for related_part in self.rules[rule].parts]
         for part in parts:  # most rules are not implied by any rule, nor by all others together
-            if not self._excludes_violation(
-                part, [(rule, related_part) for rule in related_rules for related_part in self.rules[rule].parts]
-            ):
+            if not self._is_violation_excluded(part, related_parts):
                 return []
         return related_rules
 
     def _is_part_implied(self, part: RulePart, implying_parts: tuple[RulePart, ...]) -> bool:
         if part.mode != "whole":
-            return self._excludes_violation(part, [(None, implying_part) for implying_part in implying_parts])
+            return self._is_violation_excluded(part, implying_parts)
         invariants = [invariant for invariant in implying_parts if invariant.mode == "always"]
-        if self._excludes_sequence([RequiredValue(part, False)], invariants):
+        if self._is_sequence_excluded([RequiredValue(part, False)], invariants):
             return True
         for second in implying_parts:
             values = [RequiredValue(part, False), RequiredValue(second, True)]
-            if second.mode == "whole" and self._excludes_sequence(values, invariants, only_shared_objects=True):
+            if second.mode == "whole" and self._is_sequence_excluded(values, invariants, only_shared_objects=True):
                 return True
         return False
 
-    def _excludes_violation(self, part: RulePart, satisfied_parts: Iterable[tuple[int | None, RulePart]]) -> bool:
-        """Whether it is proved that a part cannot be violated where labelled parts are satisfied."""
+    def _is_violation_excluded(self, part: RulePart, satisfied_parts: Iterable[RulePart]) -> bool:
+        """Whether it is proved that a part cannot be violated where other parts are satisfied."""
         question = self.make_question()
         require_violation(question, part)
         letters = (0, 1) if part.mode == "each" else (0,)
-        for label, satisfied_part in satisfied_parts:
+        for satisfied_part in satisfied_parts:
             for statement in make_satisfaction_statements(satisfied_part, letters):
-                question.require(statement, label)
+                question.require(statement)
         return question.solve() is Possibility.IMPOSSIBLE
 
     # -- actions ------------------------------------------------------------------------------------------------------
 
     def find_excluded_actions(self, ignored_rules: frozenset[int] = frozenset()) -> list[ExcludedAction]:
-        """The actions that no trace takes without violating rules, each with a minimal set of such rules."""
+        """Find the actions that no trace takes without violating rules, each with a minimal set of such rules."""
         excluded = []
         for action in self.index.actions.values():
             if action.end is not None:
@@ -216,9 +213,9 @@ class FormulaProver:
         return excluded
 
     def _find_excluding_rules(self, action: Action, numbers: list[int]) -> list[int] | None:
-        """The rules that together make it impossible to take an action; ``None`` if it may be possible."""
+        """Find rules that together make it impossible to take an action; ``None`` if it may be possible."""
         question = self.make_question()
-        question.take_action("start", action.name, question.add_arguments(action))
+        question.require_action("start", action.name, question.add_arguments(action))
         symbols = {atom.predicate for effect in action.start.effects for atom in (*effect.adds, *effect.deletes)}
         symbols |= symbols_read(*action.start.condition)
         symbols |= {-1 - assignment.function for effect in action.start.effects for assignment in effect.assignments}
@@ -235,28 +232,32 @@ class FormulaProver:
 
     # -- over the trace -----------------------------------------------------------------------------------------------
 
-    def _excludes_sequence(
+    def _is_sequence_excluded(
         self, required_values: list[RequiredValue], invariants: list[RulePart], only_shared_objects: bool = False
     ) -> bool:
         """Whether it is proved that no sequence of letters gives one or two parts their required values.
 
-        ``invariants`` must hold at each letter. The first part has one instance, about new objects. All instances of
-        the second part must have its value, so the proof needs only one of them: several matchings of its objects with
-        objects of the first part are tried. With ``only_shared_objects``, it has no others: the problem may have none.
+        ``invariants`` must be true at each letter. The first part has one instance, about new objects. All instances of
+        the second part must have its value, so a proof for one of them is enough: several matchings of its objects with
+        objects of the first part are tried. With ``only_shared_objects``, each object must be one of the first part,
+        because the problem may have no other objects.
         """
         if self.index.temporal or any([quantifies_over_time(value.part) for value in required_values]):
             return False
         try:
             sequences = LetterSequences(self.index.task, required_values)
-            for matching in self._enumerate_matchings(required_values):
+            for matching in self._list_matchings(required_values):
                 if only_shared_objects and None in matching:
                     continue
                 letters = _PossibleLetters(self, sequences, matching, invariants)
-                static_leaves = sum(
-                    [1 << bit for bit, (_, leaf) in enumerate(sequences.leaves) if self._is_static(leaf)]
-                )
+                bits = [1 << bit for bit, (_, leaf) in enumerate(sequences.leaves) if self._is_static(leaf)]
+                static_leaf_mask = sum(bits)
                 if not sequences.exists(
-                    letters.may_continue, letters.may_continue, letters.may_be_last, static_leaves, self.budget.deadline
+                    letters.may_continue,
+                    letters.may_continue,
+                    letters.may_be_last,
+                    static_leaf_mask,
+                    self.budget.deadline,
                 ):
                     return True
         except LimitReached:
@@ -264,31 +265,26 @@ class FormulaProver:
         return False
 
     def _is_static(self, leaf: Formula) -> bool:
-        return all(
-            [
-                self.index.static[read.predicate]
-                if isinstance(read, Atom)
-                else not self.index.writers.get(read.function)
-                for read in atoms_and_fluents(leaf)
-            ]
-        )
+        for read in atoms_and_fluents(leaf):
+            if isinstance(read, Atom):
+                is_static = self.index.static[read.predicate]
+            else:
+                is_static = not self.index.writers.get(read.function)
+            if not is_static:
+                return False
+        return True
 
-    def _enumerate_matchings(self, required_values: list[RequiredValue]) -> list[Matching]:
-        """The matchings that are tried, those with the most different objects first."""
+    def _list_matchings(self, required_values: list[RequiredValue]) -> list[Matching]:
+        """List the matchings to try, those with the most different objects first."""
         if len(required_values) < 2 or not required_values[1].part.parameters:
             return [()]
         question = self.make_question()
         elements = list(question.add_elements(required_values[0].part.parameters).values())
-        choices: list[list[int] | list[None]] = [
-            [
-                number
-                for number, element in enumerate(elements)
-                if question.universe.encode_membership(element, v.domain) == TRUE
-            ]
-            or [None]
-            for v in required_values[1].part.parameters
-        ]
-        matchings = islice(product(*choices), 64 * MAX_MATCHINGS)
+        choices: list[Sequence[int | None]] = []
+        for v in required_values[1].part.parameters:
+            membership = [question.universe.encode_membership(element, v.domain) for element in elements]
+            choices.append([number for number, literal in enumerate(membership) if literal == TRUE] or [None])
+        matchings = islice(product(*choices), MAX_RANKED_MATCHINGS)
         return sorted(matchings, key=lambda matching: -len(set(matching)))[:MAX_MATCHINGS]
 
 

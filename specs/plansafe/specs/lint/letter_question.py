@@ -37,16 +37,17 @@ class Possibility(Enum):
 class LetterQuestion:
     """One question: its statements, and the answer.
 
-    A statement with a label can be left out of the core: :attr:`core` has the labels of statements that are impossible
-    together with those without a label, not always the fewest. :attr:`model` is a model of the encoded statements.
+    ``is_refutation``: the question is whether a contradiction can be proved (see :mod:`.grounder`). After the answer
+    ``IMPOSSIBLE``, :attr:`core` has the labels of statements that contradict each other and the statements without a
+    label; it is not always minimal. :attr:`model` is a model of the encoded statements.
     """
 
-    def __init__(self, index: DomainIndex, refuting: bool, deadline: float | None, typed: bool = True) -> None:
+    def __init__(self, index: DomainIndex, is_refutation: bool, deadline: float | None, typed: bool = True) -> None:
         self.index = index
         self.deadline = deadline
         self.circuit = Circuit()
-        self.universe = Universe(self.circuit, index, distinct=not refuting, typed=typed)
-        self.grounder = Grounder(index, self.universe, refuting, deadline)
+        self.universe = Universe(self.circuit, index, has_distinct_elements=not is_refutation, typed=typed)
+        self.grounder = Grounder(index, self.universe, is_refutation, deadline)
         self.core: tuple[object, ...] = ()
         self.model: Model | None = None
         self._statements: list[tuple[object, Statement]] = []
@@ -56,25 +57,26 @@ class LetterQuestion:
         return {v.slot: self.universe.add_element(v.domain, v.name) for v in variables}
 
     def add_arguments(self, action: Action) -> tuple[int, ...]:
-        """Create elements for the parameters of an action; of any type, if types are lenient."""
+        """Create elements for the parameters of an action: of any type, if types are lenient."""
         any_object = self.index.table.get_domain((0,))
         domains = [any_object if self.index.lenient else v.domain for v in action.parameters]
         return tuple([self.universe.add_element(d, v.name) for d, v in zip(domains, action.parameters, strict=True)])
 
-    def take_action(self, kind: str, name: str, elements: tuple[int, ...]) -> None:
+    def require_action(self, kind: str, name: str, elements: tuple[int, ...]) -> None:
         """Require that this action is taken at letter 0, and is executable."""
         action = self.index.actions[name]
         self.grounder.action = letter_action = LetterAction(kind, action, elements)
         snap = self.index.find_snap(kind, action)
 
-        def is_executable(grounder: Grounder) -> Literal:
-            typed = () if self.index.lenient else zip(elements, action.parameters, strict=True)
-            conditions = [self.universe.encode_membership(element, v.domain) for element, v in typed]
+        def encode_executability(grounder: Grounder) -> Literal:
+            typed_elements = () if self.index.lenient else zip(elements, action.parameters, strict=True)
+            conditions = [self.universe.encode_membership(element, v.domain) for element, v in typed_elements]
             if snap is not None:
-                conditions += [grounder.encode_truth(part, letter_action.binding(), 0, True) for part in snap.condition]
+                binding = letter_action.make_binding()
+                conditions += [grounder.encode_truth(part, binding, 0, True) for part in snap.condition]
             return self.circuit.conjunction(conditions)
 
-        self.require(is_executable)
+        self.require(encode_executability)
 
     def require(self, statement: Statement, label: object = None) -> None:
         """Add a statement."""
@@ -91,12 +93,11 @@ class LetterQuestion:
         grounder, state_constraints = self.grounder, StateConstraints(self.grounder)
         solver: Solver | None = None
         try:
-            for _ in range(MAX_ROUNDS if grounder.refuting else 1):
+            for _ in range(MAX_ROUNDS if grounder.is_refutation else 1):
                 grounder.element_count = len(self.universe.elements)
                 literals = [(label, statement(grounder)) for label, statement in self._statements]
-                unlabelled_literals = [
-                    literal for label, literal in literals if label is None
-                ] + state_constraints.list_all()
+                unlabelled_literals = [literal for label, literal in literals if label is None]
+                unlabelled_literals += state_constraints.encode_all()
                 labelled_literals = [(label, literal) for label, literal in literals if label is not None]
                 assumptions = [literal for _, literal in labelled_literals]
                 if solver is not None:

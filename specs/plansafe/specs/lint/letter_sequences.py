@@ -20,7 +20,7 @@ from plansafe.verifier.model.operations import is_temporal, subformulas
 from plansafe.verifier.rules.model import RulePart
 
 MAX_LEAVES = 8
-"""Maximum number of leaves of all automata together; each gives two values of a letter."""
+"""Maximum number of leaves of all automata together; each of them doubles the number of letters."""
 MAX_NODES = 20_000
 """Maximum number of nodes of the product of the automata."""
 
@@ -49,6 +49,14 @@ def quantifies_over_time(part: RulePart) -> bool:
     return any([isinstance(f, Quantified) and is_temporal(f.body) for f in subformulas(part.body)])
 
 
+class _ProductNode(NamedTuple):
+    """The states of the automata after some letters, and the values of the static leaves (``None``: no letter yet)."""
+
+    states: tuple[int, ...]
+    letter_count: int
+    static_values: Letter | None
+
+
 class LetterSequences:
     """The product of the automata of instances. ``leaves`` are pairs of the instance's number and a formula."""
 
@@ -56,56 +64,58 @@ class LetterSequences:
         self.required_values = required_values
         self.programs = [Program(task, "whole", make_trace_formula(value.part)) for value in required_values]
         self.leaves = [(number, leaf) for number, program in enumerate(self.programs) for leaf in program.leaves]
-        self._shifts = [sum([len(p.leaves) for p in self.programs[:number]]) for number in range(len(self.programs))]
+        self._bit_offsets = [
+            sum([len(p.leaves) for p in self.programs[:number]]) for number in range(len(self.programs))
+        ]
 
     def exists(
         self,
         may_be_first: Callable[[Letter], bool],
         may_follow: Callable[[Letter], bool],
         may_be_last: Callable[[Letter], bool],
-        static_leaves: int = 0,
+        static_leaf_mask: int = 0,
         deadline: float | None = None,
     ) -> bool:
         """Whether there is a sequence of possible letters after which all parts have the required value.
 
-        The letter of a sequence of one letter must be possible as the first and the last. The ``static_leaves``
-        keep their values. Raises :class:`LimitReached`.
+        The letter of a sequence of one letter must be possible as the first and the last. The leaves with
+        bits in ``static_leaf_mask`` keep their values. Raises :class:`LimitReached`.
         """
         if len(self.leaves) > MAX_LEAVES:
             raise LimitReached(LimitKind.QUESTION)
         letters = range(1 << len(self.leaves))
         start = tuple([program.start for program in self.programs])
-        queue = deque([(start, 0, -1)])
+        queue = deque([_ProductNode(start, 0, None)])
         visited = set()
         while queue:
-            states, number, static_values = queue.popleft()
+            states, letter_count, static_values = queue.popleft()
             if deadline is not None and monotonic() > deadline:
                 raise LimitReached(LimitKind.QUESTION)
             for letter in letters:
-                if static_values >= 0 and letter & static_leaves != static_values:
+                if static_values is not None and letter & static_leaf_mask != static_values:
                     continue
-                can_end = may_be_last(letter)
-                can_continue = (may_follow if number else may_be_first)(letter)
-                can_end = can_end and (number > 0 or may_be_first(letter))
+                can_continue = may_be_first(letter) if letter_count == 0 else may_follow(letter)
+                can_end = may_be_last(letter) and (can_continue or letter_count > 0)
                 if not (can_end or can_continue):
                     continue
-                successors = self._step(states, number, letter)
+                successors = self._step(states, letter_count, letter)
                 if can_end and self._has_required_values(successors):
                     return True
-                keys = [make_program_key(p, s, number + 1) for p, s in zip(self.programs, successors, strict=True)]
-                node = (tuple(keys), letter & static_leaves)
-                if can_continue and node not in visited:
-                    visited.add(node)
+                count = letter_count + 1
+                keys = [make_program_key(p, s, count) for p, s in zip(self.programs, successors, strict=True)]
+                node_key = (tuple(keys), letter & static_leaf_mask)
+                if can_continue and node_key not in visited:
+                    visited.add(node_key)
                     if len(visited) > MAX_NODES:
                         raise LimitReached(LimitKind.QUESTION)
-                    queue.append((successors, number + 1, letter & static_leaves))
+                    queue.append(_ProductNode(successors, count, letter & static_leaf_mask))
         return False
 
     def _step(self, states: tuple[int, ...], number: int, letter: Letter) -> tuple[int, ...]:
         time = LetterTime(number, number, False)
         successors = []
-        for program, state, shift in zip(self.programs, states, self._shifts, strict=True):
-            program_letter = letter >> shift & (1 << len(program.leaves)) - 1
+        for program, state, offset in zip(self.programs, states, self._bit_offsets, strict=True):
+            program_letter = (letter >> offset) & ((1 << len(program.leaves)) - 1)
             successors.append(program.step(state, program_letter, program.compare_time(time), time))
         return tuple(successors)
 

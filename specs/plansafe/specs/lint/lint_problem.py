@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from math import ceil
 from time import monotonic
 from typing import NamedTuple
 
@@ -55,7 +56,7 @@ class RuleConflict(NamedTuple):
 
 
 class GoalDecision(NamedTuple):
-    """Whether the goal can be reached safely; if not, ``conflict`` is a minimal set of rules that exclude this."""
+    """Whether the goal can be reached safely; if not, ``conflict`` has the numbers of a minimal set of rules why."""
 
     decision: Decision
     conflict: tuple[int, ...] = ()
@@ -103,29 +104,29 @@ class LintProblem:
 
     # -- can a rule be violated? --------------------------------------------------------------------------------------
 
-    def can_be_violated(self, number: int, with_search: bool) -> Decision:
-        """Whether some trace violates a rule; uses searches only ``with_search``."""
-        if self.start is not None and number in compute_outcome(self.start).violated:
+    def decide_violable(self, number: int, may_search: bool) -> Decision:
+        """Decide whether some trace violates a rule, by searches only if ``may_search``."""
+        if self.start is not None and number in compute_outcome(self.start).violated_rules:
             return Decision(True)
         with self.budget.running():
             parts = self._list_violable_parts(number)
             if not parts:
                 return Decision(False, "relaxation")
-            if not self.can_search or not with_search:
+            if not self.can_search or not may_search:
                 return UNDECIDED
             exploration = self.explore_traces()
-            if any([number in outcome.violated for outcome in exploration.outcomes]):
+            if any([number in outcome.violated_rules for outcome in exploration.outcomes]):
                 return Decision(True)
-            if exploration.complete:
-                is_doubtful = any([number in outcome.not_satisfied for outcome in exploration.outcomes])
-                return UNDECIDED if is_doubtful else Decision(False, _state_count_text(exploration))
-            planning_result = self._plan_violation(parts)
+            if exploration.is_complete:
+                is_doubtful = any([number in outcome.unsatisfied_rules for outcome in exploration.outcomes])
+                return UNDECIDED if is_doubtful else Decision(False, _format_state_count(exploration))
+            planning_result = self._ask_planners_for_violation(parts)
             if planning_result.status is PlanningStatus.UNSOLVABLE:
                 return Decision(False, planning_result.detail)
             return Decision(True) if planning_result.status is PlanningStatus.SOLVED else UNDECIDED
 
     def _list_violable_parts(self, number: int) -> list[RulePart]:
-        """The parts of a rule that a trace may violate, according to the relaxation."""
+        """List the parts of a rule that a trace may violate, according to the relaxation."""
         return [part for part in self.rules[number].parts if self._may_be_violated(part)]
 
     def _may_be_violated(self, part: RulePart) -> bool:
@@ -135,7 +136,7 @@ class LintProblem:
         try:
             if part.mode == "whole":
                 return self._letters_are_incomplete or bool(
-                    self._find_instances(relaxation, part, False, only_one=True)
+                    self._find_instances(relaxation, part, False, stop_at_first=True)
                 )
             return bool(relaxation.find_bindings(self._make_violation_condition(part), part.parameters))
         except LimitReached:
@@ -147,27 +148,29 @@ class LintProblem:
         return self.temporal or self.checker.is_open
 
     def _make_violation_condition(self, part: RulePart) -> Formula:
-        """The condition that violates a part; the same formula for each call, since searches are compiled for it."""
+        """Make the condition that violates a part; the same object at each call, since searches are compiled for it."""
         if id(part) not in self._violation_conditions:
             self._violation_conditions[id(part)] = make_violation_condition(part, Not(part.body)), part
         return self._violation_conditions[id(part)][0]
 
     def _find_instances(
-        self, relaxation: Relaxation, part: RulePart, positive: bool, only_one: bool = False
+        self, relaxation: Relaxation, part: RulePart, positive: bool, stop_at_first: bool = False
     ) -> list[tuple[int, ...]]:
-        return find_possible_instances(self.engine, relaxation, part, positive, only_one, self.budget.deadline)
+        return find_possible_instances(self.engine, relaxation, part, positive, stop_at_first, self.budget.deadline)
 
-    def find_violating_plan(self, number: int, satisfied: frozenset[int] = frozenset()) -> PlanningResult:
-        """Search for a plan that violates a rule and satisfies the rules ``satisfied``, or a proof that none exists."""
+    def find_violating_plan(self, number: int, satisfied_rules: frozenset[int] = frozenset()) -> PlanningResult:
+        """Search for a plan that violates a rule and satisfies ``satisfied_rules``, or for a proof that none exists."""
         with self.budget.running():
             parts = self._list_violable_parts(number)
             if not parts:
                 return PlanningResult(PlanningStatus.UNSOLVABLE, detail="relaxation")
             if not self.can_search:
                 return PlanningResult(PlanningStatus.NOT_FOUND, detail="plans of this problem are not searched")
-            return self._plan_violation(parts, satisfied)
+            return self._ask_planners_for_violation(parts, satisfied_rules)
 
-    def _plan_violation(self, parts: Sequence[RulePart], satisfied: frozenset[int] = frozenset()) -> PlanningResult:
+    def _ask_planners_for_violation(
+        self, parts: Sequence[RulePart], satisfied_rules: frozenset[int] = frozenset()
+    ) -> PlanningResult:
         """Search with planners for a plan that violates one of the parts."""
         not_found_result = PlanningResult(PlanningStatus.NOT_FOUND, detail=UNDECIDED.proof)
         relaxation = self.relaxation
@@ -185,8 +188,8 @@ class LintProblem:
                 return not_found_result
             is_proof &= len(instances) <= MAX_TRIED_INSTANCES
             for objects in _choose_spread_instances(instances):
-                seconds = self.budget.limit_seconds(INSTANCE_S)
-                planning_result = find_violating_plan(self.checker, part, objects, seconds, satisfied)
+                seconds = self.budget.limit_duration(INSTANCE_S)
+                planning_result = find_violating_plan(self.checker, part, objects, seconds, satisfied_rules)
                 if planning_result.status is PlanningStatus.SOLVED:
                     return planning_result
                 is_proof &= planning_result.status is PlanningStatus.UNSOLVABLE
@@ -195,45 +198,45 @@ class LintProblem:
 
     # -- can a rule be satisfied? -------------------------------------------------------------------------------------
 
-    def can_be_satisfied(self, number: int) -> Decision:
-        """Whether some trace satisfies a rule."""
+    def decide_satisfiable(self, number: int) -> Decision:
+        """Decide whether some trace satisfies a rule."""
         with self.budget.running():
             if self.start is not None:
-                if number not in compute_outcome(self.start).not_satisfied:
+                if number not in compute_outcome(self.start).unsatisfied_rules:
                     return Decision(True)
-                if number in self._find_always_violated():
+                if number in self._find_always_violated_rules():
                     return Decision(False, "initial state")
             if any([self._is_never_satisfied(part) for part in self.rules[number].parts]):
                 return Decision(False, "relaxation")
             if not self.can_search:
                 return UNDECIDED
             exploration = self.explore_traces()
-            if any([number not in outcome.not_satisfied for outcome in exploration.outcomes]):
+            if any([number not in outcome.unsatisfied_rules for outcome in exploration.outcomes]):
                 return Decision(True)
-            if exploration.complete:
-                always_violated = all([number in outcome.violated for outcome in exploration.outcomes])
-                return Decision(False, _state_count_text(exploration)) if always_violated else UNDECIDED
-            return self._can_plan((number,), False)
+            if exploration.is_complete:
+                always_violated = all([number in outcome.violated_rules for outcome in exploration.outcomes])
+                return Decision(False, _format_state_count(exploration)) if always_violated else UNDECIDED
+            return self._decide_by_planning((number,), False)
 
-    def _can_plan(self, numbers: Sequence[int], reach_goal: bool) -> Decision:
-        """Whether a planner finds a plan that satisfies these rules."""
-        seconds = self.budget.limit_seconds(PLAN_S)
+    def _decide_by_planning(self, numbers: Sequence[int], reach_goal: bool) -> Decision:
+        """Decide by planners whether some plan satisfies these rules, and with ``reach_goal`` reaches the goal."""
+        seconds = self.budget.limit_duration(PLAN_S)
         planning_result = find_satisfying_plan(self.checker, frozenset(numbers), reach_goal, seconds)
         return _DECISION_BY_STATUS.get(planning_result.status, UNDECIDED)
 
-    def _find_always_violated(self) -> frozenset[int]:
-        """The rules that every trace violates because of the initial state."""
+    def _find_always_violated_rules(self) -> frozenset[int]:
+        """Find the rules that every trace violates because of the initial state."""
         if self.start is None or self.start.runtime is None:
             return frozenset()
-        violated = set()
+        violated_rules = set()
         for monitor in self.start.runtime.monitors:
             if isinstance(monitor, InvariantMonitor):
                 is_violated = bool(monitor.episodes) and not monitor.final
             else:
                 is_violated = bool(monitor.violations) and not self.temporal
             if is_violated:
-                violated.add(self.engine.rule_set.parts[monitor.part].rule)
-        return frozenset(violated)
+                violated_rules.add(self.engine.rule_set.parts[monitor.part].rule)
+        return frozenset(violated_rules)
 
     def _is_never_satisfied(self, part: RulePart) -> bool:
         """Whether there is an instance that no trace satisfies, according to the relaxation."""
@@ -252,10 +255,10 @@ class LintProblem:
     # -- several rules ------------------------------------------------------------------------------------------------
 
     def explore_traces(self) -> Exploration:
-        """The result of a bounded search that monitors all rules at once."""
+        """Explore the traces by a bounded search that monitors all rules at once."""
         if self._exploration is None:
-            seconds = self.budget.limit_seconds(EXPLORE_S)
-            self._exploration = explore(self.engine, _shows_all_outcomes(len(self.rules)), monotonic() + seconds)
+            seconds = self.budget.limit_duration(EXPLORE_S)
+            self._exploration = explore(self.engine, _make_enough_test(len(self.rules)), monotonic() + seconds)
         return self._exploration
 
     def find_contradiction(self, numbers: Sequence[int]) -> RuleConflict | None:
@@ -264,11 +267,11 @@ class LintProblem:
             return None
         with self.budget.running():
             exploration = self.explore_traces()
-        if not exploration.complete:
+        if not exploration.is_complete:
             return None
-        return RuleConflict(find_minimal_conflict(numbers, exploration.outcomes), _state_count_text(exploration))
+        return RuleConflict(find_minimal_conflict(numbers, exploration.outcomes), _format_state_count(exploration))
 
-    def can_reach_goal_safely(self, numbers: Sequence[int]) -> GoalDecision:
+    def decide_safe_goal(self, numbers: Sequence[int]) -> GoalDecision:
         """Decide whether some trace reaches the goal and satisfies these rules.
 
         Also true if no trace reaches the goal: then the rules are not the reason.
@@ -277,62 +280,62 @@ class LintProblem:
             return GoalDecision(Decision(None, "its plans are not searched"))
         with self.budget.running():
             exploration = self.explore_traces()
-            goal_outcomes = [outcome for outcome in exploration.outcomes if outcome.goal]
-            if any([outcome.not_satisfied.isdisjoint(numbers) for outcome in goal_outcomes]):
+            goal_outcomes = [outcome for outcome in exploration.outcomes if outcome.reaches_goal]
+            if any([outcome.unsatisfied_rules.isdisjoint(numbers) for outcome in goal_outcomes]):
                 return GoalDecision(Decision(True))
-            if exploration.complete:
+            if exploration.is_complete:
                 conflict = find_minimal_conflict(numbers, goal_outcomes) if goal_outcomes else ()
                 if not conflict and goal_outcomes:
                     return GoalDecision(UNDECIDED)
-                return GoalDecision(Decision(not conflict, _state_count_text(exploration)), conflict)
-            decision = self._can_plan(numbers, True)
+                return GoalDecision(Decision(not conflict, _format_state_count(exploration)), conflict)
+            decision = self._decide_by_planning(numbers, True)
             if decision.holds is not False:
                 return GoalDecision(decision)
             if not goal_outcomes:
-                goal_decision = self._can_plan((), True)
+                goal_decision = self._decide_by_planning((), True)
                 if not goal_decision.holds:
                     return GoalDecision(UNDECIDED if goal_decision.holds is None else Decision(True))
             return GoalDecision(decision, self._find_minimal_planning_conflict(numbers))
 
     def _find_minimal_planning_conflict(self, numbers: Sequence[int]) -> tuple[int, ...]:
-        """Rules that a planner proves to exclude all plans, each needed for that proof."""
+        """Find rules that a planner proves to exclude all plans, each needed for that proof."""
         conflict = list(numbers)
         for number in numbers:
             fewer = [rule for rule in conflict if rule != number]
-            if fewer and self._can_plan(fewer, True).holds is False:
+            if fewer and self._decide_by_planning(fewer, True).holds is False:
                 conflict = fewer
         return tuple(conflict)
 
 
 def _choose_spread_instances(instances: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """At most :data:`MAX_TRIED_INSTANCES` instances, far from each other: neighbours are often impossible alike."""
-    stride = max(1, -(-len(instances) // MAX_TRIED_INSTANCES))
+    """Choose :data:`MAX_TRIED_INSTANCES` instances far from each other: neighbours are often impossible alike."""
+    stride = max(1, ceil(len(instances) / MAX_TRIED_INSTANCES))
     return instances[::stride][:MAX_TRIED_INSTANCES]
 
 
-def _state_count_text(exploration: Exploration) -> str:
-    return f"all {exploration.states} states"
+def _format_state_count(exploration: Exploration) -> str:
+    return f"all {exploration.state_count} states"
 
 
-def _shows_all_outcomes(rules: int) -> Callable[[Iterable[Outcome]], bool]:
-    def shows_all(outcomes: Iterable[Outcome]) -> bool:
+def _make_enough_test(rule_count: int) -> Callable[[Iterable[Outcome]], bool]:
+    def is_enough(outcomes: Iterable[Outcome]) -> bool:
         """Whether some trace violates each rule, and some trace reaches the goal and satisfies every rule."""
-        violated: set[int] = set()
+        violated_rules: set[int] = set()
         has_safe_plan = False
         for outcome in outcomes:
-            violated |= outcome.violated
-            has_safe_plan |= outcome.goal and not outcome.not_satisfied
-        return has_safe_plan and len(violated) == rules
+            violated_rules |= outcome.violated_rules
+            has_safe_plan |= outcome.reaches_goal and not outcome.unsatisfied_rules
+        return has_safe_plan and len(violated_rules) == rule_count
 
-    return shows_all
+    return is_enough
 
 
 def find_minimal_conflict(numbers: Sequence[int], outcomes: Iterable[Outcome]) -> tuple[int, ...]:
-    """A minimal set of rules such that every outcome violates one; empty if some outcome violates no rule."""
-    violated = [outcome.violated for outcome in outcomes]
+    """Find a minimal set of rules such that every outcome violates one; empty if some outcome violates no rule."""
+    violated_by_outcome = [outcome.violated_rules for outcome in outcomes]
 
     def is_conflict(rules: Sequence[int]) -> bool:
-        return not any([outcome_rules.isdisjoint(rules) for outcome_rules in violated])
+        return not any([violated_rules.isdisjoint(rules) for violated_rules in violated_by_outcome])
 
     if not is_conflict(numbers):
         return ()

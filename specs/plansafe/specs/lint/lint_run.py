@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from plansafe.grammar.diagnostics import Label, Severity
+from plansafe.grammar.diagnostics import Label
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.budget import Budget
 from plansafe.specs.lint.domain_index import DomainIndex
 from plansafe.specs.lint.formula_prover import FormulaProver
 from plansafe.specs.lint.lint_problem import LintProblem
-from plansafe.specs.lint.model import LintFinding, LintOptions, OpenQuestion, Scope
+from plansafe.specs.lint.model import LintFinding, LintOptions, OpenQuestion
 from plansafe.verifier.api import Checker
 from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.rules.model import Rule
@@ -35,8 +35,8 @@ class LintedRule(NamedTuple):
 class LintRun:
     """One run of the linter. ``checkers`` are of the given problems, or one checker has a problem without objects.
 
-    ``useless`` are the keys of rules that are never violated or never satisfied: they have no other findings.
-    ``contradicting`` are the names of rules that contradict each other according to a finding.
+    ``useless_keys`` are the keys of rules that are never violated or never satisfied: they have no other findings.
+    ``contradictions`` are the names of rules that contradict each other according to a finding.
     """
 
     def __init__(
@@ -56,68 +56,43 @@ class LintRun:
         self.rules = _collect_linted_rules(checkers)
         self.findings: list[LintFinding] = []
         self.open_questions: list[OpenQuestion] = []
-        self.useless: set[tuple[str, str, str]] = set()
-        self.contradicting: list[frozenset[str]] = []
+        self.useless_keys: set[tuple[str, str, str]] = set()
+        self.contradictions: list[frozenset[str]] = []
 
     @property
     def useful_rules(self) -> list[LintedRule]:
         """The rules that can be violated and satisfied, or for which that is undecided."""
-        return [linted_rule for linted_rule in self.rules if linted_rule.key not in self.useless]
+        return [linted_rule for linted_rule in self.rules if linted_rule.key not in self.useless_keys]
 
-    def useful_rules_of_problem(self, problem: int) -> dict[int, LintedRule]:
-        """The useful rules that have an instance in a problem, by their number there."""
-        numbers = [(linted_rule.number_by_problem.get(problem), linted_rule) for linted_rule in self.useful_rules]
-        return {
-            n: linted_rule for n, linted_rule in numbers if n is not None and self.problems[problem].has_instance(n)
-        }
+    def map_useful_rules(self, problem: int) -> dict[int, LintedRule]:
+        """Map the numbers of the useful rules that have an instance in a problem to these rules."""
+        rules = [rule for rule in self.useful_rules if problem in rule.number_by_problem]
+        rule_by_number = {rule.number_by_problem[problem]: rule for rule in rules}
+        return {n: rule for n, rule in rule_by_number.items() if self.problems[problem].has_instance(n)}
 
-    def label(self, linted_rule: LintedRule, text: str = "", primary: bool = True) -> Label:
-        """A label at the name of a rule."""
+    def make_label(self, linted_rule: LintedRule, text: str = "", primary: bool = True) -> Label:
+        """Make a label at the name of a rule; a constraint, which has no name, is labelled as a whole."""
         at = linted_rule.rule.at
-        if (
-            at.child is None
-            and len(at.node) > 1
-            and isinstance(at.node[1], str)
-            and linted_rule.rule.kind != "constraint"
-        ):
+        has_name = len(at.node) > 1 and isinstance(at.node[1], str) and linted_rule.rule.kind != "constraint"
+        if at.child is None and has_name:
             at = Place(at.node, 1)
         return self.checkers[linted_rule.checker].compiled.context.label(at, text, primary)
 
     def add_finding(
-        self,
-        code: str,
-        severity: Severity,
-        message: str,
-        rules: Sequence[LintedRule],
-        reason: str,
-        proof: str = "",
-        scope: Scope = Scope.ANY,
-        problem: str | None = None,
-        help: str | None = None,
-        label_text: str = "",
-        extra_label: Label | None = None,
+        self, rules: Sequence[LintedRule], finding: LintFinding, label_text: str, extra_label: Label | None = None
     ) -> None:
-        """Add a finding. ``label_text`` labels the first rule; ``extra_label`` is at a place that is not a rule."""
-        labels = [self.label(rule, label_text if n == 0 else "and this one", n == 0) for n, rule in enumerate(rules)]
+        """Add a finding about rules, with their names and labels.
+
+        ``label_text`` labels the first rule; ``extra_label`` is at a place that is not a rule.
+        """
+        texts = [label_text, *["and this one"] * (len(rules) - 1)]
+        labels = [self.make_label(rule, text, rule is rules[0]) for rule, text in zip(rules, texts, strict=True)]
         labels += [] if extra_label is None else [extra_label]
         names = tuple([linted_rule.rule.name for linted_rule in rules])
-        self.findings.append(
-            LintFinding(
-                code=code,
-                severity=severity,
-                message=message,
-                rules=names,
-                labels=tuple(labels),
-                reason=reason,
-                proof=proof,
-                scope=scope,
-                problem=problem,
-                help=help,
-            )
-        )
+        self.findings.append(finding._replace(rules=names, labels=tuple(labels)))
 
-    def problem_name(self, number: int) -> str:
-        """The name of a given problem."""
+    def get_problem_name(self, number: int) -> str:
+        """Return the name of a given problem."""
         return self.checkers[number].compiled.problem.name
 
 
@@ -137,7 +112,7 @@ def _collect_linted_rules(checkers: Sequence[Checker]) -> list[LintedRule]:
     return list(rules.values())
 
 
-def rule_list_text(rules: Sequence[LintedRule]) -> str:
-    """A list of rules in words."""
+def format_rule_list(rules: Sequence[LintedRule]) -> str:
+    """Name rules in a sentence."""
     names = [f"`{linted_rule.rule.name}`" for linted_rule in rules]
     return f"rule {names[0]}" if len(names) == 1 else f"rules {', '.join(names[:-1])} and {names[-1]}"

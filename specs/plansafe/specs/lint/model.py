@@ -29,13 +29,13 @@ class LintFinding(NamedTuple):
     code: str
     severity: Severity
     message: str
-    rules: tuple[str, ...]
-    labels: tuple[Label, ...]
     reason: str
     proof: str = ""
     scope: Scope = Scope.ANY
     problem: str | None = None
     help: str | None = None
+    rules: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
 
     @property
     def diagnostic(self) -> Diagnostic:

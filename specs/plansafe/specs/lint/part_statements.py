@@ -25,12 +25,13 @@ from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 
 def forbids_step(part: RulePart) -> bool:
     """Whether a part forbids its step without any condition."""
-    is_false = part.body in (FALSE, Or(())) and isinstance(part.body, Truth | Or)
+    # Named tuples of different classes may be equal: hence also a test of the class.
+    is_false = isinstance(part.body, Truth | Or) and part.body in (FALSE, Or(()))
     return part.mode == "each" and not part.after and is_false and part.guard is None
 
 
 def split_step_pattern(part: RulePart) -> tuple[Atom, tuple[Variable, ...]]:
-    """The step pattern of a part, and its variables that match any object (``_``)."""
+    """Return the step pattern of a part, and its variables that match any object (``_``)."""
     step = part.step
     if isinstance(step, Quantified):
         assert isinstance(step.body, Atom)
@@ -40,94 +41,98 @@ def split_step_pattern(part: RulePart) -> tuple[Atom, tuple[Variable, ...]]:
 
 
 def make_value_statement(formula: Formula, binding: Binding, letter: int, positive: bool) -> Statement:
-    """A formula is true (``positive``), or false."""
+    """State that a formula is true (``positive``), or false, at a letter."""
     return lambda grounder: grounder.encode_truth(formula, binding, letter, positive)
 
 
 def require_violation(question: LetterQuestion, part: RulePart) -> bool:
     """Require that a part is violated for some objects, at letter 0 or after the step taken there.
 
-    ``False`` if the violation is not about one letter and the next.
+    Return ``False`` if the violation is not about one letter and the next: then nothing is required.
     """
     binding = question.add_elements(part.parameters)
     if part.mode == "each":
         step, wildcards = split_step_pattern(part)
         binding |= question.add_elements(wildcards)
         kind, name = question.index.action_predicates[step.predicate]
-        question.take_action(kind, name, question.grounder.find_elements(step.arguments, binding))
+        question.require_action(kind, name, question.grounder.find_elements(step.arguments, binding))
         if part.guard is not None:
             question.require(make_value_statement(part.guard, binding, 0, True))
     elif part.mode == "end":
         question.grounder.is_last = True
     elif part.mode == "whole":
-        at_end = find_body_at_last_letter(part.body)
-        if at_end is None:
+        last_letter_body = find_body_at_last_letter(part.body)
+        if last_letter_body is None:
             return False
         question.grounder.is_last = True
-        question.require(make_value_statement(at_end, binding, 0, False))
+        question.require(make_value_statement(last_letter_body, binding, 0, False))
         return True
     question.require(make_value_statement(part.body, binding, int(part.after), False))
     return True
 
 
 def make_satisfaction_statements(part: RulePart, letters: tuple[int, ...]) -> list[Statement]:
-    """The statements about these letters that follow if a part is satisfied, for all objects.
+    """Make the statements about these letters that follow if a part is satisfied, for all objects.
 
-    There is none about the end of the trace at a letter with an action.
+    A statement about the end of the trace requires nothing at a letter with an action.
     """
     if part.mode == "always":
         return [_make_letter_statement(part.parameters, part.body, letter) for letter in letters]
     if part.mode == "each":
         return [] if forbids_step(part) else [_make_step_statement(part)]
-    at_end = part.body if part.mode == "end" else find_body_at_last_letter(part.body)
-    return [] if at_end is None else [_make_letter_statement(part.parameters, at_end, 0, only_last=True)]
+    last_letter_body = part.body if part.mode == "end" else find_body_at_last_letter(part.body)
+    if last_letter_body is None:
+        return []
+    return [_make_letter_statement(part.parameters, last_letter_body, 0, only_if_last=True)]
 
 
 def _make_letter_statement(
-    parameters: tuple[Variable, ...], body: Formula, letter: int, only_last: bool = False
+    parameters: tuple[Variable, ...], body: Formula, letter: int, only_if_last: bool = False
 ) -> Statement:
-    def statement(grounder: Grounder) -> Literal:
-        if only_last and not grounder.is_last:
+    def encode(grounder: Grounder) -> Literal:
+        if only_if_last and not grounder.is_last:
             return TRUE
         return grounder.encode_for_all(parameters, lambda binding: grounder.encode_truth(body, binding, letter, True))
 
-    return statement
+    return encode
 
 
 def _make_step_statement(part: RulePart) -> Statement:
     step, wildcards = split_step_pattern(part)
 
-    def statement(grounder: Grounder) -> Literal:
+    def encode(grounder: Grounder) -> Literal:
         action = grounder.action
         if action is None or grounder.index.action_predicates[step.predicate] != (action.kind, action.action.name):
             return TRUE
         fixed_binding: Binding = {}
-        matches: list[Literal] = []
+        match_literals: list[Literal] = []
         for argument, element in zip(step.arguments, action.arguments, strict=True):
             if argument >= 0:
-                matches.append(grounder.universe.encode_equality(grounder.universe.find_element(argument), element))
+                match_literals.append(
+                    grounder.universe.encode_equality(grounder.universe.find_element(argument), element)
+                )
             elif variable(argument) in fixed_binding:
-                matches.append(grounder.universe.encode_equality(fixed_binding[variable(argument)], element))
+                match_literals.append(grounder.universe.encode_equality(fixed_binding[variable(argument)], element))
             else:
                 fixed_binding[variable(argument)] = element
         bound = [v for v in (*part.parameters, *wildcards) if v.slot in fixed_binding]
-        matches += [grounder.universe.encode_membership(fixed_binding[v.slot], v.domain) for v in bound]
-        free_parameters = tuple([v for v in part.parameters if v.slot not in fixed_binding])
-        mismatches = [literal ^ 1 for literal in matches]
+        match_literals += [grounder.universe.encode_membership(fixed_binding[v.slot], v.domain) for v in bound]
+        unbound_parameters = tuple([v for v in part.parameters if v.slot not in fixed_binding])
+        mismatch_literals = [literal ^ 1 for literal in match_literals]
 
-        def satisfies(free_binding: Binding) -> Literal:
+        def encode_satisfaction(free_binding: Binding) -> Literal:
             binding = {**fixed_binding, **free_binding}
             guard = [] if part.guard is None else [grounder.encode_truth(part.guard, binding, 0, False)]
             body = grounder.encode_truth(part.body, binding, int(part.after), True)
-            return grounder.circuit.disjunction([*mismatches, *guard, body])
+            return grounder.circuit.disjunction([*mismatch_literals, *guard, body])
 
-        return grounder.encode_for_all(free_parameters, satisfies)
+        return grounder.encode_for_all(unbound_parameters, encode_satisfaction)
 
-    return statement
+    return encode
 
 
 def find_body_at_last_letter(formula: Formula) -> Formula | None:
-    """The condition on the last letter that follows from a formula over the trace; ``None`` if there is none.
+    """Find the condition on the last letter that follows from a formula over the trace; ``None`` if there is none.
 
     A trace of one letter violates both or neither.
     """
@@ -139,16 +144,19 @@ def find_body_at_last_letter(formula: Formula) -> Formula | None:
                 return Or((Not(rewrite_for_last_letter(trigger)), rewrite_for_last_letter(answer)))
             case _:
                 return None
-    except _NotInLtlf:
+    except _UnsupportedOperator:
         return None
 
 
-class _NotInLtlf(Exception):
-    """A formula has an operator that is not in LTLf."""
+class _UnsupportedOperator(Exception):
+    """Raised for a temporal operator that is not in LTLf."""
 
 
 def rewrite_for_last_letter(formula: Formula) -> Formula:
-    """A formula with the same value at the last letter, without future operators. Raises :class:`_NotInLtlf`."""
+    """Rewrite a formula without future operators, with the same value at the last letter.
+
+    Raises :class:`_UnsupportedOperator`.
+    """
     if not isinstance(formula, Temporal):
         return map_children(formula, rewrite_for_last_letter)
     match formula.operator:
@@ -162,12 +170,12 @@ def rewrite_for_last_letter(formula: Formula) -> Formula:
         case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
             return formula
         case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
-            raise _NotInLtlf
+            raise _UnsupportedOperator
         case _:
             assert_never(formula.operator)
 
 
-def read_symbols(rule: Rule) -> set[int]:
-    """The predicates that the parts of a rule read, including actions; functions as negative numbers."""
+def find_read_symbols(rule: Rule) -> set[int]:
+    """Find the predicates that the parts of a rule read, including actions; functions are negative numbers."""
     formulas = [formula for part in rule.parts for formula in (part.body, part.guard, part.step) if formula is not None]
     return symbols_read(*formulas)

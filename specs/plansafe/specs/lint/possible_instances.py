@@ -25,7 +25,7 @@ PossibleValues = tuple[tuple[bool, bool], ...]
 
 
 def count_instances(task: Task, part: RulePart) -> int:
-    """The number of instances of a part."""
+    """Count the instances of a part."""
     return prod([len(task.domains[v.domain]) for v in part.parameters])
 
 
@@ -34,10 +34,10 @@ def find_possible_instances(
     relaxation: Relaxation,
     part: RulePart,
     positive: bool,
-    only_one: bool = False,
+    stop_at_first: bool = False,
     deadline: float | None = None,
 ) -> list[tuple[int, ...]]:
-    """The instances that some trace may satisfy (``positive``), or violate; at most one of them if ``only_one``.
+    """Find the instances that some trace may satisfy (``positive``), or violate; only the first if ``stop_at_first``.
 
     Raises :class:`LimitReached` if there are too many instances, or their automata are too large.
     """
@@ -48,32 +48,35 @@ def find_possible_instances(
     state = engine.make_initial_state()
     evaluator = Evaluator(task, state.facts, state.fluents)
     action_predicates = frozenset(engine.action_predicates.values())
-    is_possible: dict[tuple[PossibleValues, PossibleValues], bool] = {}
+    has_sequence_by_values: dict[tuple[PossibleValues, PossibleValues], bool] = {}
     instances = []
     for objects in product(*[task.domains[v.domain] for v in part.parameters]):
         binding = bind(part.parameters, objects)
-        later = tuple(
+        later_values = tuple(
             [
                 (relaxation.may_hold(leaf, binding, False), relaxation.may_hold(leaf, binding, True))
                 for _, leaf in sequences.leaves
             ]
         )
-        initial = _find_initial_values(evaluator, sequences, binding, action_predicates, later)
-        if (initial, later) not in is_possible:
-            is_possible[initial, later] = _exists(sequences, initial, later, deadline)
-        if is_possible[initial, later]:
+        initial_values = _find_initial_values(evaluator, sequences, binding, action_predicates, later_values)
+        values = initial_values, later_values
+        if values not in has_sequence_by_values:
+            has_sequence_by_values[values] = _has_sequence(sequences, initial_values, later_values, deadline)
+        if has_sequence_by_values[values]:
             instances.append(objects)
-            if only_one:
+            if stop_at_first:
                 break
     return instances
 
 
-def _exists(sequences: LetterSequences, initial: PossibleValues, later: PossibleValues, deadline: float | None) -> bool:
+def _has_sequence(
+    sequences: LetterSequences, initial_values: PossibleValues, later_values: PossibleValues, deadline: float | None
+) -> bool:
     def may_be_first(letter: Letter) -> bool:
-        return _has_possible_values(letter, initial)
+        return _has_possible_values(letter, initial_values)
 
     def may_follow(letter: Letter) -> bool:
-        return _has_possible_values(letter, later)
+        return _has_possible_values(letter, later_values)
 
     return sequences.exists(may_be_first, may_follow, may_follow, deadline=deadline)
 
@@ -83,14 +86,14 @@ def _find_initial_values(
     sequences: LetterSequences,
     binding: dict[int, int],
     action_predicates: frozenset[int],
-    later: PossibleValues,
+    later_values: PossibleValues,
 ) -> PossibleValues:
-    """The values in the initial state; as ``later`` for leaves that are undefined or about actions."""
-    initial = []
-    for (_, leaf), later_values in zip(sequences.leaves, later, strict=True):
+    """Find the values in the initial state; ``later_values`` for leaves that are undefined or about actions."""
+    initial_values = []
+    for (_, leaf), leaf_values in zip(sequences.leaves, later_values, strict=True):
         truth = None if mentions(leaf, action_predicates) else evaluator.holds(leaf, dict(binding))
-        initial.append(later_values if truth is None else (not truth, truth))
-    return tuple(initial)
+        initial_values.append(leaf_values if truth is None else (not truth, truth))
+    return tuple(initial_values)
 
 
 def _has_possible_values(letter: Letter, possible: PossibleValues) -> bool:

@@ -9,11 +9,11 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.specs.lint.budget import Budget
-from plansafe.specs.lint.example_problems import generate_example_problems, violates_in_example
+from plansafe.specs.lint.example_problems import generate_example_problems, has_violation_in_example
 from plansafe.specs.lint.letter_question import Possibility
 from plansafe.specs.lint.lint_problem import Decision
 from plansafe.specs.lint.lint_run import FORMULA_PROOF, LintedRule, LintRun
-from plansafe.specs.lint.model import OpenQuestion, Scope
+from plansafe.specs.lint.model import LintFinding, OpenQuestion, Scope
 from plansafe.specs.lint.part_statements import split_step_pattern
 from plansafe.specs.lint.possible_changes import PossibleChanges
 from plansafe.verifier.model.limits import LimitReached
@@ -32,7 +32,7 @@ class RuleCheck:
 
     def __init__(self, run: LintRun) -> None:
         self.run = run
-        self._plural_s = "" if len(run.problems) == 1 else "s"
+        self._given_problems_text = "the given problem" if len(run.problems) == 1 else "the given problems"
         self._doubtful: list[LintedRule] = []
         """Rules for which formulas do not decide whether they can be violated, if no problem is given."""
 
@@ -44,31 +44,28 @@ class RuleCheck:
 
     def _check_text(self, linted_rule: LintedRule) -> None:
         rule = linted_rule.rule
-        whole_rule = self.run.checkers[linted_rule.checker].compiled.context.label(rule.at)
-        for name in find_unused_parameters(rule, whole_rule, self.run.sources.get(whole_rule.source)):
+        rule_label = self.run.checkers[linted_rule.checker].compiled.context.label(rule.at)
+        for name in find_unused_parameters(rule, rule_label, self.run.sources.get(rule_label.source)):
             message = f"parameter `{name}` of rule `{rule.name}` is not used in any formula"
             reason = "the rule has an instance for each object, and all instances are equivalent"
-            self.run.add_finding(
-                SC.IDLE_PART, Severity.WARNING, message, [linted_rule], reason, help="leave it out", label_text="here"
-            )
+            finding = LintFinding(SC.IDLE_PART, Severity.WARNING, message, reason, help="leave it out")
+            self.run.add_finding([linted_rule], finding, "here")
         missing_fields = find_missing_hazard_fields(rule)
         if missing_fields:
             message = f"rule `{rule.name}` has no {' and '.join([f'`{field}`' for field in missing_fields])}"
             reason = "reports cannot show the kind of harm, and gaps by hazard are not detected"
-            self.run.add_finding(
-                SC.IDLE_PART, Severity.NOTE, message, [linted_rule], reason, help="name them", label_text="here"
-            )
+            finding = LintFinding(SC.IDLE_PART, Severity.NOTE, message, reason, help="name them")
+            self.run.add_finding([linted_rule], finding, "here")
 
     # -- can it be violated? ------------------------------------------------------------------------------------------
 
     def _check_violable(self, linted_rule: LintedRule) -> None:
         rule, prover = linted_rule.rule, self.run.provers[linted_rule.checker]
         with self.run.budget.running():
-            answer = prover.can_be_violated(linted_rule.number) if rule.parts else Possibility.IMPOSSIBLE
+            answer = prover.decide_violable(linted_rule.number) if rule.parts else Possibility.IMPOSSIBLE
         if answer is Possibility.IMPOSSIBLE:
-            self._add_never_violated(
-                linted_rule, "", prover.explain_unviolable(linted_rule.number), FORMULA_PROOF, Scope.ANY
-            )
+            reason = prover.explain_unviolable(linted_rule.number)
+            self._report_never_violated(linted_rule, "", reason, FORMULA_PROOF, Scope.ANY)
             return
         if not self.run.problems:
             if answer is Possibility.UNDECIDED:
@@ -78,13 +75,11 @@ class RuleCheck:
             n for n, number in linted_rule.number_by_problem.items() if self.run.problems[n].has_instance(number)
         ]
         if not problems:
-            self.run.useless.add(linted_rule.key)
-            message = f"rule `{rule.name}` has no instance in the given problem{self._plural_s}"
-            reason = self._missing_objects_text(linted_rule)
-            code = SC.RULE_WITHOUT_INSTANCE
-            self.run.add_finding(
-                code, Severity.NOTE, message, [linted_rule], reason, scope=Scope.GIVEN, label_text="no instance"
-            )
+            self.run.useless_keys.add(linted_rule.key)
+            message = f"rule `{rule.name}` has no instance in {self._given_problems_text}"
+            reason = self._explain_missing_objects(linted_rule)
+            finding = LintFinding(SC.RULE_WITHOUT_INSTANCE, Severity.NOTE, message, reason, scope=Scope.GIVEN)
+            self.run.add_finding([linted_rule], finding, "no instance")
             return
         decisions = self._decide_violable(linted_rule, problems)
         if any([decision.holds for decision in decisions]):
@@ -92,43 +87,38 @@ class RuleCheck:
         if all([decision.holds is False for decision in decisions]):
             proofs = ", ".join(sorted({decision.proof for decision in decisions}))
             reason = self._explain_in_problems(linted_rule, problems)
-            where = f" in the given problem{self._plural_s}"
-            self._add_never_violated(linted_rule, where, reason, f"{proofs}; {self._names(problems)}", Scope.GIVEN)
+            where, proof = f" in {self._given_problems_text}", f"{proofs}; {self._format_problem_names(problems)}"
+            self._report_never_violated(linted_rule, where, reason, proof, Scope.GIVEN)
         elif any([self.run.problems[problem].can_search for problem in problems]):
             reason = next(decision.proof for decision in decisions if decision.holds is None)
-            question = OpenQuestion("can it be violated?", rule.name, self._names(problems), reason)
-            self.run.open_questions.append(question)
+            names = self._format_problem_names(problems)
+            self.run.open_questions.append(OpenQuestion("can it be violated?", rule.name, names, reason))
 
-    def _add_never_violated(self, linted_rule: LintedRule, where: str, reason: str, proof: str, scope: Scope) -> None:
-        self.run.useless.add(linted_rule.key)
+    def _report_never_violated(
+        self, linted_rule: LintedRule, where: str, reason: str, proof: str, scope: Scope
+    ) -> None:
+        self.run.useless_keys.add(linted_rule.key)
         message = f"rule `{linted_rule.rule.name}` can never be violated{where}"
-        label_text = "never violated"
-        self.run.add_finding(
-            SC.RULE_NEVER_VIOLATED,
-            Severity.WARNING,
-            message,
-            [linted_rule],
-            reason,
-            proof,
-            scope,
-            label_text=label_text,
-        )
+        finding = LintFinding(SC.RULE_NEVER_VIOLATED, Severity.WARNING, message, reason, proof, scope)
+        self.run.add_finding([linted_rule], finding, "never violated")
 
     def _decide_violable(self, linted_rule: LintedRule, problems: list[int]) -> list[Decision]:
-        """The decision for each problem; planners are used only if nothing else finds an example in any problem."""
-        quick = [self.run.problems[n].can_be_violated(linted_rule.number_by_problem[n], False) for n in problems]
-        if any([decision.holds for decision in quick]):
-            return quick
+        """Decide for each problem; planners are used only if nothing else finds an example in any problem."""
+        quick_decisions = [
+            self.run.problems[n].decide_violable(linted_rule.number_by_problem[n], False) for n in problems
+        ]
+        if any([decision.holds for decision in quick_decisions]):
+            return quick_decisions
         decisions = []
-        for n, decision in zip(problems, quick, strict=True):
+        for n, decision in zip(problems, quick_decisions, strict=True):
             if decision.holds is None:
-                decision = self.run.problems[n].can_be_violated(linted_rule.number_by_problem[n], True)
+                decision = self.run.problems[n].decide_violable(linted_rule.number_by_problem[n], True)
             decisions.append(decision)
             if decision.holds:
                 break
         return decisions
 
-    def _missing_objects_text(self, linted_rule: LintedRule) -> str:
+    def _explain_missing_objects(self, linted_rule: LintedRule) -> str:
         for problem, number in linted_rule.number_by_problem.items():
             rule, task = self.run.checkers[problem].rules[number], self.run.problems[problem].task
             table = self.run.domain_indexes[problem].table
@@ -148,66 +138,60 @@ class RuleCheck:
                     return reason
         return "the conditions that violate it are never true together"
 
-    def _names(self, problems: Sequence[int]) -> str:
-        names = [self.run.problem_name(problem) for problem in problems]
+    def _format_problem_names(self, problems: Sequence[int]) -> str:
+        names = [self.run.get_problem_name(problem) for problem in problems]
         return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
     # -- can it be satisfied? -----------------------------------------------------------------------------------------
 
     def _check_satisfiable(self, linted_rule: LintedRule) -> None:
         rule = linted_rule.rule
-        if linted_rule.key in self.run.useless or not rule.parts:
+        if linted_rule.key in self.run.useless_keys or not rule.parts:
             return
         with self.run.budget.running():
             is_unsatisfiable = self.run.provers[linted_rule.checker].can_never_be_satisfied([linted_rule.number])
         if is_unsatisfiable:
             message = f"rule `{rule.name}` can never be satisfied"
             reason = "its condition contradicts itself: even the empty plan violates it"
-            self._add_never_satisfied(linted_rule, message, reason, FORMULA_PROOF)
+            self._report_never_satisfied(linted_rule, message, reason, FORMULA_PROOF)
             return
         for n, number in linted_rule.number_by_problem.items():
             if n >= len(self.run.problems) or not self.run.problems[n].has_instance(number):
                 continue
-            decision = self.run.problems[n].can_be_satisfied(number)
-            problem = self.run.problem_name(n)
+            decision = self.run.problems[n].decide_satisfiable(number)
+            problem = self.run.get_problem_name(n)
             if decision.holds is False:
                 message = f"every plan for {problem} violates rule `{rule.name}` or leaves it undecided"
                 is_trajectory = any([part.mode == "whole" for part in rule.parts])
                 reason = "no plan satisfies it" if is_trajectory else "no plan makes its final condition true"
                 if decision.proof == "initial state":
                     reason = "the initial state violates it, before the first step of any plan"
-                self._add_never_satisfied(linted_rule, message, reason, f"{decision.proof}; {problem}", problem)
+                self._report_never_satisfied(linted_rule, message, reason, f"{decision.proof}; {problem}", problem)
                 return
             if decision.holds is None and self.run.problems[n].can_search:
                 question = OpenQuestion("can it be satisfied?", rule.name, problem, decision.proof)
                 self.run.open_questions.append(question)
 
-    def _add_never_satisfied(
+    def _report_never_satisfied(
         self, linted_rule: LintedRule, message: str, reason: str, proof: str, problem: str | None = None
     ) -> None:
-        self.run.useless.add(linted_rule.key)
-        self.run.add_finding(
-            SC.RULE_NEVER_SATISFIED,
-            Severity.ERROR,
-            message,
-            [linted_rule],
-            reason,
-            proof,
-            Scope.ANY if problem is None else Scope.GIVEN,
-            problem,
-            None if problem is None else "correct the initial state or the rule",
-            "never satisfied",
-        )
+        self.run.useless_keys.add(linted_rule.key)
+        finding = LintFinding(SC.RULE_NEVER_SATISFIED, Severity.ERROR, message, reason, proof)
+        if problem is not None:
+            help = "correct the initial state or the rule"
+            finding = finding._replace(scope=Scope.GIVEN, problem=problem, help=help)
+        self.run.add_finding([linted_rule], finding, "never satisfied")
 
     # -- influence and examples ---------------------------------------------------------------------------------------
 
     def check_influence(self, linted_rule: LintedRule) -> None:
         """Report why no action can change what a rule is about, if that is so."""
-        for reason in PossibleChanges(self.run.domain_indexes[linted_rule.checker]).find_reasons(linted_rule.rule):
+        changes = PossibleChanges(self.run.domain_indexes[linted_rule.checker])
+        for reason in changes.explain_no_influence(linted_rule.rule):
             message = f"no action can influence rule `{linted_rule.rule.name}`"
             proof = "effects, types and named objects of the domain"
-            code, label_text = SC.RULE_WITHOUT_INFLUENCE, "no action influences it"
-            self.run.add_finding(code, Severity.WARNING, message, [linted_rule], reason, proof, label_text=label_text)
+            finding = LintFinding(SC.RULE_WITHOUT_INFLUENCE, Severity.WARNING, message, reason, proof)
+            self.run.add_finding([linted_rule], finding, "no action influences it")
 
     def search_examples(self) -> None:
         """Search for plans that violate the doubtful rules, in problems made for the purpose."""
@@ -224,7 +208,8 @@ class RuleCheck:
         checker, index = self.run.checkers[linted_rule.checker], self.run.domain_indexes[linted_rule.checker]
         symbols = self.run.provers[linted_rule.checker].symbols[linted_rule.number]
         for text in generate_example_problems(index, linted_rule.rule, symbols, budget.deadline):
-            if violates_in_example(checker, index, linted_rule.rule, text, symbols, budget.limit_seconds(EXAMPLE_S)):
+            seconds = budget.limit_duration(EXAMPLE_S)
+            if has_violation_in_example(checker, index, linted_rule.rule, text, symbols, seconds):
                 return True
             if budget.is_spent:
                 break
@@ -235,7 +220,7 @@ class RuleCheck:
 
 
 def find_unused_parameters(rule: Rule, label: Label, source: Source | None) -> Iterator[str]:
-    """The declared parameters that occur in no formula and no step.
+    """Yield the declared parameters that occur in no formula and no step. ``label`` is the place of the rule.
 
     A parameter that the text mentions elsewhere, but that a mapping or a macro removed, is not a mistake in the rule.
     """
@@ -253,7 +238,7 @@ def find_unused_parameters(rule: Rule, label: Label, source: Source | None) -> I
 
 
 def find_missing_hazard_fields(rule: Rule) -> list[str]:
-    """The fields of hazard and target that a rule of a specification does not have."""
+    """Find the fields of hazard and target that a rule of a specification does not have."""
     if rule.kind == "constraint":
         return []
     return [field for field, value in ((":hazard", rule.hazard), (":target", rule.targets)) if not value]
@@ -263,10 +248,10 @@ def find_missing_hazard_fields(rule: Rule) -> list[str]:
 
 
 def explain_never_violated(relaxation: Relaxation, task: Task, parts: tuple[RulePart, ...]) -> str:
-    """A condition that is never true, of the first part with one; empty if only all conditions together never are."""
+    """Name a condition that every violation of a part needs, and that is never true; empty if there is none."""
     for part in parts:
         try:
-            reason = _explain_part_never_violated(relaxation, task, part)
+            reason = _explain_unviolable_part(relaxation, task, part)
         except LimitReached:
             continue
         if reason:
@@ -274,7 +259,7 @@ def explain_never_violated(relaxation: Relaxation, task: Task, parts: tuple[Rule
     return ""
 
 
-def _explain_part_never_violated(relaxation: Relaxation, task: Task, part: RulePart) -> str:
+def _explain_unviolable_part(relaxation: Relaxation, task: Task, part: RulePart) -> str:
     if part.mode == "whole":
         return ""
     variables = part.parameters
@@ -286,10 +271,10 @@ def _explain_part_never_violated(relaxation: Relaxation, task: Task, part: RuleP
         variables = (*variables, *wildcards)
     guard = [(part.guard, True)] if part.guard is not None else []
     for formula, positive in (*guard, (part.body, False)):
-        for literal, value in _iterate_signed_conjuncts(formula, positive):
+        for literal, value in _list_signed_conjuncts(formula, positive):
             if isinstance(literal, Truth) or relaxation.find_bindings(literal, variables, value):
                 continue
-            text = open_formula_text(task, literal, variables)
+            text = format_open_formula(task, literal, variables)
             if isinstance(literal, Atom) and value:
                 return f"{text} is never true: no initial state has it, and no executable action adds it"
             if isinstance(literal, Atom):
@@ -298,8 +283,8 @@ def _explain_part_never_violated(relaxation: Relaxation, task: Task, part: RuleP
     return ""
 
 
-def _iterate_signed_conjuncts(formula: Formula, positive: bool) -> list[tuple[Formula, bool]]:
-    """The formulas, with values, that must hold together if a formula has a value."""
+def _list_signed_conjuncts(formula: Formula, positive: bool) -> list[tuple[Formula, bool]]:
+    """List the formulas that all must have a certain value if ``formula`` is true (``positive``), or false."""
     conjuncts: list[tuple[Formula, bool]] = []
     stack = [(formula, positive)]
     while stack:
@@ -313,11 +298,12 @@ def _iterate_signed_conjuncts(formula: Formula, positive: bool) -> list[tuple[Fo
     return conjuncts
 
 
-def open_formula_text(task: Task, formula: Formula, variables: tuple[Variable, ...]) -> str:
-    """A formula with free variables as PDDL, between backquotes."""
+def format_open_formula(task: Task, formula: Formula, variables: tuple[Variable, ...]) -> str:
+    """Format a formula with free variables as PDDL, between backquotes."""
     if not variables:
         return f"`{formula_text(task, formula, {})}`"
     names = shorten_variable_names([v.name for v in variables])
     renamed = tuple([v._replace(name=name) for v, name in zip(variables, names, strict=True)])
-    text = formula_text(task, Quantified(False, renamed, formula), {})
-    return f"`{text[len('(exists (') + len(' '.join(names)) + len(') ') : -1]}`"
+    closed_text = formula_text(task, Quantified(False, renamed, formula), {})  # prints bound variables only
+    prefix = f"(exists ({' '.join(names)}) "
+    return f"`{closed_text[len(prefix) : -1]}`"

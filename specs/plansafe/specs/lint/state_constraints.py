@@ -12,8 +12,8 @@ from itertools import combinations
 from typing import assert_never
 
 from plansafe.specs.lint.domain_index import depends_on_numbers
-from plansafe.specs.lint.grounder import AtomKey, Binding, Grounder
-from plansafe.verifier.model.nodes import And, Atom, Axiom, Effect, Temporal, Variable, bind, variable
+from plansafe.specs.lint.grounder import AtomKey, Binding, Grounder, PastValue
+from plansafe.verifier.model.nodes import And, Atom, Axiom, Effect, Variable, bind, variable
 from plansafe.verifier.model.operations import PAST_OPERATORS, atoms_in, past_operator
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
@@ -23,7 +23,7 @@ MAX_DEPTH = 3
 
 
 class StateConstraints:
-    """The constraints on what a grounder has encoded; call :meth:`list_all` again when it has encoded more."""
+    """The constraints on what a grounder has encoded; call :meth:`encode_all` again when it has encoded more."""
 
     def __init__(self, grounder: Grounder) -> None:
         self.grounder = grounder
@@ -32,21 +32,19 @@ class StateConstraints:
         self._depths: dict[object, int] = {}
         self._recursive_predicates = _find_recursive_predicates(self.index.axioms)
 
-    def list_all(self) -> list[Literal]:
-        """Every constraint. Raises :class:`LimitReached`."""
+    def encode_all(self) -> list[Literal]:
+        """Encode all constraints. Raises :class:`LimitReached`."""
         grounder, universe = self.grounder, self.grounder.universe
         constraints: list[Literal] = []
         encoded: set[object] = set()
         while True:
-            facts = [(key, partial(self._constrain_fact, key)) for key in grounder.atoms if key not in encoded]
-            pasts = [
-                (key, partial(self._constrain_past, *past))
-                for key, past in grounder.pasts.items()
-                if key not in encoded
+            new_facts = [(key, partial(self._constrain_fact, key)) for key in grounder.atoms if key not in encoded]
+            new_pasts = [
+                (key, partial(self._constrain_past, past)) for key, past in grounder.pasts.items() if key not in encoded
             ]
-            if not facts and not pasts:
+            if not new_facts and not new_pasts:
                 break
-            for key, encode in (*facts, *pasts):
+            for key, encode in (*new_facts, *new_pasts):
                 encoded.add(key)
                 depth = self._depths.setdefault(key, 0)
                 if depth > MAX_DEPTH:
@@ -56,24 +54,24 @@ class StateConstraints:
                 for new_key in (*grounder.atoms, *grounder.pasts):
                     self._depths.setdefault(new_key, depth + 1)
         constraints += self._constrain_action_count()
-        equality_count = -1
-        while equality_count != len(universe.equalities):
+        equality_count: int | None = None
+        while equality_count != len(universe.equalities):  # the constraints may create equalities
             equality_count = len(universe.equalities)
-            constraints += universe.list_constraints()
+            constraints += universe.encode_constraints()
             constraints += self._constrain_equal_objects()
         return constraints
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
     def _constrain_fact(self, key: AtomKey) -> Iterator[Literal]:
-        """The constraints on a fact: types, and how it follows from axioms, from an action, or from the step before."""
+        """Constrain a fact by types, and by the axioms, the action, or the step before that decide it."""
         letter, predicate, elements = key
         index, grounder = self.index, self.grounder
         fact = grounder.atoms[key]
         if predicate in index.action_predicates:
             yield from self._constrain_action(fact, letter, predicate, elements)
             return
-        if index.typed[predicate]:
+        if index.has_typed_facts[predicate]:
             for element, domain in zip(elements, index.task.predicates[predicate].domains, strict=True):
                 yield self.circuit.either(fact ^ 1, grounder.universe.encode_membership(element, domain))
         if predicate in index.axioms:
@@ -86,17 +84,17 @@ class StateConstraints:
     def _constrain_derived_fact(
         self, fact: Literal, letter: int, predicate: int, elements: tuple[int, ...]
     ) -> Iterator[Literal]:
-        """A derived fact is true exactly if a body is."""
+        """Require that a derived fact is true exactly if a body is true."""
         grounder, circuit = self.grounder, self.circuit
         if predicate in self._recursive_predicates:
             grounder.abstracted = True  # the meaning of a recursive definition is its least solution
         bodies = []
         for axiom in self.index.axioms[predicate]:
             binding = bind(axiom.parameters, elements)
-            in_domains = self._encode_membership(axiom.parameters, elements)
+            membership = self._encode_membership(axiom.parameters, elements)
             is_false = grounder.encode_truth(axiom.body, binding, letter, False)
-            yield circuit.disjunction([fact, is_false, in_domains ^ 1])
-            bodies.append(circuit.both(in_domains, grounder.encode_truth(axiom.body, binding, letter, True)))
+            yield circuit.disjunction([fact, is_false, membership ^ 1])
+            bodies.append(circuit.both(membership, grounder.encode_truth(axiom.body, binding, letter, True)))
         yield circuit.disjunction([fact ^ 1, *bodies])
 
     def _encode_membership(self, variables: tuple[Variable, ...], elements: tuple[int, ...]) -> Literal:
@@ -108,7 +106,7 @@ class StateConstraints:
     def _constrain_action(
         self, fact: Literal, letter: int, predicate: int, elements: tuple[int, ...]
     ) -> Iterator[Literal]:
-        """The precondition of an action is true where it is taken."""
+        """Require that the precondition of an action is true where it is taken."""
         kind, name = self.index.action_predicates[predicate]
         action = self.index.actions[name]
         if not self.index.lenient:
@@ -120,24 +118,24 @@ class StateConstraints:
             yield self.circuit.either(fact ^ 1, self.grounder.encode_truth(condition, binding, letter, True))
 
     def _constrain_action_count(self) -> Iterator[Literal]:
-        """At most one action is taken at a letter, unless there are durative actions."""
+        """Require that at most one action is taken at a letter, unless there are durative actions."""
         grounder = self.grounder
         if self.index.temporal:
             return
-        actions = [(key, fact) for key, fact in grounder.atoms.items() if key[1] in self.index.action_predicates]
+        actions = [(key, fact) for key, fact in grounder.atoms.items() if key.predicate in self.index.action_predicates]
         for (first_key, first), (second_key, second) in combinations(actions, 2):
-            if first_key[0] == second_key[0]:
-                are_equal = FALSE
-                if first_key[1] == second_key[1]:
-                    are_equal = grounder.encode_same_elements(first_key[2], second_key[2])
-                yield self.circuit.disjunction([first ^ 1, second ^ 1, are_equal])
+            if first_key.letter == second_key.letter:
+                equality = FALSE
+                if first_key.predicate == second_key.predicate:
+                    equality = grounder.encode_same_elements(first_key.elements, second_key.elements)
+                yield self.circuit.disjunction([first ^ 1, second ^ 1, equality])
 
     def _constrain_successor_fact(self, fact: Literal, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
-        """A fact after the step: as before, unless the step adds or deletes it; if it does both, the fact is true."""
+        """Require that a fact after the step is as before, or as the step makes it; adding wins over deleting."""
         grounder, circuit = self.grounder, self.circuit
         assert grounder.action is not None
         before = grounder.encode_atom(0, predicate, elements)
-        parameters = grounder.action.binding()
+        parameters = grounder.action.make_binding()
         adding_literals: list[Literal] = []
         deleting_literals: list[Literal] = []
         atoms: list[tuple[bool, Effect, Atom]] = []
@@ -153,92 +151,93 @@ class StateConstraints:
         yield circuit.disjunction([fact ^ 1, before, may_add])
         yield circuit.disjunction([fact, before ^ 1, may_delete])
         for adds, effect, atom in atoms:
-            if effect.choices or (grounder.refuting and depends_on_numbers(effect)):
+            if effect.choices or (grounder.is_refutation and depends_on_numbers(effect)):
                 grounder.abstracted = True  # it is not certain to happen
                 continue
             missed = self._encode_no_change(effect, atom, elements, parameters)
             yield circuit.disjunction([missed, fact] if adds else [missed, fact ^ 1, may_add])
 
     def _encode_change(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
-        """That an effect changes a fact, for some values of the effect's variables."""
+        """Encode that an effect changes a fact, for some values of the effect's variables."""
         grounder = self.grounder
         grounder.abstracted |= depends_on_numbers(effect)
         binding, free_variables = _match_variables(effect, atom, elements, parameters)
         return grounder.encode_for_some(
             free_variables,
             ("effect", id(effect), id(atom), elements),
-            lambda free_binding: self._encode_change_under(effect, atom, elements, {**binding, **free_binding}),
+            lambda free_binding: self._encode_bound_change(effect, atom, elements, {**binding, **free_binding}),
         )
 
     def _encode_no_change(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
-        """That an effect does not change a fact, for all values of the effect's variables."""
+        """Encode that an effect does not change a fact, for all values of the effect's variables."""
         binding, free_variables = _match_variables(effect, atom, elements, parameters)
         return self.grounder.encode_for_all(
             free_variables,
-            lambda free_binding: self._encode_change_under(effect, atom, elements, {**binding, **free_binding}, False),
+            lambda free_binding: self._encode_bound_change(effect, atom, elements, {**binding, **free_binding}, False),
         )
 
-    def _encode_change_under(
+    def _encode_bound_change(
         self, effect: Effect, atom: Atom, elements: tuple[int, ...], binding: Binding, positive: bool = True
     ) -> Literal:
-        """That an effect changes a fact (``positive``), or does not, under a binding of the effect's variables."""
+        """Encode that an effect changes a fact (``positive``), or does not, under a binding of its variables."""
         grounder = self.grounder
         equal = grounder.encode_same_elements(grounder.find_elements(atom.arguments, binding), elements)
-        in_domains = self._encode_membership(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
+        membership = self._encode_membership(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
         if equal == FALSE:
             condition = TRUE if positive else FALSE
         else:
             condition = grounder.encode_truth(effect.condition, binding, 0, positive)
         if positive:
-            return self.circuit.conjunction([equal, in_domains, condition])
-        return self.circuit.disjunction([equal ^ 1, in_domains ^ 1, condition])
+            return self.circuit.conjunction([equal, membership, condition])
+        return self.circuit.disjunction([equal ^ 1, membership ^ 1, condition])
 
     # -- the past -----------------------------------------------------------------------------------------------------
 
-    def _constrain_past(self, letter: int, formula: Temporal, binding: Binding, past: Literal) -> Iterator[Literal]:
-        """The value of a past operator at a letter, from its operands and its value at the letter before."""
+    def _constrain_past(self, value: PastValue) -> Iterator[Literal]:
+        """Constrain the value of a past operator by its operands and its value at the letter before."""
+        letter, formula, binding, past = value
         if formula.operator not in PAST_OPERATORS:
             return
         grounder, circuit, operator = self.grounder, self.circuit, past_operator(formula)
 
-        def at(operand: int, operand_letter: int, positive: bool) -> Literal:
+        def encode_operand(operand: int, operand_letter: int, positive: bool) -> Literal:
             return grounder.encode_truth(formula.operands[operand], binding, operand_letter, positive)
 
-        def clause(*literals: Literal) -> Literal:
+        def encode_clause(*literals: Literal) -> Literal:
             return circuit.disjunction(literals)
 
-        def before() -> Literal:
+        def encode_before() -> Literal:
             return grounder.encode_truth(formula, binding, 0, True)
 
         follows_step = letter and grounder.action is not None and not self.index.temporal
         match operator:
             case "yesterday" | "weak-yesterday":
                 if follows_step:
-                    yield clause(past ^ 1, at(0, 0, True))
-                    yield clause(past, at(0, 0, False))
+                    yield encode_clause(past ^ 1, encode_operand(0, 0, True))
+                    yield encode_clause(past, encode_operand(0, 0, False))
             case "once":
                 if follows_step:
-                    yield clause(past ^ 1, before(), at(0, 1, True))
-                    yield clause(past, before() ^ 1)
-                yield clause(past, at(0, letter, False))
+                    yield encode_clause(past ^ 1, encode_before(), encode_operand(0, 1, True))
+                    yield encode_clause(past, encode_before() ^ 1)
+                yield encode_clause(past, encode_operand(0, letter, False))
             case "historically":
                 if follows_step:
-                    yield clause(past ^ 1, before())
-                    yield clause(past, before() ^ 1, at(0, 1, False))
-                yield clause(past ^ 1, at(0, letter, True))
+                    yield encode_clause(past ^ 1, encode_before())
+                    yield encode_clause(past, encode_before() ^ 1, encode_operand(0, 1, False))
+                yield encode_clause(past ^ 1, encode_operand(0, letter, True))
             case "since":
                 if follows_step:
-                    yield clause(past ^ 1, before(), at(1, 1, True))
-                    yield clause(past, before() ^ 1, at(0, 1, False))
-                yield clause(past, at(1, letter, False))
-                yield clause(past ^ 1, at(1, letter, True), at(0, letter, True))
+                    yield encode_clause(past ^ 1, encode_before(), encode_operand(1, 1, True))
+                    yield encode_clause(past, encode_before() ^ 1, encode_operand(0, 1, False))
+                yield encode_clause(past, encode_operand(1, letter, False))
+                yield encode_clause(past ^ 1, encode_operand(1, letter, True), encode_operand(0, letter, True))
             case _:
                 assert_never(operator)
 
     # -- equality -----------------------------------------------------------------------------------------------------
 
     def _constrain_equal_objects(self) -> Iterator[Literal]:
-        """Facts about equal objects are the same fact, and so are their numbers."""
+        """Require that facts about equal objects have the same value, and that their numbers are the same."""
         grounder, circuit = self.grounder, self.circuit
         if not grounder.universe.equalities:
             return
@@ -246,21 +245,21 @@ class StateConstraints:
         for (letter, predicate, elements), fact in grounder.atoms.items():
             groups.setdefault((letter, predicate), []).append((elements, fact))
         for facts in groups.values():
-            for (elements, first), (other_elements, second) in combinations(facts, 2):
-                are_equal = grounder.encode_same_elements(elements, other_elements)
-                if are_equal != FALSE:
-                    yield circuit.either(are_equal ^ 1, circuit.equal(first, second))
+            for (first_elements, first), (second_elements, second) in combinations(facts, 2):
+                equality = grounder.encode_same_elements(first_elements, second_elements)
+                if equality != FALSE:
+                    yield circuit.either(equality ^ 1, circuit.equal(first, second))
         for (first_key, first_sum), (second_key, second_sum) in combinations(grounder.fluents.items(), 2):
-            if first_key[:2] == second_key[:2]:
-                are_equal = grounder.encode_same_elements(first_key[2], second_key[2])
-                if are_equal != FALSE:
-                    yield circuit.either(are_equal ^ 1, terms.compare(circuit, "=", first_sum, second_sum))
+            if (first_key.letter, first_key.function) == (second_key.letter, second_key.function):
+                equality = grounder.encode_same_elements(first_key.elements, second_key.elements)
+                if equality != FALSE:
+                    yield circuit.either(equality ^ 1, terms.compare(circuit, "=", first_sum, second_sum))
 
 
 def _match_variables(
     effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding
 ) -> tuple[Binding, tuple[Variable, ...]]:
-    """Bind the variables of an effect to which a fact gives values; return the free variables too."""
+    """Bind the variables of an effect to which a fact gives values; also return the variables without a value."""
     fixed_binding: Binding = {}
     effect_variables = {variable(v.slot) for v in effect.variables}
     for argument, element in zip(atom.arguments, elements, strict=True):
@@ -270,12 +269,12 @@ def _match_variables(
 
 
 def _find_recursive_predicates(axioms: dict[int, list[Axiom]]) -> frozenset[int]:
-    """The derived predicates that depend on themselves."""
+    """Find the derived predicates that depend on themselves."""
     inputs = {
         head: {atom.predicate for axiom in bodies for atom in atoms_in(axiom.body)} & axioms.keys()
         for head, bodies in axioms.items()
     }
-    for _ in inputs:
+    for _ in inputs:  # a chain of dependencies is not longer than the number of predicates
         for head, predicates in inputs.items():
             inputs[head] = predicates | {p for predicate in predicates for p in inputs[predicate]}
     return frozenset([head for head, predicates in inputs.items() if head in predicates])

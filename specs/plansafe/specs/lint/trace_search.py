@@ -26,22 +26,25 @@ MAX_NODES = 1_500
 
 
 class Outcome(NamedTuple):
-    """The rules that a trace violates if it ends here, the rules that it does not satisfy, and whether the goal holds.
+    """The rules that a trace violates, the rules that it does not satisfy, and whether it reaches the goal.
 
-    A violated rule is also not satisfied.
+    A violated rule is also unsatisfied; an unsatisfied rule may be undecided.
     """
 
-    violated: frozenset[int]
-    not_satisfied: frozenset[int]
-    goal: bool
+    violated_rules: frozenset[int]
+    unsatisfied_rules: frozenset[int]
+    reaches_goal: bool
 
 
 class Exploration(NamedTuple):
-    """The outcomes found. ``complete``: there are no others. ``states``: the number of visited states."""
+    """The outcomes found, each with the least number of steps that leads to it.
+
+    ``is_complete``: there are no other outcomes.
+    """
 
     outcomes: dict[Outcome, int]
-    complete: bool
-    states: int
+    is_complete: bool
+    state_count: int
 
 
 def explore(
@@ -49,12 +52,11 @@ def explore(
 ) -> Exploration:
     """Visit the states of a problem, nearest first, until the outcomes are enough, or a limit is reached.
 
-    An outcome is mapped to the least number of steps that leads to it. The task of ``engine`` must have no durative
-    actions, timed literals and open facts.
+    The task of ``engine`` must have no durative actions, timed literals and open facts.
     """
     outcomes: dict[Outcome, int] = {}
     start = Execution.initial(engine)
-    complete = not engine.resolver.lenient  # with lenient types, a plan may have steps that are not enumerated
+    is_complete = not engine.resolver.lenient  # with lenient types, a plan may have steps that are not enumerated
     queue = deque([start])
     visited = {_make_node_key(start)}
     try:
@@ -64,14 +66,14 @@ def explore(
             if outcome not in outcomes:
                 outcomes[outcome] = execution.letter
                 if is_enough(outcomes):
-                    return Exploration(outcomes, complete and not queue, len(visited))
+                    return Exploration(outcomes, is_complete and not queue, len(visited))
             for step in list(execution.legal()):
                 if monotonic() > deadline or len(visited) > max_nodes:
                     return Exploration(outcomes, False, len(visited))
                 try:
                     successor = execution.after(step)
                 except NumberTooLarge:
-                    complete = False
+                    is_complete = False
                     continue
                 if successor is None:
                     continue
@@ -81,7 +83,7 @@ def explore(
                     queue.append(successor)
     except TooManyInstances:
         return Exploration(outcomes, False, len(visited))
-    return Exploration(outcomes, complete, len(visited))
+    return Exploration(outcomes, is_complete, len(visited))
 
 
 def _make_node_key(execution: Execution) -> object:
@@ -96,15 +98,15 @@ def _make_node_key(execution: Execution) -> object:
 
 
 def compute_outcome(execution: Execution) -> Outcome:
-    """The outcome of the trace if it ends here."""
-    goal = execution.engine.evaluate_goal(execution.state) is True
+    """Compute the outcome of the trace if it ends here."""
+    reaches_goal = execution.engine.evaluate_goal(execution.state) is True
     end = execution.finish_runtime()
     if end is None:
-        return Outcome(frozenset(), frozenset(), goal)
-    rule_set = execution.engine.rule_set
-    violated = frozenset([rule_set.parts[v.part].rule for v in end.collect_violations()])
-    undecided = frozenset([rule_set.parts[part].rule for part, _ in end.collect_undecided()])
-    return Outcome(violated, violated | undecided, goal)
+        return Outcome(frozenset(), frozenset(), reaches_goal)
+    parts = execution.engine.rule_set.parts
+    violated_rules = frozenset([parts[violation.part].rule for violation in end.collect_violations()])
+    undecided_rules = frozenset([parts[part].rule for part, _ in end.collect_undecided()])
+    return Outcome(violated_rules, violated_rules | undecided_rules, reaches_goal)
 
 
 # ---- planners -------------------------------------------------------------------------------------------------------
@@ -126,10 +128,10 @@ def find_violating_plan(
     part: RulePart,
     objects: tuple[int, ...],
     time_limit_s: float,
-    satisfied: frozenset[int] = frozenset(),
+    satisfied_rules: frozenset[int] = frozenset(),
 ) -> PlanningResult:
-    """Search for a plan that violates an instance of a part, and satisfies the rules with the numbers ``satisfied``."""
-    rules = _disable_other_rules(checker, satisfied)
+    """Search for a plan that violates an instance of a part, and satisfies the rules numbered ``satisfied_rules``."""
+    rules = _disable_other_rules(checker, satisfied_rules)
     violation = RulePart(len(rules), (), "whole", _make_violation_formula(part, bind(part.parameters, objects)))
     rule = checker.rules[part.rule]
     rules.append(Rule(rule.name, "trajectory", (violation,), (), (), rule.at, rule.source))
@@ -137,7 +139,7 @@ def find_violating_plan(
 
 
 def _disable_other_rules(checker: Checker, numbers: frozenset[int]) -> list[Rule]:
-    """The rules of the checker. Those without one of these numbers have no parts, so every plan satisfies them."""
+    """Return the rules of a checker; rules with other numbers get no parts, so every plan satisfies them."""
     return [rule if n in numbers else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)]
 
 
@@ -161,24 +163,24 @@ def _ask_planners(
     return result
 
 
-def _make_violation_formula(part: RulePart, objects: dict[int, int]) -> Formula:
-    """The formula about the whole trace that is true if and only if an instance of a part is violated."""
+def _make_violation_formula(part: RulePart, binding: dict[int, int]) -> Formula:
+    """Make the formula about the whole trace that is true if and only if an instance of a part is violated."""
     negation: Formula = Not(part.body)
     match part.mode:
         case "whole":
-            violation_formula = negation
+            formula = negation
         case "end":
-            violation_formula = Temporal("at-end", (negation,))
+            formula = Temporal("at-end", (negation,))
         case _:
-            after = part.after and part.step is not None
-            formula_at_letter = Temporal("next", (negation,)) if after else negation
-            violation_formula = Temporal("sometime", (make_violation_condition(part, formula_at_letter),))
-    return substitute(violation_formula, objects)
+            is_after_step = part.after and part.step is not None
+            negation_at_letter = Temporal("next", (negation,)) if is_after_step else negation
+            formula = Temporal("sometime", (make_violation_condition(part, negation_at_letter),))
+    return substitute(formula, binding)
 
 
 def make_violation_condition(part: RulePart, negation: Formula) -> Formula:
-    """The condition on a letter that a part's step happens, its guard is true, and its ``negation`` is true.
+    """Make the condition on a letter that a part's step happens, its guard is true, and its condition is false.
 
-    ``negation``: the negation of the part's condition, at the letter or at the next letter.
+    ``negation`` is the negation of the part's condition, at the letter or at the next letter.
     """
     return And((*[condition for condition in (part.step, part.guard) if condition is not None], negation))

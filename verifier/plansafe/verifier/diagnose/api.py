@@ -30,9 +30,9 @@ _EDIT_CLASSES = {
     EditKind.REPLACE.value: ErrorClass.SUBSTITUTE,
 }
 _TRACE_CLASSES = frozenset((FindingClass.PROCESS, FindingClass.TRAJECTORY, FindingClass.CONSTRAINT))
-_FINAL_CLASSES = frozenset((FindingClass.TERMINATION, FindingClass.OBLIGATION))
+_FINAL_STATE_CLASSES = frozenset((FindingClass.TERMINATION, FindingClass.OBLIGATION))
 MAX_MATCHES = 100_000
-"""Bindings of an action or effect beyond which no step is reported as impossible."""
+"""Maximum number of bindings of an action or effect; with more, no step is reported as impossible."""
 
 
 def diagnose(
@@ -77,7 +77,7 @@ class _WitnessFinder:
 
     def find_witnesses(self) -> list[Witness]:
         """Return all witnesses, in the order of the classes."""
-        self._find_impossible_steps()
+        self._find_impossible_step_witnesses()
         flag_witnesses = _make_flag_witnesses(self.report, self.checker.options.criteria)
         witnesses = [
             *self.impossible_step_witnesses.values(),
@@ -88,17 +88,17 @@ class _WitnessFinder:
         error_classes = list(ErrorClass)
         return sorted(witnesses, key=lambda witness: error_classes.index(witness.error))
 
-    def _find_impossible_steps(self) -> None:
-        """Find the ill-formed steps, and the steps whose precondition can never hold on their objects."""
+    def _find_impossible_step_witnesses(self) -> None:
+        """Find the witnesses of ill-formed steps, and of steps whose precondition can never hold on their objects."""
         possible = {step.key for repair in self.attempt.ranked_alignments for step in repair.steps}
-        doubtful_steps: list[tuple[int, GroundAction]] = []
+        suspect_steps: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
                 error = ErrorClass.AFFORDANCE if step.code == SC.STEP_TYPE else ErrorClass.GRAMMAR
                 self.impossible_step_witnesses[number] = Witness(error, (number,), step.message)
             elif step.key not in possible:
-                doubtful_steps.append((number, step))
-        if not doubtful_steps or self.report.executable is not Worlds.NONE:
+                suspect_steps.append((number, step))
+        if not suspect_steps or self.report.executable is not Worlds.NONE:
             return
         engine = self.checker.engine
         try:
@@ -106,7 +106,7 @@ class _WitnessFinder:
             relaxation = Relaxation(engine, lambda: False, openings, fold_constants=True, max_matches=MAX_MATCHES)
         except LimitReached:
             return
-        for number, step in doubtful_steps:
+        for number, step in suspect_steps:
             if relaxation.may_hold(And(step.action.start.condition), step.binding):
                 continue
             parts = conjuncts(And(step.action.start.condition))
@@ -117,7 +117,7 @@ class _WitnessFinder:
 
     def _make_edit_witnesses(self) -> Iterator[Witness]:
         """Make the witnesses of the four classes of edits, and of compound: each with its best repair."""
-        yielded: set[tuple[ErrorClass, tuple[tuple[str, int], ...]]] = set()
+        yielded_keys: set[tuple[ErrorClass, tuple[tuple[str, int], ...]]] = set()
         for alignment in self.attempt.ranked_alignments:
             kinds = self._list_edit_kinds(alignment)
             if not kinds:
@@ -126,12 +126,12 @@ class _WitnessFinder:
             error = _EDIT_CLASSES[kinds[0]] if has_one_kind else ErrorClass.COMPOUND
             edit_counts = tuple(sorted(Counter(kinds).items()))
             witness_key = (error, () if has_one_kind else edit_counts)
-            if witness_key in yielded:
+            if witness_key in yielded_keys:
                 continue
-            yielded.add(witness_key)
+            yielded_keys.add(witness_key)
             edits = self.attempt.describer.describe(alignment)
             edited_steps = tuple(sorted({edit.step for edit in edits if edit.step}))
-            yield Witness(error, edited_steps, "; ".join([edit_text(edit) for edit in edits]), None, edit_counts)
+            yield Witness(error, edited_steps, "; ".join([describe_edit(edit) for edit in edits]), None, edit_counts)
 
     def _list_edit_kinds(self, alignment: Alignment) -> list[str]:
         """Return the kinds of a repair's edits, except those that only remove impossible steps."""
@@ -145,6 +145,7 @@ class _WitnessFinder:
         return kinds
 
     def _make_repair_failure_witnesses(self) -> list[Witness]:
+        """Make the witnesses of a plan for which no repair was found, or proved not to exist."""
         if self.result.status is RepairStatus.NOT_FOUND:
             return [_make_not_found_witness(self.result.detail, self.result.bound)]
         if self.result.status is not RepairStatus.PROVED_NONE:
@@ -165,7 +166,7 @@ def _make_not_found_witness(detail: str, bound: Number = 0) -> Witness:
     return Witness(ErrorClass.UNKNOWN, (), f"NOT FOUND: no repair within the limits, and {ruled_out}{reason}")
 
 
-def edit_text(edit: Edit) -> str:
+def describe_edit(edit: Edit) -> str:
     """Describe an edit."""
     reason = f" ({edit.reason})" if edit.reason else ""
     match edit.kind:
@@ -181,7 +182,7 @@ def edit_text(edit: Edit) -> str:
 
 def _make_flag_witnesses(report: Report, criteria: VerdictCriteria) -> Iterator[Witness]:
     """Make the witnesses of an unmet goal, and of the rules whose violations decide in the reading *halt*."""
-    yielded: set[tuple[ErrorClass, str | None]] = set()
+    yielded_keys: set[tuple[ErrorClass, str | None]] = set()
     for finding in report.findings:
         if finding.finding_class is FindingClass.UNMET_GOAL and report.executable is Worlds.ALL:
             error = ErrorClass.UNMET_GOAL
@@ -189,10 +190,10 @@ def _make_flag_witnesses(report: Report, criteria: VerdictCriteria) -> Iterator[
             continue
         elif finding.finding_class in _TRACE_CLASSES:
             error = ErrorClass.PROCESS_HAZARD
-        elif finding.finding_class in _FINAL_CLASSES:
+        elif finding.finding_class in _FINAL_STATE_CLASSES:
             error = ErrorClass.TERMINATION_HAZARD
         else:
             continue
-        if (error, finding.rule) not in yielded:
-            yielded.add((error, finding.rule))
+        if (error, finding.rule) not in yielded_keys:
+            yielded_keys.add((error, finding.rule))
             yield Witness(error, (finding.step,) if finding.step else (), finding.message, finding.rule)

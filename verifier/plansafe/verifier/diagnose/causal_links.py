@@ -48,9 +48,9 @@ from plansafe.verifier.repair.ground_effects import unify_pattern
 from plansafe.verifier.rules.model import RulePart
 
 MAX_OPEN_LITERALS = 16
-"""Literals listed for one failed condition."""
+"""Maximum number of literals listed for one failed condition."""
 MAX_VISITED_LINKS = 500_000
-"""The most links that are visited if only the needed ones are wanted of many."""
+"""Maximum number of links that are visited if the number of returned links is limited."""
 
 
 class Link(NamedTuple):
@@ -137,10 +137,10 @@ class _RuleCondition(NamedTuple):
 
 
 class CausalLinker:
-    """Finds ``links``, ``open_preconditions`` and ``threats`` in one backward pass (:meth:`link_all`).
+    """Finds ``links``, ``open_preconditions`` and ``threats`` in one backward pass (:meth:`find_links`).
 
     If there are more than ``max_links`` links, only the needed links and the links of violated rules remain, and
-    ``has_all_links`` is False. With ``max_links``, :meth:`link_all` raises :class:`NotCovered` beyond
+    ``has_all_links`` is False. With ``max_links``, :meth:`find_links` raises :class:`NotCovered` beyond
     :data:`MAX_VISITED_LINKS`.
     """
 
@@ -156,19 +156,19 @@ class CausalLinker:
         self.producers: dict[int, set[int]] = {}
         """By step or goal, the producers of its links; the links of violated rules do not count."""
         self._max_links = max_links
-        self._visited_links = 0
+        self._visited_link_count = 0
         self.open_preconditions: dict[OpenPrecondition, None] = {}
         self.threats: dict[Threat, None] = {}
         self._initial_fluents = checker.engine.make_initial_state().fluents
-        self._needed_later: set[StateVariable] = set()
-        self._rule_conditions: dict[int, list[_RuleCondition]] = {}
-        self._action_effects: dict[str, _ActionEffects] = {}
+        self._variables_needed_later: set[StateVariable] = set()
+        self._rule_conditions_by_step: dict[int, list[_RuleCondition]] = {}
+        self._effects_by_action: dict[str, _ActionEffects] = {}
         self._action_predicates = frozenset(checker.engine.action_predicates.values())
 
-    def link_all(self, violations: Iterable[Violation] = (), step_of_letter: Sequence[int] = ()) -> None:
+    def find_links(self, violations: Iterable[Violation] = (), step_of_letter: Sequence[int] = ()) -> None:
         """Find all links, also of violated rules."""
         for violation in violations:
-            self._add_violation(violation, step_of_letter)
+            self._add_violation_conditions(violation, step_of_letter)
         state, changes_by_step = self.run.state, self.run.changes_by_step
         for part in self.task.goal:
             self._link_condition(part, {}, self.goal_step, "goal")
@@ -196,7 +196,7 @@ class CausalLinker:
         finder = self.finder
         atom = formula.body if isinstance(formula, Not) else formula
         if isinstance(atom, Atom) and not finder.is_derived(atom.predicate):
-            fact = finder.find_fact(atom, binding)
+            fact = finder.ground_atom(atom, binding)
             value = not isinstance(formula, Not)
             literal = SupportLiteral(atom, binding, value, (fact,), True)
             if (fact[1] in self.run.state.facts[fact[0]]) is value:
@@ -206,7 +206,7 @@ class CausalLinker:
             return
         if finder.holds(formula, binding) is True:
             literals = finder.find_supporting_literals(formula, binding, True)
-            verdicts = finder.find_needed_literals(
+            verdicts = finder.decide_needed_literals(
                 formula, binding, literals, lambda fact: self.run.find_last_changer(fact, consumer)
             )
             for literal, needed in zip(literals, verdicts, strict=True):
@@ -215,6 +215,7 @@ class CausalLinker:
         self._add_open_preconditions(finder.find_missing_literals(formula, binding)[:MAX_OPEN_LITERALS], consumer)
 
     def _add_open_preconditions(self, literals: list[SupportLiteral], consumer: int) -> None:
+        """Add missing literals, and the threats by the steps that made them false."""
         for literal in literals:
             self.open_preconditions[OpenPrecondition(consumer, literal.text(self.task), literal.necessary)] = None
             for basic in self.finder.find_opposing_literals(literal):
@@ -225,19 +226,20 @@ class CausalLinker:
                         self.threats[Threat(step, text, consumer)] = None
 
     def _add_links(self, literal: SupportLiteral, consumer: int, kind: str, needed: bool) -> None:
+        """Link a literal that a step or the goal reads to the steps that last changed it."""
         producers = {self.run.find_last_changer(variable, consumer) for variable in literal.variables}
         self.producers.setdefault(consumer, set()).update(producers)
-        self._needed_later.update(literal.variables)
-        self._visited_links += len(producers)
-        if self._max_links is not None and self._visited_links > MAX_VISITED_LINKS:
+        self._variables_needed_later.update(literal.variables)
+        self._visited_link_count += len(producers)
+        if self._max_links is not None and self._visited_link_count > MAX_VISITED_LINKS:
             raise NotCovered(f"the plan has more than {MAX_VISITED_LINKS:,} causal links")
         if needed or self.has_all_links:
             text = literal.text(self.task)
             for producer in producers:
-                self._keep_link(Link(producer, text, consumer, kind, needed))
+                self._add_link(Link(producer, text, consumer, kind, needed))
 
-    def _keep_link(self, link: Link) -> None:
-        """Keep a link; beyond the limit, only if it is needed or of a violated rule."""
+    def _add_link(self, link: Link) -> None:
+        """Add a link; beyond the limit, only if it is needed or of a violated rule."""
         if link.needed:
             self.links.pop(link._replace(needed=False), None)
         elif link._replace(needed=True) in self.links:
@@ -258,10 +260,10 @@ class CausalLinker:
         changed_variables = {change[:2] for change in log}
         effects = self._index_effects(action)
         needed_variables = list(self._find_matching_variables(effects, binding))
-        self._needed_later -= changed_variables
-        for effect in effects.with_numbers:
+        self._variables_needed_later -= changed_variables
+        for effect in effects.numeric_effects:
             for full_binding in self.task.bindings(effect.variables, binding):
-                self._link_numbers(self._instantiate_effect(effect, full_binding), number)
+                self._link_numeric_reads(self._instantiate_effect(effect, full_binding), number)
         for variable in needed_variables:
             relevant = list(self._find_writers(effects.writers[variable[0]], binding, variable))
             if relevant:
@@ -269,8 +271,8 @@ class CausalLinker:
                     self._add_links(literal, number, "effect", literal.necessary)
 
     def _index_effects(self, action: Action) -> _ActionEffects:
-        """The effects of an action by the facts and fluents that they change; none if they do not read the state."""
-        indexed = self._action_effects.get(action.name)
+        """Return the effects of an action by their targets; no effects if none of them reads the state."""
+        indexed = self._effects_by_action.get(action.name)
         if indexed is None:
             effects, predicate_count = action.start.effects, len(self.task.predicates)
             writers: dict[int, list[tuple[Effect, list[ArgumentTuple]]]] = {}
@@ -283,54 +285,58 @@ class CausalLinker:
                         targets.setdefault(predicate_count + assignment.function, []).append(assignment.arguments)
                     for index, arguments in targets.items():
                         writers.setdefault(index, []).append((effect, arguments))
-            with_numbers = [effect for effect in effects if effect.assignments or has_comparison(effect.condition)]
-            indexed = self._action_effects[action.name] = _ActionEffects(with_numbers, writers)
+            numeric_effects = [effect for effect in effects if effect.assignments or has_comparison(effect.condition)]
+            indexed = self._effects_by_action[action.name] = _ActionEffects(numeric_effects, writers)
         return indexed
 
     def _find_matching_variables(self, effects: _ActionEffects, binding: Binding) -> Iterator[StateVariable]:
-        """The facts and fluents needed later that match a target of an effect in the arguments of the step."""
-        size = len(self.task.objects)
+        """Yield the facts and fluents needed later that an effect may change, by the step's objects."""
         needed_codes: dict[int, list[int]] = {}
-        for index, code in self._needed_later:
+        for index, code in self._variables_needed_later:
             if index in effects.writers:
                 needed_codes.setdefault(index, []).append(code)
         for index, codes in needed_codes.items():
             matching_codes: dict[int, None] = {}
             for _, targets in effects.writers[index]:
                 for arguments in targets:
-                    candidates = codes
-                    for place, argument in enumerate(reversed(arguments)):
-                        expected, power = (argument if argument >= 0 else binding.get(-1 - argument)), size**place
-                        if expected is not None:
-                            candidates = [code for code in candidates if code // power % size == expected]
-                    matching_codes.update(dict.fromkeys(candidates))
+                    matching_codes.update(dict.fromkeys(self._select_codes(codes, arguments, binding)))
             for code in matching_codes:
                 yield index, code
+
+    def _select_codes(self, codes: list[int], arguments: ArgumentTuple, binding: Binding) -> list[int]:
+        """Return the codes whose objects are the constants and bound variables among the arguments."""
+        place_value, size = 1, len(self.task.objects)
+        for argument in reversed(arguments):
+            expected = argument if argument >= 0 else binding.get(-1 - argument)
+            if expected is not None:
+                codes = [code for code in codes if code // place_value % size == expected]
+            place_value *= size
+        return codes
 
     def _find_writers(
         self, writers: list[tuple[Effect, list[ArgumentTuple]]], binding: Binding, variable: StateVariable
     ) -> Iterator[_EffectInstance]:
-        """The instances of effects that may change a fact or fluent."""
+        """Yield the instances of effects that may change a fact or fluent."""
         for effect, targets in writers:
             objects = self.task.decode(variable[1], len(targets[0]))
-            inner_bindings: dict[tuple[int, ...], Binding] = {}
+            instance_bindings: dict[tuple[int, ...], Binding] = {}
             for arguments in targets:
-                determined = unify_pattern(self.task, effect.variables, arguments, objects, binding)
-                if determined is not None:
-                    for full_binding in self.task.bindings(
-                        [v for v in effect.variables if v.slot not in determined], determined
-                    ):
-                        inner_bindings[tuple([full_binding[v.slot] for v in effect.variables])] = full_binding
-            for _, full_binding in sorted(inner_bindings.items()):
+                determined_binding = unify_pattern(self.task, effect.variables, arguments, objects, binding)
+                if determined_binding is not None:
+                    free_variables = [v for v in effect.variables if v.slot not in determined_binding]
+                    for full_binding in self.task.bindings(free_variables, determined_binding):
+                        instance_bindings[tuple([full_binding[v.slot] for v in effect.variables])] = full_binding
+            for _, full_binding in sorted(instance_bindings.items()):
                 yield self._instantiate_effect(effect, full_binding)
 
     def _instantiate_effect(self, effect: Effect, binding: Binding) -> _EffectInstance:
+        """Return an effect under a binding, evaluated in the state before its step."""
         finder, predicate_count = self.finder, len(self.task.predicates)
         updates = {
             (predicate_count + a.function, self.task.code_of(a.arguments, binding)): a for a in effect.assignments
         }
-        adds = frozenset([finder.find_fact(atom, binding) for atom in effect.adds])
-        deletes = frozenset([finder.find_fact(atom, binding) for atom in effect.deletes])
+        adds = frozenset([finder.ground_atom(atom, binding) for atom in effect.adds])
+        deletes = frozenset([finder.ground_atom(atom, binding) for atom in effect.deletes])
         return _EffectInstance(
             effect.condition, binding, finder.holds(effect.condition, binding), adds, deletes, updates
         )
@@ -338,7 +344,7 @@ class CausalLinker:
     def _find_effect_literals(
         self, variable: StateVariable, effects: list[_EffectInstance], changed: bool
     ) -> Iterator[SupportLiteral]:
-        """The literals before a step that, with the previous value, determine the value of a fact or fluent after it.
+        """Yield the literals that, with the previous value, determine the value of a fact or fluent after a step.
 
         A fact is true if an effect adds it, or if it was true and no effect deletes it.
         """
@@ -347,26 +353,26 @@ class CausalLinker:
                 if effect.value:
                     yield from self._find_operand_literals(effect, variable)
             return
-        adding = [effect for effect in effects if variable in effect.adds]
-        deleting = [effect for effect in effects if variable in effect.deletes]
+        adding_effects = [effect for effect in effects if variable in effect.adds]
+        deleting_effects = [effect for effect in effects if variable in effect.deletes]
         was_true = (variable[1] in self.run.state.facts[variable[0]]) is not changed
-        if was_true and any([effect.value for effect in adding]):
-            yield from self._find_condition_literals(adding)
+        if was_true and any([effect.value for effect in adding_effects]):
+            yield from self._find_condition_literals(adding_effects)
             return
-        for effect in deleting if was_true else adding:
+        for effect in deleting_effects if was_true else adding_effects:
             yield from self.finder.find_supporting_literals(effect.condition, effect.binding, False)
         if changed and not was_true:
-            yield from self._find_condition_literals(deleting)
+            yield from self._find_condition_literals(deleting_effects)
 
     def _find_condition_literals(self, effects: list[_EffectInstance]) -> Iterator[SupportLiteral]:
-        """The literals of the conditions of the effects that happen; none if one of them is unconditional."""
-        happening = [effect for effect in effects if effect.value]
-        if not any([effect.condition is TRUE for effect in happening]):
-            necessary = len(happening) == 1
-            for effect in happening:
+        """Yield the literals of the conditions of the effects that happen; none if one of them is unconditional."""
+        happening_effects = [effect for effect in effects if effect.value]
+        if not any([effect.condition is TRUE for effect in happening_effects]):
+            necessary = len(happening_effects) == 1
+            for effect in happening_effects:
                 yield from self.finder.find_supporting_literals(effect.condition, effect.binding, True, necessary)
 
-    def _link_numbers(self, effect: _EffectInstance, number: int) -> None:
+    def _link_numeric_reads(self, effect: _EffectInstance, number: int) -> None:
         """Link the literals without which numbers in an effect would be undefined, and the step impossible."""
         if effect.value is not None and (effect.updates or has_comparison(effect.condition)):
             for literal in self.finder.find_supporting_literals(effect.condition, effect.binding, effect.value):
@@ -379,25 +385,25 @@ class CausalLinker:
                 for literal in literals:
                     self._add_links(literal, number, "effect", True)
             for literal in literals:
-                self._link_definition(literal.variables[0], number)
+                self._link_number_definition(literal.variables[0], number)
 
-    def _find_operand_literals(self, effect: _EffectInstance, fluent: StateVariable) -> Iterator[SupportLiteral]:
-        assignment = effect.updates[fluent]
+    def _find_operand_literals(self, effect: _EffectInstance, target: StateVariable) -> Iterator[SupportLiteral]:
+        """Yield the literals ``(= fluent value)`` of the fluents that an assignment to a target reads."""
+        assignment = effect.updates[target]
         predicate_count = len(self.task.predicates)
-        fluents = expression_fluents(assignment.value)
         operands = [
             (predicate_count + fluent.function, self.task.code_of(fluent.arguments, effect.binding))
-            for fluent in fluents
+            for fluent in expression_fluents(assignment.value)
         ]
         if assignment.operator != "assign":
-            operands.append(fluent)
+            operands.append(target)
         for index, code in dict.fromkeys(operands):
             value = self.run.state.fluents[index - predicate_count][code]
             arguments = self.task.decode(code, len(self.task.functions[index - predicate_count].types))
             formula = Compare("=", Fluent(index - predicate_count, arguments), Constant(value))
             yield SupportLiteral(formula, {}, True, ((index, code),), True)
 
-    def _link_definition(self, fluent: StateVariable, consumer: int) -> None:
+    def _link_number_definition(self, fluent: StateVariable, consumer: int) -> None:
         """Link a step that reads a number to the step that defined it first; numbers never become undefined."""
         index, code = fluent[0] - len(self.task.predicates), fluent[1]
         if code not in self._initial_fluents[index]:
@@ -405,11 +411,11 @@ class CausalLinker:
             function = self.task.functions[index]
             name = " ".join([function.name, *self.task.names(self.task.decode(code, len(function.types)))])
             self.producers.setdefault(consumer, set()).add(first)
-            self._keep_link(Link(first, f"({name}) has a value", consumer, "effect"))
+            self._add_link(Link(first, f"({name}) has a value", consumer, "effect"))
 
     # -- violated rules -----------------------------------------------------------------------------------------------
 
-    def _add_violation(self, violation: Violation, step_of_letter: Sequence[int]) -> None:
+    def _add_violation_conditions(self, violation: Violation, step_of_letter: Sequence[int]) -> None:
         """Register the conditions of a violation, to be linked when the backward pass reaches their states."""
         part = self.checker.engine.rule_set.parts[violation.part]
         consumer = self.goal_step if violation.at_end else violation.step
@@ -417,24 +423,25 @@ class CausalLinker:
         rule = self.checker.rules[part.rule].name + binding_text(self.checker.engine, part, violation.binding)
         letter = min(violation.letter, len(step_of_letter) - 1)
         guard = TRUE if part.guard is None else part.guard
-        at = step_of_letter[letter]
+        body_step = step_of_letter[letter]
         if not self._is_state_formula(part.body) or not self._is_state_formula(guard):
-            self._link_last_changes(part, binding, at, consumer, rule)
+            self._link_last_changes(part, binding, body_step, consumer, rule)
             return
         body = _RuleCondition(part.body, binding, False, consumer, rule)
-        self._rule_conditions.setdefault(at, []).append(body)
+        self._rule_conditions_by_step.setdefault(body_step, []).append(body)
         if part.guard is not None:
-            before = step_of_letter[letter - 1] if part.after else at
+            guard_step = step_of_letter[letter - 1] if part.after else body_step
             condition = _RuleCondition(part.guard, binding, True, consumer, rule)
-            self._rule_conditions.setdefault(before, []).append(condition)
+            self._rule_conditions_by_step.setdefault(guard_step, []).append(condition)
 
     def _link_rule_conditions(self, step: int) -> None:
-        for condition in self._rule_conditions.get(step, ()):
+        """Link the literals of the violated rules' conditions in the state after a step."""
+        for condition in self._rule_conditions_by_step.get(step, ()):
             literals = self.finder.find_supporting_literals(condition.formula, condition.binding, condition.value)
             for literal in literals:
                 text = literal.text(self.task)
                 for producer in {self.run.find_last_changer(variable, step + 1) for variable in literal.variables}:
-                    self._keep_link(Link(producer, text, condition.consumer, "rule", literal.necessary, condition.rule))
+                    self._add_link(Link(producer, text, condition.consumer, "rule", literal.necessary, condition.rule))
 
     def _is_state_formula(self, formula: Formula) -> bool:
         return not is_temporal(formula) and not mentions(formula, self._action_predicates)
@@ -445,29 +452,33 @@ class CausalLinker:
         patterns: dict[int, list[list[int | None]]] = {}
         for formula in (part.body, part.guard or TRUE):
             for atom in atoms_in(formula):
-                objects = [binding.get(-1 - argument) if argument < 0 else argument for argument in atom.arguments]
-                patterns.setdefault(atom.predicate, []).append(objects)
+                pattern = [binding.get(-1 - argument) if argument < 0 else argument for argument in atom.arguments]
+                patterns.setdefault(atom.predicate, []).append(pattern)
         for (index, code), steps in self.run.changers.items():
             changes = [step for step in steps if step <= last]
             if not changes or index >= len(task.predicates) or index not in patterns:
                 continue
-            decoded = task.decode(code, len(patterns[index][0]))
-            matches = [
-                [expected in (None, object_) for expected, object_ in zip(pattern, decoded, strict=True)]
-                for pattern in patterns[index]
-            ]
-            if any(map(all, matches)):
-                last_changes = self.run.changes_by_step[changes[-1] - 1] or ()
-                value = next(value for *fact, value in last_changes if fact == [index, code])
+            objects = task.decode(code, len(patterns[index][0]))
+            if any([_matches(pattern, objects) for pattern in patterns[index]]):
+                step_changes = self.run.changes_by_step[changes[-1] - 1] or ()
+                value = next(new_value for *variable, new_value in step_changes if variable == [index, code])
                 text = task.fact_text(index, code)
                 literal = text if value else f"(not {text})"
-                self._keep_link(Link(changes[-1], literal, consumer, "rule", False, rule))
+                self._add_link(Link(changes[-1], literal, consumer, "rule", False, rule))
+
+
+def _matches(pattern: list[int | None], objects: Sequence[int]) -> bool:
+    """Whether objects fit a pattern; ``None`` fits any object."""
+    return all([expected in (None, object_) for expected, object_ in zip(pattern, objects, strict=True)])
 
 
 class _ActionEffects(NamedTuple):
-    """The effects of an action: those with numbers, and by predicate or fluent those that write it, with arguments."""
+    """Effects of an action: those that read or change numbers, and ``writers`` by their predicate or function.
 
-    with_numbers: list[Effect]
+    Each writer has the arguments of the atoms or fluents that it writes.
+    """
+
+    numeric_effects: list[Effect]
     writers: dict[int, list[tuple[Effect, list[ArgumentTuple]]]]
 
 

@@ -49,8 +49,8 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps, max_links: int
     full_run = _ReducedRun(checker, steps, frozenset())
     linker = CausalLinker(checker, steps, run, max_links)
     criteria = checker.options.criteria
-    deciding = [v for v in full_run.outcome.violations if checker.engine.is_decisive(v, criteria)]
-    linker.link_all(deciding, full_run.step_of_letter)
+    decisive_violations = [v for v in full_run.outcome.violations if checker.engine.is_decisive(v, criteria)]
+    linker.find_links(decisive_violations, full_run.step_of_letter)
     links = sorted(
         linker.links, key=lambda link: (link.consumer, link.producer, link.kind, link.literal, link.rule or "")
     )
@@ -68,10 +68,10 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps, max_links: int
 class _ReducedRun:
     """The results of a run under *force* without some of the steps."""
 
-    def __init__(self, checker: Checker, steps: ResolvedSteps, omitted: frozenset[int]) -> None:
+    def __init__(self, checker: Checker, steps: ResolvedSteps, omitted_steps: frozenset[int]) -> None:
         run = Replay(checker.engine, FORCE)
         for number, step in enumerate(steps, 1):
-            if number not in omitted:
+            if number not in omitted_steps:
                 run.run_steps([step], number - 1)
         self.outcome: Outcome = run.finish(len(steps))
         self.step_of_letter = run.step_of_letter or [0]
@@ -80,17 +80,16 @@ class _ReducedRun:
         evaluator = Evaluator(task, run.state.facts, run.state.fluents)
         self.goal_values = [evaluator.holds(part, {}) is True for part in task.goal]
         criteria = checker.options.criteria
-        ignored = checker.engine.rule_set.find_parts_below_severity(criteria)
+        ignored_parts = checker.engine.rule_set.find_parts_below_severity(criteria)
         self.violated_instances = {
             (v.part, v.binding) for v in self.outcome.violations if checker.engine.is_decisive(v, criteria)
         }
-        self.undecided_instances = {instance for instance in self.outcome.undecided if instance[0] not in ignored}
+        self.undecided_instances = {instance for instance in self.outcome.undecided if instance[0] not in ignored_parts}
 
     def is_worse_than(self, full_run: _ReducedRun) -> bool:
-        """Whether a step, a part of the goal or a rule instance that is fine in the full run is not here."""
-        has_lost_goal = any(
-            [there and not here for there, here in zip(full_run.goal_values, self.goal_values, strict=True)]
-        )
+        """Whether a step, a part of the goal or a rule instance fails here that does not fail in the full run."""
+        goal_pairs = zip(full_run.goal_values, self.goal_values, strict=True)
+        has_lost_goal = any([full_value and not value for full_value, value in goal_pairs])
         new_problems = (
             self.failed_steps - full_run.failed_steps
             or self.violated_instances - full_run.violated_instances
@@ -102,7 +101,7 @@ class _ReducedRun:
 def _find_redundant_steps(
     checker: Checker, steps: ResolvedSteps, producers: dict[int, set[int]], full_run: _ReducedRun
 ) -> tuple[int, ...]:
-    """Return the steps without a chain of links to the goal, except those that a rule needs.
+    """Return the steps without a chain of links to the goal, except the steps that a rule needs.
 
     Omits blocks of steps, last to first, and halves a block that a rule needs.
     """
@@ -112,12 +111,13 @@ def _find_redundant_steps(
         new_steps = producers.get(stack.pop(), set()) - useful_steps
         useful_steps |= new_steps
         stack += new_steps
-    omitted: frozenset[int] = frozenset()
-    blocks = [[n for n in range(len(steps), 0, -1) if n not in useful_steps and isinstance(steps[n - 1], GroundAction)]]
+    omitted_steps: frozenset[int] = frozenset()
+    ground_steps = [number for number, step in enumerate(steps, 1) if isinstance(step, GroundAction)]
+    blocks = [[number for number in reversed(ground_steps) if number not in useful_steps]]
     while blocks:
         block = blocks.pop()
-        if block and not _ReducedRun(checker, steps, omitted | set(block)).is_worse_than(full_run):
-            omitted |= set(block)
+        if block and not _ReducedRun(checker, steps, omitted_steps | set(block)).is_worse_than(full_run):
+            omitted_steps |= set(block)
         elif len(block) > 1:
             blocks += [block[len(block) // 2 :], block[: len(block) // 2]]
-    return tuple(sorted(omitted))
+    return tuple(sorted(omitted_steps))

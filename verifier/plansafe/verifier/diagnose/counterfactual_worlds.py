@@ -31,15 +31,15 @@ Element = tuple[int, int]
 World = frozenset[Element]
 """The elements that a world keeps."""
 IDLE_STEP = GroundAction(Action("(idle)", (), Snap((), ())), ())
-"""In place of an omitted step: its time passes without effect."""
+"""Replaces an omitted step: its time passes without effect."""
 ABSENT_STEP = IllFormed("", "", 0)
-"""In place of a step that is in no world."""
+"""Replaces a step that is in no world."""
 STEP_INDEX = -1
 """The first value of an element that is a step."""
 MAX_CONJUNCTS = 10
-"""Conjuncts whose worlds are examined one by one."""
+"""Maximum number of conjuncts whose worlds are examined one by one."""
 ANY_CODE = -1
-"""In place of a code: all facts of the predicate."""
+"""Replaces the code of a fact: all facts of the predicate."""
 
 
 class StepCondition(NamedTuple):
@@ -56,6 +56,11 @@ class ConditionTest(NamedTuple):
 
     conditions: tuple[StepCondition, ...]
     step: int = 0
+
+    @property
+    def last(self) -> int:
+        """The last step that the test depends on."""
+        return max([self.step, *[condition.step for condition in self.conditions]])
 
 
 class InstanceTest(NamedTuple):
@@ -76,14 +81,14 @@ def make_violation_test(
     part: RulePart,
     violation: Violation,
     binding: tuple[int, ...],
-    found_after: int,
+    found_after_step: int,
     last_step: int,
     action_predicates: frozenset[int],
 ) -> FindingTest:
     """Return the test of a violated instance for a part of the rule.
 
-    ``found_after``: the step after which the violation was found; ``last_step``: the plan's last step. The test of a
-    part about every state is that its body fails after step ``found_after``, even if it failed before.
+    ``found_after_step``: the step after which the violation was found; ``last_step``: the plan's last step. The test of
+    a part about every state is that its body fails after ``found_after_step``, even if it failed before.
     """
     guard = TRUE if part.guard is None else part.guard
     is_about_states = not any([is_temporal(f) or mentions(f, action_predicates) for f in (part.body, guard)])
@@ -91,12 +96,12 @@ def make_violation_test(
     if is_about_states and part.mode in ("always", "end", "each"):
         slots = bind(part.parameters, binding)
         if part.mode != "each":
-            return ConditionTest((StepCondition(found_after, part.body, slots, (False,)),))
+            return ConditionTest((StepCondition(found_after_step, part.body, slots, (False,)),))
         guard_condition = StepCondition(step - 1, guard, slots, (True,))
         body_condition = StepCondition(step if part.after else step - 1, part.body, slots, (False,))
         return ConditionTest((guard_condition, body_condition), step)
     if part.mode == "always" and not mentions(part.body, action_predicates):
-        return InstanceTest(rule, part._replace(mode="end"), binding, found_after)
+        return InstanceTest(rule, part._replace(mode="end"), binding, found_after_step)
     return InstanceTest(rule, part, binding, last_step, None if part.mode in ("whole", "end") else step)
 
 
@@ -117,14 +122,7 @@ class CounterfactualWorlds:
         self.task = engine.task
         self.plan = steps
         self.tests = tests
-        last = max(
-            [
-                max([test.step, *[condition.step for condition in test.conditions]])
-                if isinstance(test, ConditionTest)
-                else test.last
-                for test in tests
-            ]
-        )
+        last = max([test.last for test in tests])
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
         self.initial = engine.make_initial_state()
         self._footprints = FootprintFinder(self.task, 0)
@@ -163,14 +161,14 @@ class CounterfactualWorlds:
             element = (STEP_INDEX, number)
             if self._is_tested_step(number, step):
                 relevant.add(element)
-            effects = self._load_effects(step)
+            effects = self._get_effects(step)
             relevant_effects = effects.find_writers(live_variables, live_indexes)
             if not relevant_effects:
                 continue
             relevant.add(element)
             reads_numbers = self.engine.code.effects_use_numbers(step.action)
             if element in kept_elements and not reads_numbers:
-                live_variables -= _find_unconditional_facts(relevant_effects)
+                live_variables -= _find_overwritten_facts(relevant_effects)
             for effect in effects.instances if reads_numbers else relevant_effects:
                 add_reads(effect.reads)
         derived = self.engine.axioms.derived if self.engine.axioms is not None else frozenset()
@@ -200,18 +198,18 @@ class CounterfactualWorlds:
                 self._footprints.add_reads((test.part.body, test.part.guard or TRUE), binding, footprint)
         return _collect_reads(footprint)
 
-    def _load_effects(self, step: GroundAction) -> _GroundEffects:
+    def _get_effects(self, step: GroundAction) -> _GroundEffects:
         key = id(step.action), step.objects
         effects = self._effects.get(key)
         if effects is None:
             effects = self._effects[key] = _GroundEffects(self.task, self._footprints, step)
         return effects
 
-    def split_conjunction(self) -> list[CounterfactualWorlds]:
+    def make_conjunct_worlds(self) -> list[CounterfactualWorlds]:
         """Return the worlds of single conjuncts, if the test is that a conjunction fails.
 
-        Only conjuncts that fail in the whole plan, at most :data:`MAX_CONJUNCTS`; instances of ``forall`` are
-        conjuncts. If a conjunct fails in every world, so does the conjunction, and fewer elements matter to it.
+        Only conjuncts that fail in the whole plan are included, at most :data:`MAX_CONJUNCTS`; instances of ``forall``
+        are conjuncts. If a conjunct fails in every world, so does the conjunction, and fewer elements matter to it.
         """
         test = self.tests[0]
         if len(self.tests) > 1 or not isinstance(test, ConditionTest) or len(test.conditions) > 1:
@@ -219,23 +217,24 @@ class CounterfactualWorlds:
         condition = test.conditions[0]
         if True in condition.wrong_values:
             return []
-        failing: list[CounterfactualWorlds] = []
-        for part, binding in self._list_conjuncts(condition.formula, condition.binding):
-            part_test = ConditionTest((condition._replace(formula=part, binding=binding),), test.step)
-            worlds = CounterfactualWorlds(self.engine, self.plan, [part_test], self._effects)
+        failing_conjuncts: list[CounterfactualWorlds] = []
+        for part, binding in self._iterate_conjuncts(condition.formula, condition.binding):
+            conjunct_test = ConditionTest((condition._replace(formula=part, binding=binding),), test.step)
+            worlds = CounterfactualWorlds(self.engine, self.plan, [conjunct_test], self._effects)
             if worlds.is_wrong(worlds.elements):
-                failing.append(worlds)
-                if len(failing) == MAX_CONJUNCTS:
+                failing_conjuncts.append(worlds)
+                if len(failing_conjuncts) == MAX_CONJUNCTS:
                     break
-        return failing
+        return failing_conjuncts
 
-    def _list_conjuncts(self, formula: Formula, binding: Binding) -> Iterator[tuple[Formula, Binding]]:
+    def _iterate_conjuncts(self, formula: Formula, binding: Binding) -> Iterator[tuple[Formula, Binding]]:
+        """Yield the conjuncts of a formula, instances of ``forall`` included, with their bindings."""
         if isinstance(formula, And):
             for part in formula.parts:
-                yield from self._list_conjuncts(part, binding)
+                yield from self._iterate_conjuncts(part, binding)
         elif isinstance(formula, Quantified) and formula.universal:
             for full_binding in self.task.bindings(formula.variables, binding):
-                yield from self._list_conjuncts(formula.body, full_binding)
+                yield from self._iterate_conjuncts(formula.body, full_binding)
         else:
             yield formula, binding
 
@@ -260,6 +259,7 @@ class CounterfactualWorlds:
             raise NotCovered("a number grew beyond 65,536 bits") from None
 
     def _make_initial_state(self, world: World) -> State:
+        """Return the initial state without the facts that a world omits."""
         state = self.initial.fork()
         for index, code in self.elements - world:
             if index != STEP_INDEX:
@@ -271,6 +271,7 @@ class CounterfactualWorlds:
         return state
 
     def _has_wrong_values(self, test: ConditionTest, world: World) -> bool:
+        """Whether a test of conditions is wrong in a world."""
         if test.step and (STEP_INDEX, test.step) not in world:
             return False
         state = self._make_initial_state(world)
@@ -286,6 +287,7 @@ class CounterfactualWorlds:
         return True
 
     def _apply_effects(self, state: State, step: GroundAction) -> None:
+        """Change a state by a step, whether or not it can be taken; undefined effects change nothing."""
         delta = compute_delta(self.engine, state, step)
         if delta is None:
             return
@@ -302,19 +304,18 @@ class CounterfactualWorlds:
         return engine, Runtime(RuleSet(self.task, [rule], self.engine.action_predicates, limit), engine.emitter)
 
     def _is_instance_violated(self, number: int, test: InstanceTest, world: World) -> bool:
+        """Whether a test of a rule's instance, with its number among the tests, is wrong in a world."""
         engine, unstarted_runtime = self._monitors[number]
         run = Replay(engine, FORCE)
         run.state = self._make_initial_state(world)
         run.runtime = unstarted_runtime.fork()
         run.runtime.start(run.state, LetterTime(0, 0, False))
-        steps = self.steps[: test.last]
-        run.run_steps(
-            [
-                ABSENT_STEP if step is None else step if (STEP_INDEX, number) in world else IDLE_STEP
-                for number, step in enumerate(steps, 1)
-            ]
-        )
-        outcome = run.finish(len(steps))
+        world_steps: list[GroundAction | IllFormed] = []
+        for step_number, step in enumerate(self.steps[: test.last], 1):
+            is_kept = (STEP_INDEX, step_number) in world
+            world_steps.append(ABSENT_STEP if step is None else step if is_kept else IDLE_STEP)
+        run.run_steps(world_steps)
+        outcome = run.finish(len(world_steps))
         if outcome.limit is not None:
             raise NotCovered(outcome.limit.message)
         violations = [v for v in outcome.violations if v.binding == test.binding]
@@ -322,10 +323,7 @@ class CounterfactualWorlds:
 
 
 class _EffectInstance:
-    """An effect under one binding of its variables.
-
-    ``footprint`` has the writes alone until the reads are asked for.
-    """
+    """An effect under one binding of its variables. ``footprint`` has only the writes until ``reads`` is called."""
 
     def __init__(self, footprints: FootprintFinder, effect: Effect, binding: Binding) -> None:
         self._footprints = footprints
@@ -336,7 +334,7 @@ class _EffectInstance:
 
     @cached_property
     def reads(self) -> set[StateVariable]:
-        """The facts and fluents that it reads, and the fluents that it writes."""
+        """The facts and fluents that the effect reads, and the fluents that it writes."""
         self._footprints.add_effect_reads(self.effect, self._binding, self.footprint)
         return _collect_reads(self.footprint) | self.footprint.writes.keys()
 
@@ -350,20 +348,20 @@ class _GroundEffects:
             for effect in step.action.start.effects
             for binding in task.bindings(effect.variables, step.binding)
         ]
-        self._by_variable: dict[StateVariable, list[_EffectInstance]] = {}
+        self._effects_by_variable: dict[StateVariable, list[_EffectInstance]] = {}
         for instance in self.instances:
             for variable in instance.footprint.changes:
-                self._by_variable.setdefault(variable, []).append(instance)
+                self._effects_by_variable.setdefault(variable, []).append(instance)
         self._variables_by_index: dict[int, list[StateVariable]] = {}
-        for variable in self._by_variable:
+        for variable in self._effects_by_variable:
             self._variables_by_index.setdefault(variable[0], []).append(variable)
 
     def find_writers(self, variables: set[StateVariable], indexes: Iterable[int]) -> list[_EffectInstance]:
-        """The effects that may change one of the variables, or some fact of one of the predicates (or fluents)."""
-        changed_variables = self._by_variable.keys() & variables
+        """Return the effects that may change one of the variables, or a fact or fluent with one of the indexes."""
+        changed_variables = self._effects_by_variable.keys() & variables
         for index in indexes:
             changed_variables.update(self._variables_by_index.get(index, ()))
-        effects = [effect for variable in changed_variables for effect in self._by_variable[variable]]
+        effects = [effect for variable in changed_variables for effect in self._effects_by_variable[variable]]
         return list({id(effect): effect for effect in effects}.values())
 
 
@@ -372,14 +370,17 @@ EffectTable = dict[tuple[int, tuple[int, ...]], _GroundEffects]
 
 
 def _collect_reads(footprint: Footprint) -> set[StateVariable]:
+    """Return the facts and fluents that a footprint reads; ``ANY_CODE`` for reads of a whole predicate."""
     return footprint.reads | {(subject, ANY_CODE) for subject in footprint.unbounded_reads}
 
 
-def _find_unconditional_facts(effects: Iterable[_EffectInstance]) -> set[StateVariable]:
+def _find_overwritten_facts(effects: Iterable[_EffectInstance]) -> set[StateVariable]:
     """Return the facts whose value after a step does not depend on the state before it."""
-    unconditional = [effect.footprint for effect in effects if effect.effect.condition is TRUE]
-    adds = {fact for footprint in unconditional for fact in footprint.adds}
-    conditional_adds = {
-        fact for instance in effects if instance.effect.condition is not TRUE for fact in instance.footprint.adds
-    }
-    return adds | ({fact for footprint in unconditional for fact in footprint.deletes} - conditional_adds)
+    adds, deletes, conditional_adds = set[StateVariable](), set[StateVariable](), set[StateVariable]()
+    for instance in effects:
+        if instance.effect.condition is TRUE:
+            adds |= instance.footprint.adds
+            deletes |= instance.footprint.deletes
+        else:
+            conditional_adds |= instance.footprint.adds
+    return adds | (deletes - conditional_adds)

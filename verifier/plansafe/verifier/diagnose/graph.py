@@ -51,37 +51,40 @@ class PlanGraph(NamedTuple):
     edges: tuple[GraphEdge, ...]
 
 
-def plan_graph(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True) -> PlanGraph:
+def make_plan_graph(
+    structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True
+) -> PlanGraph:
     """Return nodes and edges. A diagnosis' best repair is marked. ``initial``: show links from the initial state."""
     nodes = {START: GraphNode(START, "start", "initial state")}
     for number, text in enumerate(structure.steps, 1):
-        name = _node_name(structure, number)
+        name = _get_node_name(structure, number)
         nodes[name] = GraphNode(name, "step", f"{number} {text}", step=number)
     nodes[GOAL] = GraphNode(GOAL, "goal", "goal", step=structure.goal)
     edges: list[GraphEdge] = []
     for link in structure.links:
         if link.producer == 0 and not initial:
             continue
-        target = _node_name(structure, link.consumer)
+        target = _get_node_name(structure, link.consumer)
         if link.rule is not None:
             target = f"rule {link.rule} at {link.consumer}"
             nodes.setdefault(target, GraphNode(target, "rule", f"violated: {link.rule}", step=link.consumer))
         kind = "link" if link.rule is None else "rule"
-        edges.append(GraphEdge(_node_name(structure, link.producer), target, kind, link.literal, link.needed))
+        edges.append(GraphEdge(_get_node_name(structure, link.producer), target, kind, link.literal, link.needed))
     if structure.open_preconditions:
         nodes[MISSING] = GraphNode(MISSING, "missing", "missing")
     for condition in structure.open_preconditions:
-        consumer = _node_name(structure, condition.consumer)
+        consumer = _get_node_name(structure, condition.consumer)
         edges.append(GraphEdge(MISSING, consumer, "open", condition.literal, condition.alone))
     for threat in structure.threats:
-        source, target = _node_name(structure, threat.step), _node_name(structure, threat.consumer)
+        source, target = _get_node_name(structure, threat.step), _get_node_name(structure, threat.consumer)
         edges.append(GraphEdge(source, target, "threat", f"undoes {threat.literal}"))
     if diagnosis is not None and diagnosis.repair.repairs:
         _mark_repair(structure, diagnosis.repair.repairs[0], nodes, edges)
     return PlanGraph(tuple(nodes.values()), tuple(edges))
 
 
-def _node_name(structure: CausalStructure, step: int) -> str:
+def _get_node_name(structure: CausalStructure, step: int) -> str:
+    """Return the name of the node of a step, of the initial state (0) or of the goal."""
     return START if step == 0 else GOAL if step > len(structure.steps) else f"step {step}"
 
 
@@ -95,9 +98,9 @@ def _mark_repair(
             later_steps = [origin for origin in repair.origin[edit.position :] if origin]
             next_step = later_steps[0] if later_steps else structure.goal
             nodes[name] = GraphNode(name, "inserted", edit.after, "insert", next_step)
-            edges.append(GraphEdge(name, _node_name(structure, next_step), "before", edit.reason))
+            edges.append(GraphEdge(name, _get_node_name(structure, next_step), "before", edit.reason))
             continue
-        name = _node_name(structure, edit.step)
+        name = _get_node_name(structure, edit.step)
         label = nodes[name].label
         if edit.kind in (EditKind.SUBSTITUTE, EditKind.REPLACE):
             label += f" -> {edit.after}"
@@ -109,7 +112,7 @@ def _mark_repair(
 # -- networkx ---------------------------------------------------------------------------------------------------------
 
 
-def networkx_graph(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True) -> Any:
+def make_networkx_graph(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True) -> Any:
     """Return a ``networkx.MultiDiGraph`` with the fields of :class:`GraphNode` and :class:`GraphEdge` as attributes.
 
     Raises :class:`MissingExtraError` without networkx.
@@ -119,7 +122,7 @@ def networkx_graph(structure: CausalStructure, diagnosis: Diagnosis | None = Non
     except ImportError as error:
         raise MissingExtraError(f"networkx is not installed: {how_to_install('graph')}") from error
     digraph = networkx.MultiDiGraph()
-    graph = plan_graph(structure, diagnosis, initial=initial)
+    graph = make_plan_graph(structure, diagnosis, initial=initial)
     for node in graph.nodes:
         digraph.add_node(node.name, kind=node.kind, label=node.label, edit=node.edit)
     for edge in graph.edges:
@@ -153,17 +156,17 @@ _EDGE_STYLES = {
 }
 
 
-def dot_text(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True) -> str:
+def make_dot_text(structure: CausalStructure, diagnosis: Diagnosis | None = None, *, initial: bool = True) -> str:
     """Return the graph in Graphviz' DOT language. Labels are quoted; nodes are called n0, n1, .."""
-    graph = plan_graph(structure, diagnosis, initial=initial)
-    ids = {node.name: f"n{number}" for number, node in enumerate(graph.nodes)}
+    graph = make_plan_graph(structure, diagnosis, initial=initial)
+    node_ids = {node.name: f"n{number}" for number, node in enumerate(graph.nodes)}
     lines = ["digraph plan {", "  rankdir=TB;"]
     for node in graph.nodes:
         style = _NODE_STYLES[node.kind] + _EDIT_STYLES[node.edit]
-        lines.append(f"  {ids[node.name]} [label={quote_dot(node.label)}, {style}];")
+        lines.append(f"  {node_ids[node.name]} [label={quote_dot(node.label)}, {style}];")
     for edge in graph.edges:
         style = _EDGE_STYLES[edge.kind] + ("" if edge.needed or edge.kind != "link" else ", style=dotted")
-        lines.append(f"  {ids[edge.source]} -> {ids[edge.target]} [label={quote_dot(edge.label)}{style}];")
+        lines.append(f"  {node_ids[edge.source]} -> {node_ids[edge.target]} [label={quote_dot(edge.label)}{style}];")
     return "\n".join([*lines, "}", ""])
 
 
@@ -172,5 +175,7 @@ def quote_dot(text: str) -> str:
 
     Characters that do not print become U+FFFD.
     """
-    printable = "".join([character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text])
-    return '"' + printable.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") + '"'
+    printable_text = "".join(
+        [character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text]
+    )
+    return '"' + printable_text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") + '"'

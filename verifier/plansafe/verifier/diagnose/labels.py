@@ -108,14 +108,14 @@ def find_safel_label(checker: Checker, plan: Source) -> PublishedLabel:
     execution = ExplainedExecution(checker)
     for number, action in actions:
         if not execution.take(action, number):
-            name, text = _explain_safel_failure(execution, action, actions[number:])
+            name, text = _find_safel_failure_label(execution, action, actions[number:])
             return PublishedLabel(scheme, name, number, text, goal=execution.is_goal_reached)
     if not execution.is_goal_reached:
         return PublishedLabel(scheme, UNMET_GOAL, 0, execution.describe_unmet_goal(), executable=True)
     return PublishedLabel(scheme, SUCCESS, executable=True, goal=True)
 
 
-def _explain_safel_failure(
+def _find_safel_failure_label(
     execution: ExplainedExecution, step: GroundAction, later_steps: Sequence[tuple[int, GroundAction]]
 ) -> FailureLabel:
     """Return the label of a step that cannot be taken in the current state."""
@@ -190,7 +190,7 @@ class ExplainedExecution:
         self.engine = require_engine(checker)
         self.task = self.engine.task
         self.simulation = Execution(self.engine)
-        self._executed: list[tuple[int, GroundAction]] = []
+        self._executed_steps: list[tuple[int, GroundAction]] = []
 
     def take(self, step: GroundAction, number: int) -> bool:
         """Take a step; return false, and change nothing, if it cannot be taken. Raises :class:`NoLabel`."""
@@ -199,7 +199,7 @@ class ExplainedExecution:
         except NumberTooLarge:
             raise NoLabel(f"a number grew beyond 65,536 bits at step {number}") from None
         if is_executed:
-            self._executed.append((number, step))
+            self._executed_steps.append((number, step))
         return is_executed
 
     @property
@@ -233,7 +233,7 @@ class ExplainedExecution:
         """Return the step (0: initial state) after which a condition first held, before the current state."""
         simulation = Execution(self.engine)
         number = 0
-        for following, step in self._executed:
+        for following, step in self._executed_steps:
             if holds(simulation.state):
                 return number
             simulation.take(step)
@@ -304,13 +304,13 @@ def evaluate_static_part(evaluator: Evaluator, formula: Formula, binding: Bindin
             return None if value is None else not value
         case And() | Or():
             values = (evaluate_static_part(evaluator, part, binding) for part in formula.parts)
-            return _combine_values(values, isinstance(formula, Or))
+            return _combine_truth_values(values, isinstance(formula, Or))
         case Quantified():
             if not _has_static_part(evaluator.task, formula.body):
                 return None
             bindings = evaluator.task.bindings(formula.variables, binding)
             values = (evaluate_static_part(evaluator, formula.body, full_binding) for full_binding in bindings)
-            return _combine_values(values, not formula.universal)
+            return _combine_truth_values(values, not formula.universal)
         case Compare() | Temporal():
             return None
         case _:
@@ -318,6 +318,7 @@ def evaluate_static_part(evaluator: Evaluator, formula: Formula, binding: Bindin
 
 
 def _has_static_part(task: Task, formula: Formula) -> bool:
+    """Whether some part of a condition has the same value in every state."""
     return any(
         [
             isinstance(part, Equal | Truth) or (isinstance(part, Atom) and task.static[part.predicate])
@@ -326,12 +327,12 @@ def _has_static_part(task: Task, formula: Formula) -> bool:
     )
 
 
-def _combine_values(values: Iterable[bool | None], deciding: bool) -> bool | None:
-    """Return the value of a conjunction (``deciding`` is false) or disjunction (true); ``None``: unknown."""
-    combined_value: bool | None = not deciding
+def _combine_truth_values(values: Iterable[bool | None], deciding_value: bool) -> bool | None:
+    """Return the value of a conjunction (``deciding_value`` is false) or disjunction (true); ``None``: unknown."""
+    combined_value: bool | None = not deciding_value
     for value in values:
-        if value is deciding:
-            return deciding
+        if value is deciding_value:
+            return deciding_value
         if value is None:
             combined_value = None
     return combined_value

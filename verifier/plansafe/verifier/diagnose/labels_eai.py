@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from itertools import chain
 from typing import Literal, NamedTuple, assert_never
 
 from plansafe.grammar.codes import SC
@@ -95,15 +96,15 @@ _RAW_LABELS = {
         ADDITIONAL: "ErrorType.ADDITIONAL_STEP",
     },
 }
-# For these steps BEHAVIOR does not search its history.
-_PLACING_ACTION = re.compile(r"(?:left_|right_)?(?:place|put|pour|transfer)(?:_|\Z)")
-_TIME_CODES = frozenset((SC.UNTIMED_DURATIVE, SC.IMPOSSIBLE_TIME))
-_OPEN_PREDICATES = frozenset(("open", "opened", "is_open"))
-_CLOSED_PREDICATES = frozenset(("closed", "is_closed"))
+_PLACING_ACTION_NAME = re.compile(r"(?:left_|right_)?(?:place|put|pour|transfer)(?:_|\Z)")
+"""The actions for which BEHAVIOR does not search its history."""
+_TIME_ERROR_CODES = frozenset((SC.UNTIMED_DURATIVE, SC.IMPOSSIBLE_TIME))
+_OPENED_PREDICATE_NAMES = frozenset(("open", "opened", "is_open"))
+_CLOSED_PREDICATE_NAMES = frozenset(("closed", "is_closed"))
 
 
-class _GrammarError(NamedTuple):
-    """A failure of the checks before the execution. ``step``: from 1; 0 is the whole plan."""
+class _FormatProblem(NamedTuple):
+    """A failed check before the execution. ``step``: from 1; 0 is the whole plan."""
 
     name: str
     step: int
@@ -119,12 +120,12 @@ def find_eai_label(checker: Checker, plan: Source, simulator: Simulator = "virtu
     raw_labels = _RAW_LABELS[simulator]
     scheme = f"eai-{simulator}"
     steps = read_tokenized_steps(checker, plan)
-    problem = _find_grammar_error(require_engine(checker).task, steps)
+    problem = _find_format_problem(require_engine(checker).task, steps)
     if problem is not None:
         name, number, text = problem
         return PublishedLabel(scheme, name, number, text, raw_labels[name])
     assert steps is not None
-    explain_failure = _explain_behavior_failure if simulator == "behavior" else _explain_virtualhome_failure
+    find_failure_label = _find_behavior_failure_label if simulator == "behavior" else _find_virtualhome_failure_label
     execution = ExplainedExecution(checker)
     additional: dict[int, str] = {}
     for number, (_, step) in enumerate(steps, 1):
@@ -133,7 +134,7 @@ def find_eai_label(checker: Checker, plan: Source, simulator: Simulator = "virtu
         elif execution.take(step, number):
             continue
         else:
-            name, text = explain_failure(execution, step)
+            name, text = find_failure_label(execution, step)
         if name != ADDITIONAL:
             goal = execution.is_goal_reached
             return PublishedLabel(scheme, name, number, text, raw_labels[name], goal=goal, additional=tuple(additional))
@@ -147,33 +148,34 @@ def find_eai_label(checker: Checker, plan: Source, simulator: Simulator = "virtu
     return PublishedLabel(scheme, SUCCESS, executable=True, goal=True)
 
 
-def _find_grammar_error(task: Task, steps: list[TokenizedStep] | None) -> _GrammarError | None:
+def _find_format_problem(task: Task, steps: list[TokenizedStep] | None) -> _FormatProblem | None:
     """Find the first failure of the three checks of the whole plan before the execution."""
     if not steps:
-        return _GrammarError(PARSING, 0, "the plan is empty" if steps is not None else "the plan cannot be read")
+        return _FormatProblem(PARSING, 0, "the plan is empty" if steps is not None else "the plan cannot be read")
     for number, (_, step) in enumerate(steps, 1):
-        if isinstance(step, IllFormed) and step.code in _TIME_CODES:
-            return _GrammarError(PARSING, number, step.message)
+        if isinstance(step, IllFormed) and step.code in _TIME_ERROR_CODES:
+            return _FormatProblem(PARSING, number, step.message)
     for number, (tokens, _) in enumerate(steps, 1):
         problem = describe_unknown_name(task, tokens)
         if problem is not None:
-            return _GrammarError(HALLUCINATION, number, problem)
+            return _FormatProblem(HALLUCINATION, number, problem)
     for number, (_, step) in enumerate(steps, 1):
         if isinstance(step, IllFormed) and step.code == SC.STEP_ARITY:
-            return _GrammarError(ARGUMENTS, number, step.message)
+            return _FormatProblem(ARGUMENTS, number, step.message)
     return None
 
 
 # -- BEHAVIOR: all errors of a step, by priority ----------------------------------------------------------------------
 
 
-def _explain_behavior_failure(execution: ExplainedExecution, step: GroundAction) -> FailureLabel:
-    is_placing = _PLACING_ACTION.match(step.action.name.replace("-", "_")) is not None
-    if not is_placing and execution.changes_nothing(step):
+def _find_behavior_failure_label(execution: ExplainedExecution, step: GroundAction) -> FailureLabel:
+    """Return BEHAVIOR's label of a step that cannot be taken in the current state."""
+    is_placing_action = _PLACING_ACTION_NAME.match(step.action.name.replace("-", "_")) is not None
+    if not is_placing_action and execution.changes_nothing(step):
         return FailureLabel(ADDITIONAL, "all effects of the step are already true")
     if execution.is_impossible(step):
         return FailureLabel(AFFORDANCE, execution.describe_unmet_precondition(step) + ", and no action changes that")
-    earlier = None if is_placing else execution.find_first_earlier_state(execution.compile_precondition(step))
+    earlier = None if is_placing_action else execution.find_first_earlier_state(execution.compile_precondition(step))
     if earlier is not None:
         return FailureLabel(WRONG_ORDER, f"the precondition holds {describe_state(earlier)}, not here")
     return FailureLabel(MISSING, execution.describe_unmet_precondition(step))
@@ -183,22 +185,27 @@ def _explain_behavior_failure(execution: ExplainedExecution, step: GroundAction)
 
 
 class _Check(Enum):
-    """VirtualHome's checks of an unmet part of a precondition, in its order."""
+    """The checks of an unmet part of a precondition, in VirtualHome's order.
+
+    ``CLOSED_CONTAINER``: the step relates an object to one that is not open. ``OWN_FLAG``: the step itself would make
+    the part false.
+    """
 
     OTHER = 0
     CLOSED_CONTAINER = 1
     OWN_FLAG = 2
 
 
-def _explain_virtualhome_failure(execution: ExplainedExecution, step: GroundAction) -> FailureLabel:
+def _find_virtualhome_failure_label(execution: ExplainedExecution, step: GroundAction) -> FailureLabel:
+    """Return VirtualHome's label of a step that cannot be taken in the current state."""
     if execution.is_impossible(step):
         return FailureLabel(AFFORDANCE, execution.describe_unmet_precondition(step) + ", and no action changes that")
-    unmet = find_unmet_parts(execution.evaluator, And(step.action.start.condition), step.binding)
-    if not unmet:
+    unmet_parts = find_unmet_parts(execution.evaluator, And(step.action.start.condition), step.binding)
+    if not unmet_parts:
         return FailureLabel(MISSING, execution.describe_unmet_precondition(step))
-    checks = [_find_failed_check(execution, step, choices[0]) for choices in unmet]
+    checks = [_find_failed_check(execution, step, choices[0]) for choices in unmet_parts]
     check = min(checks, key=lambda candidate: candidate.value)
-    choices = unmet[checks.index(check)]
+    choices = unmet_parts[checks.index(check)]
     text = describe_reasons(execution.task, choices)
     if check is _Check.CLOSED_CONTAINER:
         return FailureLabel(AFFORDANCE, text)
@@ -222,9 +229,9 @@ Choices = tuple[UnmetLiteral, ...]
 def find_unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, required: bool = True) -> list[Choices]:
     """Return the parts of a condition that do not have the required value.
 
-    Only the alternatives with the fewest unmet parts count: their first parts are choices, their second parts, and so
-    on. Alternatives that static facts exclude do not count. The result is empty only if the condition has its
-    value, or has no part.
+    Only the alternatives with the fewest unmet parts count: the first parts of all of them are one ``Choices``, the
+    second parts are the next, and so on. Alternatives that static facts exclude do not count. The result is empty only
+    if the condition has its value, or has no part.
     """
     if evaluator.holds(formula, binding) is required:
         return []
@@ -236,33 +243,40 @@ def find_unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, r
                 choices for part in formula.parts for choices in find_unmet_parts(evaluator, part, binding, required)
             ]
         case And() | Or():
-            possible_parts = [
-                p for p in formula.parts if evaluate_static_part(evaluator, p, binding) is not (not required)
+            static_values = [evaluate_static_part(evaluator, part, binding) for part in formula.parts]
+            alternatives = [
+                find_unmet_parts(evaluator, part, binding, required)
+                for part, static_value in zip(formula.parts, static_values, strict=True)
+                if static_value in (None, required)
             ]
-            alternatives = [find_unmet_parts(evaluator, part, binding, required) for part in possible_parts]
             fewest = min([len(parts) for parts in alternatives], default=0)
             nearest = [parts for parts in alternatives if len(parts) == fewest]
-            return [tuple([choice for choices in place for choice in choices]) for place in zip(*nearest, strict=True)]
+            return [tuple(chain.from_iterable(choices)) for choices in zip(*nearest, strict=True)]
         case Truth() | Atom() | Equal() | Compare() | Quantified() | Temporal():
             return [(UnmetLiteral(formula, binding, required),)]
         case _:
             assert_never(formula)
 
 
-def _find_failed_check(execution: ExplainedExecution, step: GroundAction, unmet: UnmetLiteral) -> _Check:
-    atom = unmet.formula
+def _find_failed_check(execution: ExplainedExecution, step: GroundAction, unmet_literal: UnmetLiteral) -> _Check:
+    """Return the check of VirtualHome that fails because of an unmet literal of a step's precondition."""
+    atom = unmet_literal.formula
     delta = execution.compute_delta(step)
     if not isinstance(atom, Atom) or len(atom.arguments) > 1 or delta is None:
         return _Check.OTHER
     task = execution.task
-    objects = ground(atom.arguments, unmet.binding)
+    objects = ground(atom.arguments, unmet_literal.binding)
     fact = (atom.predicate, task.encode(objects))
-    added_objects = [task.decode(code, len(task.predicates[predicate].types)) for predicate, code in delta.adds]
-    added_relations = [arguments for arguments in added_objects if len(arguments) > 1]
-    if fact in delta.adds if not unmet.required_value else fact in delta.deletes and not added_relations:
+    added_arguments = [task.decode(code, len(task.predicates[predicate].types)) for predicate, code in delta.adds]
+    added_relations = [arguments for arguments in added_arguments if len(arguments) > 1]
+    if unmet_literal.required_value:
+        is_own_flag = fact in delta.deletes and not added_relations
+    else:
+        is_own_flag = fact in delta.adds
+    if is_own_flag:
         return _Check.OWN_FLAG
     name = task.predicates[atom.predicate].name.replace("-", "_")
-    names = _OPEN_PREDICATES if unmet.required_value else _CLOSED_PREDICATES
+    names = _OPENED_PREDICATE_NAMES if unmet_literal.required_value else _CLOSED_PREDICATE_NAMES
     if name in names and any([arguments[-1:] == objects for arguments in added_relations]):
         return _Check.CLOSED_CONTAINER
     return _Check.OTHER

@@ -69,8 +69,8 @@ class PrefixRun:
 
     ``executed_steps``: the steps that could be taken. ``longest_safe_length``: the length of the longest executable
     prefix without a violation, ``accepted_length``: the length of the longest such prefix that is a safe plan; -1 if
-    there is none. ``violated_step``: the first step that violates a rule. ``inexecutable_step``: the first that cannot
-    be taken. Both are ``None`` if there is none. ``visit`` is called with the execution after each prefix up to
+    there is none. ``violated_step``: the first step that violates a rule. ``inexecutable_step``: the first step that
+    cannot be taken. Both are ``None`` if there is none. ``visit`` is called with the execution after each prefix up to
     ``longest_safe_length``.
     """
 
@@ -93,14 +93,15 @@ class PrefixRun:
             if number == len(steps):
                 break
             step = steps[number]
-            if isinstance(step, IllFormed) or step.action.end is not None or not _try_step(execution, step):
+            if isinstance(step, IllFormed) or step.action.end is not None or not _take_step(execution, step):
                 self.inexecutable_step = number + 1
                 break
             self.executed_steps.append(step)
         self.violated_step = execution.find_first_violated_step(include_end=self.inexecutable_step is None)
 
 
-def _try_step(execution: Execution, step: GroundAction) -> bool:
+def _take_step(execution: Execution, step: GroundAction) -> bool:
+    """Take a step; return false if it cannot be taken or exceeds a limit."""
     try:
         return execution.take(step)
     except (NumberTooLarge, TooManyInstances):
@@ -123,7 +124,7 @@ def localise(
     """
     if planner is None:
         # Only ForwardSearch knows the option that violations count by their blame.
-        planner = ForwardSearch() if checker.options.criteria.only_introduced else make_default_planners()
+        planner = ForwardSearch() if checker.options.criteria.ignores_preexisting else make_default_planners()
     checker = checker.assuming_proposals
     resolved = checker.read(plan)
     if resolved.text.diagnostics:
@@ -134,19 +135,20 @@ def localise(
         return _localise_timed(checker, plan, len(resolved.steps), divergence)
     run = PrefixRun(checker, resolved.steps)
     length = len(resolved.steps)
-    location = Localisation(length, run.violated_step, run.inexecutable_step, divergence, (length, length))
+    localisation = Localisation(length, run.violated_step, run.inexecutable_step, divergence, (length, length))
     if run.accepted_length != length:
         search = _Bisection(checker, run, length, planner, time_limit_s)
-        location = location._replace(
+        localisation = localisation._replace(
             point_of_no_return=search.run(),
             planner_calls=search.calls,
             planners=tuple(dict.fromkeys(search.planners)),
             detail="; ".join(dict.fromkeys(search.details)),
         )
-    return _add_regret(checker, run, location, planner, time_limit_s) if regret else location
+    return _add_regret(checker, run, localisation, planner, time_limit_s) if regret else localisation
 
 
 def _localise_timed(checker: Checker, plan: Source, length: int, divergence: int | None) -> Localisation:
+    """Return the indices of a timed plan, from the findings of its check."""
     findings = [finding for finding in checker.check(plan).findings if "halt" in finding.readings]
     failed_steps = [finding.step for finding in findings if finding.finding_class in _FAILURE_CLASSES]
     criteria = checker.options.criteria
@@ -157,6 +159,7 @@ def _localise_timed(checker: Checker, plan: Source, length: int, divergence: int
 
 
 def _find_divergence(checker: Checker, plan: Source, reference: Source | None) -> int | None:
+    """Return the first step that differs from the reference plan. Raises ``ValueError`` for its errors."""
     if reference is None:
         return None
     resolved = checker.read(reference)
@@ -187,9 +190,9 @@ class _Bisection:
     def run(self) -> tuple[int, int]:
         """Return the interval that contains the point of no return."""
         low, high = self.prefix_run.accepted_length, self.prefix_run.longest_safe_length
-        unanswered: set[int] = set()
+        unanswered_lengths: set[int] = set()
         while self.max_calls > self.calls:
-            middle = _choose_next_length(low, high, unanswered)
+            middle = _choose_next_length(low, high, unanswered_lengths)
             if middle is None:
                 break
             if self.calls == 0 and count_needed_calls(high - low) < self.max_calls:
@@ -206,7 +209,7 @@ class _Bisection:
             elif answer.status is PlanningStatus.UNSOLVABLE:
                 high = middle - 1
             else:
-                unanswered.add(middle)
+                unanswered_lengths.add(middle)
                 self.details.append(f"{answer.planner}: {answer.detail}" if answer.detail else answer.planner)
         return low, high
 
@@ -216,35 +219,35 @@ def count_needed_calls(candidates: int) -> int:
     return max(candidates - 1, 0).bit_length()
 
 
-def _choose_next_length(low: int, high: int, unanswered: set[int]) -> int | None:
+def _choose_next_length(low: int, high: int, unanswered_lengths: set[int]) -> int | None:
     """Return the length of the next prefix to query: the middle of the widest gap between queried lengths.
 
     ``None`` if all were queried. If all queries were answered, this is binary search: ``low`` has a continuation,
     ``high + 1`` has none.
     """
-    boundaries = sorted({low, high + 1, *[number for number in unanswered if low < number <= high]})
-    gaps = [(above - below, -below) for below, above in pairwise(boundaries)]
-    width, below = max(gaps, default=(0, 0))
-    return None if width < 2 else -below + width // 2
+    boundaries = sorted({low, high + 1, *[number for number in unanswered_lengths if low < number <= high]})
+    below, above = max(pairwise(boundaries), key=lambda gap: gap[1] - gap[0], default=(0, 0))
+    return None if above - below < 2 else (below + above) // 2
 
 
 def _count_common_steps(steps: Sequence[GroundAction], plan: Sequence[GroundAction]) -> int:
-    pairs = zip(steps, plan, strict=False)
-    return len(list(takewhile(lambda pair: pair[0].key == pair[1].key, pairs)))
+    """Return the length of the longest common prefix."""
+    are_equal = [step.key == plan_step.key for step, plan_step in zip(steps, plan, strict=False)]
+    return len(list(takewhile(bool, are_equal)))
 
 
 # ---- regret ---------------------------------------------------------------------------------------------------------
 
 
 def _add_regret(
-    checker: Checker, run: PrefixRun, location: Localisation, planner: Planner, time_limit_s: float
+    checker: Checker, run: PrefixRun, localisation: Localisation, planner: Planner, time_limit_s: float
 ) -> Localisation:
     """Add r(i) = 1 + h*(i) - h*(i - 1) for the steps up to the point of no return."""
-    low = location.point_of_no_return[0]
+    low, _ = localisation.point_of_no_return
     deadline = monotonic() + time_limit_s
     costs: list[int | None] = []
     calls = 0
-    planners = list(location.planners)
+    planners = list(localisation.planners)
     implied_costs: list[int] = []  # costs that follow from the last answer
     for length in range(low + 1):
         if implied_costs:
@@ -262,11 +265,12 @@ def _add_regret(
             # Along an optimal continuation the cost falls by one with each step.
             common = _count_common_steps(answer.steps, run.executed_steps[length:low])
             implied_costs = [len(answer.steps) - steps for steps in range(common, 0, -1)]
-    regrets = tuple(_compute_regrets(costs, location.steps))
-    return location._replace(regret=regrets, regret_calls=calls, planners=tuple(dict.fromkeys(planners)))
+    regrets = tuple(_compute_regrets(costs, localisation.steps))
+    return localisation._replace(regret=regrets, regret_calls=calls, planners=tuple(dict.fromkeys(planners)))
 
 
 def _compute_regrets(costs: Sequence[int | None], steps: int) -> Iterator[int | None]:
+    """Yield the regret of each step, from the costs h* of the states before and after it."""
     for number in range(1, steps + 1):
         before, after = (costs[number - 1], costs[number]) if number < len(costs) else (None, None)
         yield None if before is None or after is None else 1 + after - before

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
+from math import inf
 from random import Random
 from time import monotonic
 from typing import NamedTuple
@@ -38,9 +39,11 @@ from plansafe.verifier.reporting.report import Finding, FindingClass
 from plansafe.verifier.rules.model import RulePart, shorten_variable_names
 
 MAX_FREE_ELEMENTS = 12
-"""Optional elements up to which all combinations are tried."""
+"""Maximum number of optional elements for which all combinations are tried."""
 SAMPLE_COUNT = 400
-"""Combinations that are tried of more elements."""
+"""Number of random combinations that are tried of more elements."""
+ELEMENT_COST, FACT_COST = 1 << 40, 1 << 20
+"""Costs by which a smallest hitting set has the fewest elements, and among them the fewest facts."""
 MIN_REDUCTION_S = 2.0
 """Minimum time in seconds for reducing a set after the time limit of the search."""
 
@@ -137,10 +140,10 @@ def _make_rule_tests(checker: Checker, run: Replay, finding: Finding, last_step:
         instance_key = rule.name, violation.binding, violation.step, violation.at_end
         if instance_key == (finding.rule, objects, finding.step, finding.at_end):
             step = violation.letter if letters is None else letters[min(violation.letter, len(letters) - 1)]
-            found_after = last_step if violation.at_end else step
+            found_after_step = last_step if violation.at_end else step
             instances = [(part, _find_instance_objects(checker, part, finding)) for part in rule.parts]
             return [
-                make_violation_test(rule, part, violation, part_objects, found_after, last_step, action_predicates)
+                make_violation_test(rule, part, violation, part_objects, found_after_step, last_step, action_predicates)
                 for part, part_objects in instances
                 if part_objects is not None
             ]
@@ -166,8 +169,8 @@ class _HarmlessWorldAnswer(NamedTuple):
     is_complete: bool
 
 
-class _GallopResult(NamedTuple):
-    """A changed set of elements, and whether there was enough time for all changes."""
+class _BlockChanges(NamedTuple):
+    """A set of elements after the accepted changes, and whether there was enough time to try all changes."""
 
     elements: World
     is_complete: bool
@@ -182,9 +185,11 @@ class _CauseSearch:
         self.deadline = monotonic() + time_limit_s
         self.random = Random(0)
         self._conjunct_worlds: list[CounterfactualWorlds] | None = None
-        ordered = sorted(worlds.elements, key=lambda e: (e[0] != STEP_INDEX, -e[1] if e[0] == STEP_INDEX else 0, e))
-        # Fewer elements first, then fewer facts, then later steps.
-        self.cost = {e: (1 << 40) + ((e[0] != STEP_INDEX) << 20) + rank for rank, e in enumerate(ordered)}
+        steps = sorted([element for element in worlds.elements if element[0] == STEP_INDEX], reverse=True)
+        facts = sorted(worlds.elements.difference(steps))
+        # Among sets with as many elements and facts, later steps cost less.
+        self.cost = {element: ELEMENT_COST + rank for rank, element in enumerate(steps)}
+        self.cost |= {element: ELEMENT_COST + FACT_COST + rank for rank, element in enumerate(facts, len(steps))}
 
     def run(self) -> tuple[World, bool]:
         """Return a cause, and whether it is proved to be a minimum (see :class:`Cause`)."""
@@ -194,7 +199,7 @@ class _CauseSearch:
             world, is_complete = self._find_harmless_world(candidate)
             if world is None:
                 return candidate, is_complete
-            complements.append(self.worlds.elements - self._enlarge(world))
+            complements.append(self.worlds.elements - self._enlarge_world(world))
         return self._reduce_all_elements(), False
 
     def _find_harmless_world(self, kept_elements: World) -> _HarmlessWorldAnswer:
@@ -205,10 +210,10 @@ class _CauseSearch:
         is_complete = len(free_elements) <= MAX_FREE_ELEMENTS
         if not is_complete:
             if self._conjunct_worlds is None:
-                self._conjunct_worlds = self.worlds.split_conjunction()
+                self._conjunct_worlds = self.worlds.make_conjunct_worlds()
             if any([self._always_fails(conjunct, kept_elements) for conjunct in self._conjunct_worlds]):
                 return _HarmlessWorldAnswer(None, is_complete=True)
-        for chosen in _list_subsets(free_elements) if is_complete else self._sample_subsets(free_elements):
+        for chosen in _iterate_subsets(free_elements) if is_complete else self._sample_subsets(free_elements):
             world = kept_world | chosen
             if not self.worlds.is_wrong(world):
                 return _HarmlessWorldAnswer(world, is_complete=True)
@@ -224,13 +229,13 @@ class _CauseSearch:
         if len(free_elements) > MAX_FREE_ELEMENTS:
             return False
         kept_world = kept_elements | (conjunct.elements - relevant)
-        for chosen in _list_subsets(sorted(free_elements)):
+        for chosen in _iterate_subsets(sorted(free_elements)):
             if not conjunct.is_wrong(kept_world | chosen) or monotonic() > self.deadline:
                 return False
         return True
 
     def _sample_subsets(self, free_elements: list[Element]) -> Iterator[World]:
-        """The empty subset; all subsets without one element; and random subsets, sparse and dense."""
+        """Yield the empty subset, all subsets without one element, and random subsets, sparse and dense."""
         yield frozenset()
         all_elements = frozenset(free_elements)
         for element in free_elements:  # lazily: for a long plan, all together would fill the memory
@@ -239,7 +244,7 @@ class _CauseSearch:
             share = self.random.random()
             yield frozenset([element for element in free_elements if self.random.random() < share])
 
-    def _enlarge(self, world: World) -> World:
+    def _enlarge_world(self, world: World) -> World:
         """Add elements to a harmless world as long as it stays harmless and there is time."""
 
         def add(world_before: World, block: World) -> World | None:
@@ -259,13 +264,14 @@ class _CauseSearch:
 
         sorted_elements = sorted(self.worlds.elements, key=self.cost.__getitem__, reverse=True)
         deadline = monotonic() + max(self.time_limit_s, MIN_REDUCTION_S)
-        reduced, is_complete = _change_by_blocks(self.worlds.elements, sorted_elements, remove, deadline)
+        reduced_elements, is_complete = _change_by_blocks(self.worlds.elements, sorted_elements, remove, deadline)
         if not is_complete:
             raise NotCovered("the time limit passed before one was found")
-        return reduced
+        return reduced_elements
 
 
-def _list_subsets(elements: list[Element]) -> Iterator[World]:
+def _iterate_subsets(elements: list[Element]) -> Iterator[World]:
+    """Yield all subsets, the smallest and the largest first."""
     sizes = sorted(range(len(elements) + 1), key=lambda size: min(size, len(elements) - size))
     for size in sizes:
         yield from [frozenset(chosen) for chosen in combinations(elements, size)]
@@ -273,7 +279,7 @@ def _list_subsets(elements: list[Element]) -> Iterator[World]:
 
 def _change_by_blocks(
     elements: World, sorted_elements: Sequence[Element], change: Callable[[World, World], World | None], deadline: float
-) -> _GallopResult:
+) -> _BlockChanges:
     """Change a set by blocks of elements in their order, where ``change`` accepts the block (does not return ``None``).
 
     The block size doubles after an accepted block and is halved after a rejected one: if k of n elements are rejected,
@@ -283,7 +289,7 @@ def _change_by_blocks(
     place, size = 0, 1
     while place < len(sorted_elements):
         if monotonic() > deadline:
-            return _GallopResult(elements, is_complete=False)
+            return _BlockChanges(elements, is_complete=False)
         block = frozenset(sorted_elements[place : place + size])
         changed_elements = change(elements, block)
         if changed_elements is not None:
@@ -294,32 +300,34 @@ def _change_by_blocks(
             place += 1
         else:
             size = len(block) // 2
-    return _GallopResult(elements, is_complete=True)
+    return _BlockChanges(elements, is_complete=True)
 
 
 def find_smallest_hitting_set(sets: Sequence[World], cost: Mapping[Element, int]) -> World:
     """Return a set of least cost with an element of each set. Branch and bound; exponential in the worst case."""
-    best: list[tuple[int, World]] = []
+    best: World = frozenset()
+    best_cost: float = inf
 
     def search(chosen: World, chosen_cost: int, remaining: list[World]) -> None:
+        nonlocal best, best_cost
         bound = 0
         disjoint: set[Element] = set()
-        for unhit in remaining:  # sets without common elements need an element each
-            if disjoint.isdisjoint(unhit):
-                bound += min([cost[element] for element in unhit])
-                disjoint |= unhit
-        if best and chosen_cost + bound >= best[0][0]:
+        for unhit_set in remaining:  # sets without common elements need an element each
+            if disjoint.isdisjoint(unhit_set):
+                bound += min([cost[element] for element in unhit_set])
+                disjoint |= unhit_set
+        if chosen_cost + bound >= best_cost:
             return
         if not remaining:
-            best[:] = [(chosen_cost, chosen)]
+            best, best_cost = chosen, chosen_cost
             return
         smallest = min(remaining, key=len)
         for element in sorted(smallest, key=cost.__getitem__):
-            unhit_sets = [unhit for unhit in remaining if element not in unhit]
+            unhit_sets = [unhit_set for unhit_set in remaining if element not in unhit_set]
             search(chosen | {element}, chosen_cost + cost[element], unhit_sets)
 
     search(frozenset(), 0, sorted(set(sets), key=len))
-    return best[0][1]
+    return best
 
 
 # -- text -------------------------------------------------------------------------------------------------------------
@@ -333,6 +341,7 @@ def _describe_cause(
     facts: tuple[str, ...],
     minimum: bool,
 ) -> str:
+    """Return the sentence that names the finding and its cause."""
     objects = checker.engine.task.objects
     if finding.rule is not None:
         values = [value for name, value in finding.binding if name != "_"]

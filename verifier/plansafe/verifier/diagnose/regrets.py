@@ -110,7 +110,7 @@ class RegretCalculator:
         self._drop_results()
 
     def _drop_results(self) -> None:
-        self._states: dict[object, _ReachedState] = {}
+        self._reached_states: dict[object, _ReachedState] = {}
         self._continuations = KnownContinuations()
         self._estimates: EstimateCache | None = None
 
@@ -122,9 +122,9 @@ class RegretCalculator:
         ``time_limit_s`` is for each plan; unless it is reached, the results are the same on every machine. Results for
         one plan are used for the next ones. Raises ``ValueError`` for a plan that cannot be resolved.
         """
-        return [self._compute_plan(plan, grade, time_limit_s) for plan in plans]
+        return [self._compute_plan_regrets(plan, grade, time_limit_s) for plan in plans]
 
-    def _compute_plan(self, plan: Source, grade: Grade, time_limit_s: float) -> PlanRegrets:
+    def _compute_plan_regrets(self, plan: Source, grade: Grade, time_limit_s: float) -> PlanRegrets:
         resolved = self.checker.read(plan)
         if resolved.text.diagnostics:
             raise ValueError(f"the plan cannot be read: {resolved.text.diagnostics[0].message}")
@@ -133,7 +133,7 @@ class RegretCalculator:
         reason = "timed plans are not continued by a planner" if resolved.timed is not None else self.unsupported_reason
         if reason:
             return PlanRegrets((None,) * length, (Grade.UNKNOWN,) * length, (-1, length), detail=reason)
-        if len(self._states) > MAX_STATES:
+        if len(self._reached_states) > MAX_STATES:
             self._drop_results()
         self._deadline = monotonic() + time_limit_s
         path: list[_ReachedState] = []
@@ -141,7 +141,7 @@ class RegretCalculator:
         steps = run.executed_steps[: run.longest_safe_length] if path else []
         if path:
             try:
-                self._evaluate_path(path, steps, run.accepted_length, grade)
+                self._bound_distances(path, steps, run.accepted_length, grade)
             except LimitReached as limit:
                 if limit.kind is not LimitKind.TIME:
                     raise
@@ -149,26 +149,27 @@ class RegretCalculator:
         return _make_plan_regrets(path, length, run, grade)
 
     def _load_state(self, execution: Execution, path: Sequence[_ReachedState]) -> _ReachedState:
+        """Return the kept results for a state, or new ones; ``path``: the states of the plan before it."""
         key = execution.key()
-        state = self._states.get(key)
+        state = self._reached_states.get(key)
         if state is None:
             state_hash = 0
             if path:
                 change = compute_state_hash_change(execution.engine, execution.state, execution.changed)
                 state_hash = path[-1].state_hash ^ change
-            state = self._states[key] = _ReachedState(execution.fork(), key, state_hash)
+            state = self._reached_states[key] = _ReachedState(execution.fork(), key, state_hash)
         return state
 
     # -- bounds of h --------------------------------------------------------------------------------------------------
 
-    def _evaluate_path(
+    def _bound_distances(
         self, path: Sequence[_ReachedState], steps: Sequence[GroundAction], accepted: int, grade: Grade
     ) -> None:
         """Bound h in all states of a plan, as well as the grade requires."""
         if accepted >= 0:
             self._continuations.add(path[0].execution, path[0].state_hash, tuple(steps[:accepted]))
         for state in path:
-            self._estimate(state, grade is not Grade.ESTIMATE)
+            self._estimate_distance(state, grade is not Grade.ESTIMATE)
         _propagate_bounds(path)
         if grade is Grade.ESTIMATE:
             return
@@ -183,7 +184,7 @@ class RegretCalculator:
                 self._prove(state, len(path) - number)
                 _propagate_bounds(path)
 
-    def _estimate(self, state: _ReachedState, with_lower_bound: bool) -> None:
+    def _estimate_distance(self, state: _ReachedState, with_lower_bound: bool) -> None:
         """Estimate h by the relaxation, which can also give a lower bound, or prove a dead end."""
         estimates = self._load_estimates()
         self._use_known_continuation(state)
@@ -202,6 +203,7 @@ class RegretCalculator:
         state.is_estimated = True
 
     def _load_estimates(self) -> EstimateCache:
+        """Return the estimates of the task; the first call grounds its actions."""
         estimates = self._estimates
         if estimates is None:
             engine, criteria = self.checker.engine, self.checker.options.criteria
@@ -218,21 +220,18 @@ class RegretCalculator:
         """Find a continuation, and a shorter one if the step before the state seems to have a regret."""
         if state.is_settled:
             return
-        previous = None if before is None else self._continuations.lookup(before.key, None)
-        if previous is not None and step is not None:
+        previous_continuation = None if before is None else self._continuations.lookup(before.key, None)
+        if previous_continuation is not None and step is not None:
             # Even if a continuation is known: undoing the step and continuing from before gives an upper bound.
-            self._continuations.derive(state.execution, state.state_hash, previous.steps, step, None)
+            self._continuations.derive(state.execution, state.state_hash, previous_continuation.steps, step, None)
             self._use_known_continuation(state)
         if state.upper_bound is None or (before is None and not state.was_searched):
             state.was_searched = True
             self._search(state, None, FIRST_CONTINUATION_NODES)
         if before is None or before.upper_bound is None:
-            while (
-                not state.is_settled
-                and state.upper_bound
-                and self._search(state, state.upper_bound - 1, FIRST_IMPROVEMENT_NODES)
-            ):
-                pass
+            while not state.is_settled and state.upper_bound:
+                if not self._search(state, state.upper_bound - 1, FIRST_IMPROVEMENT_NODES):
+                    break
             return
         # Without regret the continuation is one shorter than before, with regret 1 equally long.
         for max_length in (before.upper_bound - 1, before.upper_bound, before.upper_bound + 1):
@@ -292,7 +291,7 @@ def _update_upper_bound(state: _ReachedState, continuation: Steps) -> None:
 
 
 def _propagate_bounds(path: Sequence[_ReachedState]) -> None:
-    """H falls by at most one with each step, and all states after a dead end are dead ends."""
+    """Tighten the bounds: h falls by at most one with each step, and all states after a dead end are dead ends."""
     for before, after in pairwise(path):
         after.lower_bound = max(after.lower_bound, before.lower_bound - 1)
         after.is_dead_end = after.is_dead_end or before.is_dead_end
@@ -307,11 +306,13 @@ def _make_plan_regrets(path: Sequence[_ReachedState], length: int, run: PrefixRu
     low = max([number for number, state in enumerate(path) if state.upper_bound is not None], default=-1)
     high = max([number for number, state in enumerate(path) if not state.is_dead_end], default=-1)
     interval = (length, length) if run.accepted_length == length else (low, high)
-    regrets, grades = tuple([regret.regret for regret in step_regrets]), tuple([r.grade for r in step_regrets])
+    regrets = tuple([step.regret for step in step_regrets])
+    grades = tuple([step.grade for step in step_regrets])
     return PlanRegrets(regrets, grades, interval, run.violated_step, run.inexecutable_step)
 
 
-def _grade_step_regret(before: _ReachedState, after: _ReachedState, by_estimate: bool) -> _StepRegret:
+def _grade_step_regret(before: _ReachedState, after: _ReachedState, prefers_estimate: bool) -> _StepRegret:
+    """Return the regret of the step between two states, and how it is known."""
     if before.is_dead_end or after.is_dead_end:
         return _StepRegret(None, Grade.UNKNOWN)
     has_continuations = before.upper_bound is not None and after.upper_bound is not None
@@ -319,8 +320,8 @@ def _grade_step_regret(before: _ReachedState, after: _ReachedState, by_estimate:
         has_continuations and before.lower_bound == before.upper_bound and after.lower_bound == after.upper_bound
     )
     # Without a search, the only known continuation is the plan's own, by which every step has regret 0.
-    use_estimate = not is_proved and (by_estimate or not has_continuations)
-    if use_estimate and before.estimate is not None and after.estimate is not None:
+    uses_estimate = not is_proved and (prefers_estimate or not has_continuations)
+    if uses_estimate and before.estimate is not None and after.estimate is not None:
         return _StepRegret(max(1 + after.estimate - before.estimate, 0), Grade.ESTIMATE)
     if before.upper_bound is None or after.upper_bound is None:
         return _StepRegret(None, Grade.UNKNOWN)

@@ -35,7 +35,7 @@ from plansafe.verifier.model.operations import expression_fluents, signed_subfor
 from plansafe.verifier.model.printing import formula_text
 
 MAX_NEGATED_LITERALS = 100
-"""Literals of a condition beyond which its shape alone decides whether each is needed."""
+"""Maximum number of literals that are negated; with more, the condition's shape alone decides which are needed."""
 
 
 class SupportLiteral(NamedTuple):
@@ -59,6 +59,15 @@ class SupportLiteral(NamedTuple):
         return formula_text(task, self.formula if self.value else Not(self.formula), self.binding)
 
 
+class _RequiredValue(NamedTuple):
+    """A condition that must keep its value; ``necessary``: as in :class:`SupportLiteral`."""
+
+    formula: Formula
+    binding: Binding
+    value: bool
+    necessary: bool
+
+
 class SupportFinder:
     """Finds supporting literals in one state. Call :meth:`forget_state` when the state has changed."""
 
@@ -73,7 +82,7 @@ class SupportFinder:
             for axiom in stratum:
                 self._axioms.setdefault(axiom.predicate, []).append(axiom)
         self._fact_stages: list[list[set[int]]] | None = None
-        self._shape_decides_cache: dict[int, tuple[Formula, bool]] = {}
+        self._shape_cache: dict[int, tuple[Formula, bool]] = {}  # by identity; the formula is kept so that it stays
 
     def forget_state(self) -> None:
         """Forget everything computed from the state."""
@@ -87,11 +96,11 @@ class SupportFinder:
         """Whether a predicate is derived."""
         return predicate in self._axioms
 
-    def find_fact(self, atom: Atom, binding: Binding) -> StateVariable:
+    def ground_atom(self, atom: Atom, binding: Binding) -> StateVariable:
         """Return the fact of an atom."""
         return atom.predicate, self.task.code_of(atom.arguments, binding)
 
-    def list_fluents(self, formula: Compare, binding: Binding) -> tuple[StateVariable, ...]:
+    def find_fluents(self, formula: Compare, binding: Binding) -> tuple[StateVariable, ...]:
         """Return the fluents that a comparison reads."""
         predicate_count = len(self.task.predicates)
         reads = [*expression_fluents(formula.left), *expression_fluents(formula.right)]
@@ -106,11 +115,11 @@ class SupportFinder:
     ) -> list[SupportLiteral]:
         """Return basic literals such that ``formula`` has ``value``, as it has now, as long as all of them hold.
 
-        If several parts each suffice (a disjunction with two true parts), the literals of all of them.
+        If several parts each suffice (a disjunction with two true parts), the literals of all of them are included.
         """
         basic: dict[tuple[object, ...], SupportLiteral] = {}
-        traced: set[tuple[int, int, bool]] = set()
-        stack: list[tuple[Formula, Binding, bool, bool]] = [(formula, binding, value, necessary)]
+        traced_facts: set[tuple[int, int, bool]] = set()
+        stack = [_RequiredValue(formula, binding, value, necessary)]
         while stack:
             for literal in self.find_direct_literals(*stack.pop()):
                 fact = literal.variables[0] if isinstance(literal.formula, Atom) else None
@@ -119,9 +128,9 @@ class SupportFinder:
                     old = basic.get(identity)
                     if old is None or (literal.necessary and not old.necessary):
                         basic[identity] = literal if old is None else old._replace(necessary=True)
-                elif (*fact, literal.value) not in traced:
-                    traced.add((*fact, literal.value))
-                    stack += self._iterate_axiom_bodies(fact, literal.value)
+                elif (*fact, literal.value) not in traced_facts:
+                    traced_facts.add((*fact, literal.value))
+                    stack += self._iterate_derivation_conditions(fact, literal.value)
         return list(basic.values())
 
     def find_direct_literals(
@@ -137,9 +146,11 @@ class SupportFinder:
     ) -> None:
         match formula:
             case Atom():
-                literals.append(SupportLiteral(formula, binding, value, (self.find_fact(formula, binding),), necessary))
+                literals.append(
+                    SupportLiteral(formula, binding, value, (self.ground_atom(formula, binding),), necessary)
+                )
             case Compare():
-                fluents = self.list_fluents(formula, binding)
+                fluents = self.find_fluents(formula, binding)
                 if fluents:
                     literals.append(SupportLiteral(formula, binding, value, fluents, necessary))
             case Not():
@@ -176,15 +187,15 @@ class SupportFinder:
     def find_missing_literals(self, formula: Formula, binding: Binding) -> list[SupportLiteral]:
         """Return the literals that would have to hold for a condition to be true, and do not.
 
-        ``necessary``: the condition cannot become true by the others alone. Derived predicates are not traced.
+        ``necessary``: the condition cannot become true by the other literals alone. Derived predicates are not traced.
         """
         missing: dict[str, SupportLiteral] = {}
         for reason in self.evaluator.find_unmet_literals(formula, binding, True, NO_LIMIT):
             variables: tuple[StateVariable, ...] = ()
             if isinstance(reason.formula, Atom):
-                variables = (self.find_fact(reason.formula, reason.binding),)
+                variables = (self.ground_atom(reason.formula, reason.binding),)
             elif isinstance(reason.formula, Compare):
-                variables = self.list_fluents(reason.formula, reason.binding)
+                variables = self.find_fluents(reason.formula, reason.binding)
             literal = SupportLiteral(reason.formula, reason.binding, reason.required_value, variables, True)
             missing.setdefault(formula_text(self.task, reason.formula, reason.binding), literal)
         if not 1 < len(missing) <= MAX_NEGATED_LITERALS:
@@ -192,7 +203,7 @@ class SupportFinder:
         literals = []
         for text, literal in missing.items():
             assumed = {key: rival.value for key, rival in missing.items() if key != text}
-            evaluator = _AssumingEvaluator(self.task, self.state.facts, self.state.fluents, assumed)
+            evaluator = _HypotheticalEvaluator(self.task, self.state.facts, self.state.fluents, assumed)
             literals.append(literal._replace(necessary=evaluator.holds(formula, binding) is not True))
         return literals
 
@@ -205,7 +216,7 @@ class SupportFinder:
     # -- derived predicates -------------------------------------------------------------------------------------------
 
     def _iterate_axiom_instances(self, fact: StateVariable) -> Iterator[tuple[Axiom, Binding]]:
-        """The axioms that can derive a fact, with the binding of their parameters."""
+        """Yield the axioms that can derive a fact, with the bindings of their parameters."""
         predicate, code = fact
         for axiom in self._axioms[predicate]:
             objects = self.task.decode(code, len(axiom.parameters))
@@ -213,24 +224,25 @@ class SupportFinder:
             if all([object_ in domain for object_, domain in zip(objects, domains, strict=True)]):
                 yield axiom, bind(axiom.parameters, objects)
 
-    def _iterate_axiom_bodies(self, fact: StateVariable, value: bool) -> Iterator[tuple[Formula, Binding, bool, bool]]:
-        """The axiom bodies that give a derived fact its value, each with its own value.
+    def _iterate_derivation_conditions(self, fact: StateVariable, value: bool) -> Iterator[_RequiredValue]:
+        """Yield the conditions that give a derived fact its value.
 
-        For a true fact: the bodies that hold by facts of earlier stages alone, so that no fact explains itself.
+        They are the false bodies of all axioms of a false fact. For a true fact they are the literals of the bodies
+        that hold by facts of earlier stages alone, so that no fact explains itself.
         """
         if not value:
             for axiom, binding in self._iterate_axiom_instances(fact):
-                yield axiom.body, binding, False, False
+                yield _RequiredValue(axiom.body, binding, False, False)
             return
-        earlier_facts = self._find_stage_before(fact)
+        earlier_facts = self._find_facts_before(fact)
         finder = SupportFinder(self.engine, State(self.task, earlier_facts, self.state.fluents), self._compiled)
         for axiom, binding in self._iterate_axiom_instances(fact):
             if finder.evaluator.holds(axiom.body, binding) is True:
                 for literal in finder.find_direct_literals(axiom.body, binding, True, False):
-                    yield literal.formula, literal.binding, literal.value, False
+                    yield _RequiredValue(literal.formula, literal.binding, literal.value, False)
 
-    def _find_stage_before(self, fact: StateVariable) -> list[set[int]]:
-        """Return the facts of the last stage of the fixpoint without a true derived fact: it follows from them."""
+    def _find_facts_before(self, fact: StateVariable) -> list[set[int]]:
+        """Return the facts of the last stage of the fixpoint that does not have a true derived fact."""
         if self._fact_stages is None:
             self._fact_stages = list(self._compute_stages())
         for before, after in zip(self._fact_stages, self._fact_stages[1:], strict=False):
@@ -239,7 +251,7 @@ class SupportFinder:
         raise AssertionError("the fact is not true")
 
     def _compute_stages(self) -> Iterator[list[set[int]]]:
-        """The state without derived facts, then with all direct consequences, stratum by stratum."""
+        """Yield the state without derived facts, and then repeatedly with all direct consequences, by stratum."""
         task, fluents = self.task, self.state.fluents
         facts = [set() if predicate in self._axioms else codes for predicate, codes in enumerate(self.state.facts)]
         yield facts
@@ -249,51 +261,52 @@ class SupportFinder:
                 evaluator = Evaluator(task, facts, fluents)
                 extended_facts = list(facts)
                 for predicate in predicates:
-                    underived = self.state.facts[predicate] - facts[predicate]
+                    underived_codes = self.state.facts[predicate] - facts[predicate]
                     extended_facts[predicate] = facts[predicate] | {
-                        code for code in underived if self._follows(evaluator, (predicate, code))
+                        code for code in underived_codes if self._is_derivable(evaluator, (predicate, code))
                     }
                 facts = extended_facts
                 yield facts
 
-    def _follows(self, evaluator: Evaluator, fact: StateVariable) -> bool:
+    def _is_derivable(self, evaluator: Evaluator, fact: StateVariable) -> bool:
+        """Whether some axiom derives a fact in the evaluator's state."""
         return any(
             evaluator.holds(axiom.body, binding) is True for axiom, binding in self._iterate_axiom_instances(fact)
         )
 
     # -- needed literals ----------------------------------------------------------------------------------------------
 
-    def find_needed_literals(
+    def decide_needed_literals(
         self,
         formula: Formula,
         binding: Binding,
         literals: list[SupportLiteral],
         find_producer: Callable[[StateVariable], int],
     ) -> list[bool]:
-        """For each literal that a true condition rests on, whether it is needed.
+        """Return for each literal that a true condition rests on whether it is needed.
 
         A literal is needed if the condition becomes false when it is negated, alone or with all of these literals that
         have the same producer.
         """
-        shape_decides = self._is_decided_by_shape(formula)
+        is_decided_by_shape = self._is_decided_by_shape(formula)
         groups: dict[int, list[SupportLiteral]] = {}
         for literal in literals:
             for step in {find_producer(variable) for variable in literal.variables}:
                 groups.setdefault(step, []).append(literal)
-        group_needed: dict[int, bool] = {}
-        are_needed = []
+        needed_by_step: dict[int, bool] = {}
+        needed_flags = []
         for literal in literals:
-            if (shape_decides and literal.necessary) or len(literals) > MAX_NEGATED_LITERALS:
-                are_needed.append(literal.necessary)
+            if (is_decided_by_shape and literal.necessary) or len(literals) > MAX_NEGATED_LITERALS:
+                needed_flags.append(literal.necessary)
                 continue
             needed = self._breaks_if_negated(formula, binding, [literal])
             for step in {find_producer(variable) for variable in literal.variables} - {0}:
                 if not needed and len(groups[step]) > 1:
-                    if step not in group_needed:
-                        group_needed[step] = self._breaks_if_negated(formula, binding, groups[step])
-                    needed = group_needed[step]
-            are_needed.append(needed)
-        return are_needed
+                    if step not in needed_by_step:
+                        needed_by_step[step] = self._breaks_if_negated(formula, binding, groups[step])
+                    needed = needed_by_step[step]
+            needed_flags.append(needed)
+        return needed_flags
 
     def _breaks_if_negated(self, formula: Formula, binding: Binding, literals: Iterable[SupportLiteral]) -> bool:
         """Whether the condition is not true when literals are negated."""
@@ -307,19 +320,20 @@ class SupportFinder:
                 assumed[formula_text(self.task, literal.formula, literal.binding)] = not literal.value
         if self.engine.axioms is not None:
             self.engine.axioms.compute(facts, self.state.fluents)
-        return _AssumingEvaluator(self.task, facts, self.state.fluents, assumed).holds(formula, binding) is not True
+        return _HypotheticalEvaluator(self.task, facts, self.state.fluents, assumed).holds(formula, binding) is not True
 
     def _is_decided_by_shape(self, formula: Formula) -> bool:
         """Whether the condition's shape decides which literals are needed.
 
         This is so without derived atoms, comparisons, and predicates in both polarities.
         """
-        cached = self._shape_decides_cache.get(id(formula))
-        if cached is None:
-            cached = self._shape_decides_cache[id(formula)] = formula, self._has_plain_shape(formula)
-        return cached[1]
+        if id(formula) not in self._shape_cache:
+            self._shape_cache[id(formula)] = formula, self._has_plain_shape(formula)
+        _, is_plain = self._shape_cache[id(formula)]
+        return is_plain
 
     def _has_plain_shape(self, formula: Formula) -> bool:
+        """Whether a formula has no comparison, no derived atom, and each predicate in one polarity."""
         polarity: dict[int, bool] = {}
         for part, positive in signed_subformulas(formula):
             if isinstance(part, Compare):
@@ -331,7 +345,7 @@ class SupportFinder:
         return True
 
 
-class _AssumingEvaluator(Evaluator):
+class _HypotheticalEvaluator(Evaluator):
     """Evaluates as if some atoms and comparisons, identified by their text, had the assumed values."""
 
     def __init__(

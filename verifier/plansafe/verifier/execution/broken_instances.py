@@ -38,7 +38,7 @@ def find_new_violations(
     """
     broken: set[BrokenInstance] = set()
     find_broken_since = (
-        find_caused_violations_since if criteria is not None and criteria.only_introduced else find_violations_since
+        find_caused_violations_since if criteria is not None and criteria.ignores_preexisting else find_violations_since
     )
     for old, new in zip(before.monitors, after.monitors, strict=True):
         if old is not new:
@@ -54,7 +54,7 @@ def find_new_violations(
 def find_lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tuple[BrokenInstance, ...]:
     """Return the broken instances that decide the verdict whatever steps follow."""
     broken = [BrokenInstance(part, (), undecided=True) for part in runtime.too_large]
-    find_broken_since = find_caused_violations_since if criteria.only_introduced else find_violations_since
+    find_broken_since = find_caused_violations_since if criteria.ignores_preexisting else find_violations_since
     for monitor in runtime.monitors:
         broken += find_broken_since(None, monitor)
     for check in [check for checks in runtime.checks.values() for check in checks]:
@@ -68,7 +68,7 @@ def has_lasting_violation(runtime: Runtime, criteria: VerdictCriteria) -> bool:
     numbers, predicates = runtime.find_possible_violators()
     for monitor in [runtime.monitors[number] for number in numbers]:
         if monitor.part not in nondecisive_parts and (
-            _find_blamed_bindings(monitor) if criteria.only_introduced else _is_violated(monitor)
+            _find_blamed_bindings(monitor) if criteria.ignores_preexisting else _is_violated(monitor)
         ):
             return True
     return any([bool(c.violations) and c.part not in nondecisive_parts for p in predicates for c in runtime.checks[p]])

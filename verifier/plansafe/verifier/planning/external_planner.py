@@ -52,7 +52,7 @@ class CompilationCache:
         facts of the monitors are up to date.
         """
         criteria = query.checker.options.criteria
-        if query.rules and criteria.only_introduced:
+        if query.rules and criteria.ignores_preexisting:
             return PlanningResult(
                 PlanningStatus.UNSUPPORTED,
                 detail="the compiled rules count every violation, including pre-existing ones",

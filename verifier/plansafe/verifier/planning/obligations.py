@@ -24,7 +24,7 @@ def find_pending_obligations(runtime: Runtime, criteria: VerdictCriteria = EVERY
 
     If only introduced violations decide (``criteria``), the instances that were violated at letter 0 are left out.
     """
-    irrelevant_parts, only_introduced = runtime.rule_set.find_nondecisive_parts(criteria), criteria.only_introduced
+    irrelevant_parts, only_introduced = runtime.rule_set.find_nondecisive_parts(criteria), criteria.ignores_preexisting
     obligations: list[Obligation] = []
     for monitor in runtime.monitors:
         if monitor.part in irrelevant_parts:

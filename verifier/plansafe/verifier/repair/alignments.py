@@ -11,17 +11,14 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import EditKind
 from plansafe.verifier.repair.replacements import Replacement
-from plansafe.verifier.repair.search_graph import (
-    Edge,
-    EdgeKind,
-    Node,
-)
+from plansafe.verifier.repair.search_graph import Edge, EdgeKind, Node
 
 _Path: TypeAlias = "tuple[_Path, Edge] | None"
+"""A path from the root as a linked list: the path up to its last edge, and this edge; ``None`` at the root."""
 
 
 class Alignment(NamedTuple):
-    """A plan and where its steps come from.
+    """A plan, and its correspondence to the original plan.
 
     ``origin``: the original step (from 1) at each position, 0 for an inserted one. ``moved`` and ``substituted``:
     positions (from 0). ``deleted``: original steps. ``replacement``: a replaced object; the steps contain the new one.
@@ -48,36 +45,33 @@ class Alignment(NamedTuple):
         return tuple([p for p, origin in enumerate(self.origin) if not origin or p in self.substituted])
 
     def steps_without(self, positions: frozenset[int]) -> tuple[GroundAction, ...]:
-        """The steps without those at some positions."""
+        """The steps at all other positions than these."""
         return tuple([step for position, step in enumerate(self.steps) if position not in positions])
 
 
 def enumerate_alignments(
     root: Node, terminals: list[Node], cost: Number, max_visits: int | None
 ) -> Iterator[Alignment | None]:
-    """List the paths of a cost through the graph, those that keep the plan longest first.
+    """Yield the plans of the paths of a cost through the graph; paths that keep the original plan longest come first.
 
-    After ``max_visits`` visits of nodes (``None``: no limit) the last item is ``None``: some paths may be missing.
-
-    A plan is listed once for each set of original steps that are deleted or substituted.
+    A plan is listed once for each set of original steps that are deleted or substituted. After ``max_visits`` visits of
+    nodes (``None``: no limit) the last item is ``None``: some plans may be missing.
     """
     _set_costs_to_go(root, terminals)
     listed_keys: set[tuple[object, ...]] = set()
     stack: list[tuple[Node, Number, _Path]] = [(root, 0, None)]
-    visited = 0
+    visit_count = 0
     while stack:
         node, spent, path = stack.pop()
-        visited += 1
-        if max_visits is not None and visited > max_visits:
+        visit_count += 1
+        if max_visits is not None and visit_count > max_visits:
             yield None
             return
         if node.is_terminal and spent == cost:
             alignment = _make_alignment(path)
-            changed_places = (
-                frozenset(alignment.deleted),
-                frozenset([alignment.origin[p] for p in alignment.substituted]),
-            )
-            key = (*[step.key for step in alignment.steps], *alignment.kinds, *changed_places)
+            substituted_steps = frozenset([alignment.origin[place] for place in alignment.substituted])
+            step_keys = [step.key for step in alignment.steps]
+            key = (*step_keys, *alignment.kinds, frozenset(alignment.deleted), substituted_steps)
             if key not in listed_keys:
                 listed_keys.add(key)
                 yield alignment
@@ -100,24 +94,24 @@ _EDGE_ORDER = (
     EdgeKind.SUBSTITUTE,
     EdgeKind.DELETE,
 )
+"""The order in which edges are followed. Half substitutions lead to no repair."""
 
 
 def _rank_edge(edge: Edge) -> int:
-    """The order in which edges are followed: keep as long as possible, then insert, move, .."""
+    """The place of an edge in the order in which a node's edges are followed."""
     return _EDGE_ORDER.index(edge.kind)
 
 
 def _set_costs_to_go(root: Node, terminals: list[Node]) -> None:
     """Set ``cost_to_go`` of every node from which a terminal can be reached."""
-    # Remove the costs of an earlier call.
     stack = [root]
-    while stack:
+    while stack:  # remove the costs of an earlier call
         for edge in stack.pop().edges:
             if edge.target.cost_to_go is not None:
                 edge.target.cost_to_go = None
                 stack.append(edge.target)
-    number = count()
-    heap: list[tuple[Number, int, Node]] = [(0, next(number), node) for node in terminals]
+    numbers = count()
+    heap: list[tuple[Number, int, Node]] = [(0, next(numbers), node) for node in terminals]
     while heap:
         distance, _, node = heappop(heap)
         if node.cost_to_go is not None and node.cost_to_go <= distance:
@@ -125,7 +119,7 @@ def _set_costs_to_go(root: Node, terminals: list[Node]) -> None:
         node.cost_to_go = distance
         for edge in node.parents:
             if edge.source.cost_to_go is None or edge.source.cost_to_go > distance + edge.cost:
-                heappush(heap, (distance + edge.cost, next(number), edge.source))
+                heappush(heap, (distance + edge.cost, next(numbers), edge.source))
 
 
 def _make_alignment(path: _Path) -> Alignment:

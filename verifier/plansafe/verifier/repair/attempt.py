@@ -19,6 +19,7 @@ from plansafe.verifier.repair.effect_index import EffectIndex
 from plansafe.verifier.repair.limited_searches import LimitedSearches, ProgressCallback, RepairCandidates
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.repair.ranking import RepairRanking
+from plansafe.verifier.repair.replacement_search import ReplacementRepairs, ReplacementSearch
 from plansafe.verifier.repair.replacements import enumerate_replacements
 from plansafe.verifier.repair.search import RepairSearch
 from plansafe.verifier.repair.verification import RepairVerifier
@@ -35,6 +36,14 @@ _PLANNER_SHARE = 0.25
 _LAST_PLANNER_SHARE = 0.5
 """The share of the remaining time for each of two queries to planners, after a search without a limit."""
 
+_MIN_PLANNER_S = 0.3
+"""The least time for a query to planners."""
+_UNLIMITED_PLANNER_S = 10.0
+"""The time for a query to planners if the attempt has no time limit."""
+_GC_THRESHOLD = 500_000
+"""The objects between two garbage collections: a search creates many small objects, and few of them are garbage."""
+_MAX_RANKED_INSERTIONS = 20
+"""Repairs by insertions alone that are ranked, to take the best."""
 _NOT_ALL_SEARCHED = "replacements of objects were not all searched"
 
 
@@ -51,15 +60,6 @@ class _FallbackAnswer(NamedTuple):
 
     fallback: _Fallback | None
     proof: str = ""
-
-
-class _ReplacementRepairs(NamedTuple):
-    """Repairs with a replacement, all of one cost; whether they are all of this cost; and a lower bound of the cost."""
-
-    alignments: list[Alignment]
-    cost: Number
-    are_all: bool
-    bound: Number
 
 
 class RepairAttempt:
@@ -91,19 +91,13 @@ class RepairAttempt:
             effect_index = EffectIndex(self.engine)
         self._searches = LimitedSearches(checker, options, self.verifier, self.deadline, effect_index, report_progress)
         purpose_steps = purpose or frozenset()
-        self._replacements = list(
-            enumerate_replacements(
-                self.engine.task,
-                steps,
-                options.same_use,
-                options.protected - purpose_steps,
-                options.protected & purpose_steps,
-            )
+        fixed_steps, protected_purpose = options.protected - purpose_steps, options.protected & purpose_steps
+        replacements = list(
+            enumerate_replacements(self.engine.task, steps, options.same_use, fixed_steps, protected_purpose)
         )
-        self._safe_replacements: list[Alignment] = []
-        """The replacements that repair the plan without further edits."""
-        self._untried_replacements = False
-        self._max_cost = options.max_cost
+        self._replacement_search = ReplacementSearch(
+            self._searches, self.verifier, steps, replacements, options, self.deadline
+        )
         self.texts = ["(" + " ".join(step.tokens) + ")" for step in checker.read(plan).text.steps]
         self._ranking = RepairRanking(checker, steps, self.texts, has_purpose=purpose is not None)
         self.describer = EditDescriber(checker.engine, steps, self.texts, self.criteria)
@@ -116,15 +110,15 @@ class RepairAttempt:
 
     def run(self) -> RepairResult:
         """Search for the repairs, and order and replay them."""
-        thresholds = gc.get_threshold()
-        gc.set_threshold(max(thresholds[0], 500_000), *thresholds[1:])  # many small objects, few of them garbage
+        youngest_threshold, *other_thresholds = gc.get_threshold()
+        gc.set_threshold(max(youngest_threshold, _GC_THRESHOLD), *other_thresholds)
         try:
-            self._find_safe_replacements()
+            self._replacement_search.try_replacements()
             result = self._search_edits()
-            if self._replacements:
+            if self._replacement_search.replacements:
                 result = self._add_replacements(result)
         finally:
-            gc.set_threshold(*thresholds)
+            gc.set_threshold(youngest_threshold, *other_thresholds)
         if result.status is RepairStatus.FOUND and not result.repairs:
             self.ranked_alignments = []
             return RepairResult(
@@ -138,33 +132,32 @@ class RepairAttempt:
     def _search_edits(self) -> RepairResult:
         """Search for repairs without replacements; if the search reaches a limit, also with other methods."""
         search = self._searches.create(self.steps)
+        max_cost = self.options.max_cost
+        if self._replacement_search.sufficient_replacements:
+            max_cost = self.options.weights.replace
         reached_limit = ""
         fallback: _Fallback | None = None
         try:
             self._searches.set_limits(search, _FIRST_SEARCH_SHARE)
-            candidates = self._searches.search_rising_costs(search, self._max_cost)
+            candidates = self._searches.search_rising_costs(search, max_cost)
         except LimitReached as limit:
             candidates = self._searches.list_candidates_so_far(search)
-            if not candidates.alignments and self._safe_replacements:
+            if not candidates.alignments and self._replacement_search.sufficient_replacements:
                 reached_limit = limit.kind.value
             elif not candidates.alignments:
                 # First any repair; then the search continues, and has to look only below that repair's cost.
                 fallback, proof = self._find_any_repair()
                 if proof:
                     return self._make_impossible_result(search, proof)
-                try:
-                    self._searches.set_limits(search, 1.0)
-                    max_cost = self._max_cost if fallback is None else fallback.cost
-                    candidates = self._searches.search_rising_costs(search, max_cost)
-                except LimitReached as later_limit:
-                    reached_limit = later_limit.kind.value
-                    candidates = self._searches.list_candidates_so_far(search)
+                candidates, reached_limit = self._continue_search(
+                    search, max_cost if fallback is None else fallback.cost
+                )
         self.reached_limit = bool(reached_limit)
         alignments = candidates.alignments
         if fallback is not None and not (alignments and self._compute_cost(alignments[0]) <= fallback.cost):
-            fallback_candidates = RepairCandidates([fallback.alignment], are_all=False)
+            fallback_candidates = RepairCandidates([fallback.alignment], is_complete=False)
             return self._make_found_result(search, fallback_candidates, reached_limit, fallback.source)
-        if not alignments and self._safe_replacements:
+        if not alignments and self._replacement_search.sufficient_replacements:
             return RepairResult(
                 RepairStatus.NOT_FOUND,
                 bound=search.proved_bound,
@@ -174,6 +167,14 @@ class RepairAttempt:
         if not alignments:
             return self._make_result_without_candidates(search, reached_limit)
         return self._make_found_result(search, candidates, reached_limit)
+
+    def _continue_search(self, search: RepairSearch, max_cost: Number | None) -> tuple[RepairCandidates, str]:
+        """Continue a search that reached a limit; returns its repairs, and the limit that ended it (empty: none)."""
+        try:
+            self._searches.set_limits(search, 1.0)
+            return self._searches.search_rising_costs(search, max_cost), ""
+        except LimitReached as limit:
+            return self._searches.list_candidates_so_far(search), limit.kind.value
 
     def _compute_cost(self, alignment: Alignment) -> Number:
         return self.options.weights.compute_cost(alignment.kinds)
@@ -200,53 +201,29 @@ class RepairAttempt:
             replayed.repairs,
             bound,
             optimal=optimal,
-            complete=candidates.are_all and optimal and replayed.are_all_listed and not search.is_doubtful,
+            complete=candidates.is_complete and optimal and replayed.is_complete and not search.is_doubtful,
             detail="; ".join([text for text in details if text]),
             expanded=search.expanded_count,
         )
 
     # -- replacements of an object ------------------------------------------------------------------------------------
 
-    def _find_safe_replacements(self) -> None:
-        """Find the replacements that repair the plan alone; then edits need not cost more."""
-        cost = self.options.weights.replace
-        if self._max_cost is not None and cost > self._max_cost:
-            self._replacements = []
-        for replacement in self._replacements:
-            if self.deadline is not None and monotonic() > self.deadline:
-                self._untried_replacements = True
-                break
-            steps = [step for step in replacement.apply_to(self.steps) if isinstance(step, GroundAction)]
-            if len(steps) == len(self.steps) and self.verifier.is_safe(tuple(steps)):
-                origin = tuple(range(1, len(steps) + 1))
-                alignment = Alignment(tuple(steps), origin, frozenset(), frozenset(), (), replacement)
-                self._safe_replacements.append(alignment)
-        if self._safe_replacements:
-            self._max_cost = cost
-
     def _add_replacements(self, result: RepairResult) -> RepairResult:
-        """Add the repairs with a replacement, if they cost no more than the repairs of a result."""
-        if result.status is RepairStatus.PROVED_NONE and not self.options.protected and not self._safe_replacements:
+        """Add the repairs with a replacement to a result, if they cost no more than its repairs."""
+        if (
+            result.status is RepairStatus.PROVED_NONE
+            and not self.options.protected
+            and not self._replacement_search.sufficient_replacements
+        ):
             return result
         cost = result.repairs[0].cost if result.repairs else None
-        replacement_repairs = self._find_replacement_repairs(cost)
+        replacement_repairs = self._replacement_search.find_repairs(cost)
         if not replacement_repairs.alignments or (cost is not None and replacement_repairs.cost > cost):
-            return self._apply_bound(result, min(result.bound, replacement_repairs.bound))
+            return self._with_bound(result, min(result.bound, replacement_repairs.bound))
         return self._merge_replacement_repairs(result, replacement_repairs)
 
-    def _find_replacement_repairs(self, cost: Number | None) -> _ReplacementRepairs:
-        """Find the repairs with a replacement. ``cost``: the cost of the repairs without one, if there are any."""
-        replace, are_all = self.options.weights.replace, not self._untried_replacements
-        if self._safe_replacements:
-            return _ReplacementRepairs(self._safe_replacements, replace, are_all, replace)
-        if cost is None or cost >= replace + self.min_edit_cost:
-            return self._search_replacements(None if cost is None else cost - replace)
-        return _ReplacementRepairs([], replace, are_all, replace + self.min_edit_cost if are_all else replace)
-
-    def _merge_replacement_repairs(
-        self, result: RepairResult, replacement_repairs: _ReplacementRepairs
-    ) -> RepairResult:
-        """A result with these repairs, and with the repairs of another result if they cost the same."""
+    def _merge_replacement_repairs(self, result: RepairResult, replacement_repairs: ReplacementRepairs) -> RepairResult:
+        """Return a result with the repairs with a replacement, and with those of ``result`` if they cost the same."""
         cost, bound = replacement_repairs.cost, replacement_repairs.bound
         has_same_cost = bool(result.repairs) and result.repairs[0].cost == cost
         base_alignments = self.ranked_alignments if has_same_cost else []
@@ -254,24 +231,21 @@ class RepairAttempt:
         replayed = self.verifier.replay_repairs(self.ranked_alignments, cost, self.describer)
         bound = min(cost, bound) if result.status is RepairStatus.PROVED_NONE else min(cost, bound, result.bound)
         optimal = bound == cost
-        are_all = replacement_repairs.are_all and replayed.are_all_listed and (result.complete or not base_alignments)
+        is_complete = (
+            replacement_repairs.is_complete and replayed.is_complete and (result.complete or not base_alignments)
+        )
         return RepairResult(
             RepairStatus.FOUND,
             replayed.repairs,
             bound,
             optimal=optimal,
-            complete=optimal and are_all,
+            complete=optimal and is_complete,
             detail="" if optimal else result.detail or _NOT_ALL_SEARCHED,
             expanded=result.expanded,
         )
 
-    @property
-    def min_edit_cost(self) -> Number:
-        """The cost of the cheapest edit of a step."""
-        return min(self.options.weights.of_steps)
-
-    def _apply_bound(self, result: RepairResult, bound: Number) -> RepairResult:
-        """A result without repairs with a replacement, which cost at least ``bound``."""
+    def _with_bound(self, result: RepairResult, bound: Number) -> RepairResult:
+        """Return a result with this lower bound of the cost; a result above the bound is not proved optimal."""
         if not result.repairs:
             if result.status is RepairStatus.PROVED_NONE:
                 detail = f"edits alone cannot repair the plan, and {_NOT_ALL_SEARCHED}"
@@ -281,56 +255,6 @@ class RepairAttempt:
             return result
         detail = result.detail or _NOT_ALL_SEARCHED
         return result._replace(bound=bound, optimal=False, complete=False, detail=detail)
-
-    def _search_replacements(self, max_edit_cost: Number | None) -> _ReplacementRepairs:
-        """Search for repairs with a replacement and further edits.
-
-        ``max_edit_cost`` bounds the cost of the edits. If it is ``None``, the bound is the rest of the maximum cost, or
-        the cost of two edits.
-        """
-        replace = self.options.weights.replace
-        if max_edit_cost is None and self._max_cost is not None:
-            max_edit_cost = self._max_cost - replace
-        elif max_edit_cost is None:
-            max_edit_cost = 2 * max(self.options.weights.of_steps)
-        alignments: list[Alignment] = []
-        are_all, bound = True, replace + max_edit_cost
-        least_cost = max_edit_cost
-        count = len(self._replacements)
-        for number, replacement in enumerate(self._replacements):
-            if self.deadline is not None and monotonic() > self.deadline:
-                are_all, bound = False, replace
-                break
-            search = self._searches.create(replacement.apply_to(self.steps))
-            try:
-                self._searches.set_limits(search, max(0.1, 1 / (count - number)))
-                candidates = self._searches.search_rising_costs(search, least_cost)
-            except LimitReached:
-                candidates = self._searches.list_candidates_so_far(search)
-                bound = min(bound, replace + search.proved_bound)
-            are_all &= candidates.are_all
-            for alignment in candidates.alignments:
-                with_replacement = alignment._replace(replacement=replacement)
-                if not self._keeps_replacement(with_replacement):
-                    continue
-                cost = self._compute_cost(with_replacement) - replace
-                if cost < least_cost or not alignments:
-                    alignments, least_cost = [], cost
-                alignments.append(with_replacement)
-        return _ReplacementRepairs(alignments, replace + least_cost, are_all, min(bound, replace + least_cost))
-
-    def _keeps_replacement(self, alignment: Alignment) -> bool:
-        """Whether the replaced object is in a step of the repaired plan that comes from the original plan."""
-        replacement = alignment.replacement
-        assert replacement is not None
-        return any(
-            [
-                origin
-                and place not in alignment.substituted
-                and replacement.changes_step(origin, self.steps[origin - 1])
-                for place, origin in enumerate(alignment.origin)
-            ]
-        )
 
     def _make_impossible_result(self, search: RepairSearch, proof: str) -> RepairResult:
         """Make the result if it was proved that there is no repair. ``proof``: the proof in words."""
@@ -347,11 +271,11 @@ class RepairAttempt:
         search = self._searches.create(self.steps, insertions_only=True)
         try:
             self._searches.set_limits(search, _INSERTIONS_SHARE)
-            alignments = self._searches.search_rising_costs(search, self._max_cost).alignments
+            alignments = self._searches.search_rising_costs(search, self.options.max_cost).alignments
         except LimitReached:
             alignments = self._searches.list_candidates_so_far(search).alignments
         if alignments:
-            best = self._ranking.sort(alignments[:20])[0]
+            best = self._ranking.sort(alignments[:_MAX_RANKED_INSERTIONS])[0]
             return _FallbackAnswer(_Fallback(best, self._compute_cost(best), "a search for insertions alone"))
         alignment, proof = self._ask_planners(_PLANNER_SHARE)
         if alignment is None:
@@ -376,7 +300,7 @@ class RepairAttempt:
             if proof:
                 return self._make_impossible_result(search, proof)
             if alignment is not None:
-                candidates = RepairCandidates([alignment], are_all=False)
+                candidates = RepairCandidates([alignment], is_complete=False)
                 return self._make_found_result(search, candidates, detail or "the search stopped early", "a planner")
         if not detail and self.options.max_cost is None:
             detail = "the search stopped early"
@@ -398,7 +322,9 @@ class RepairAttempt:
         return planner_repair
 
     def _compute_planner_time(self, share: float) -> float:
-        return 10.0 if self.deadline is None else max(0.3, share * (self.deadline - monotonic()))
+        if self.deadline is None:
+            return _UNLIMITED_PLANNER_S
+        return max(_MIN_PLANNER_S, share * (self.deadline - monotonic()))
 
     @cached_property
     def is_goal_unsafe(self) -> bool:

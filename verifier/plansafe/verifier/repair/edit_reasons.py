@@ -16,10 +16,12 @@ from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 _MAX_SUPPORTS = 2
 """Supports that a reason names."""
-_ALWAYS_EXPLAINED, _MAX_EXPLAINED_STEPS = 2, 400
-"""Repairs whose edits are always explained; and the steps of plans whose edits are explained beyond these."""
+_ALWAYS_EXPLAINED = 2
+"""Repairs whose edits are always explained."""
+_MAX_EXPLAINED_STEPS = 400
+"""Steps of all repairs whose edits are explained, about."""
 _MAX_EXPLAINED_DELETIONS = 50
-"""Deletions of a repair whose reason is found: each takes a replay of the plan with the step."""
+"""Deletions of a repair that are explained: each takes a replay of the plan with the step."""
 _MAX_TIES = 500
 """Tied repairs that are compared to find the range of an edit's position."""
 
@@ -39,14 +41,14 @@ class EditDescriber:
         self.objects = engine.task.objects
         self.original = original
         self.texts = texts
-        self._described: dict[int, tuple[Alignment, tuple[Edit, ...]]] = {}
-        """The edits of the alignments described since :meth:`compare_ties`, by identity: a diagnosis asks again."""
+        self._edits_by_id: dict[int, tuple[Alignment, tuple[Edit, ...]]] = {}
+        """The alignments described since :meth:`compare_ties`, by identity, and their edits: a diagnosis asks again."""
         self._described_count = 0
         self._places_by_key: dict[tuple[object, ...], set[int]] = {}
 
     def compare_ties(self, ties: Sequence[Alignment]) -> None:
         """Find the places of each inserted or moved step among repairs that are otherwise the same."""
-        self._described = {}
+        self._edits_by_id = {}
         self._places_by_key = {}
         for alignment in ties[:_MAX_TIES]:
             for place, origin in enumerate(alignment.origin):
@@ -54,37 +56,37 @@ class EditDescriber:
                     self._places_by_key.setdefault(_make_key_without_place(alignment, place), set()).add(place)
 
     def describe(self, alignment: Alignment) -> tuple[Edit, ...]:
-        """The edits of an alignment in order of places, deletions last; with reasons for the first repairs."""
-        described = self._described.get(id(alignment))
-        if described is not None:
-            return described[1]
+        """Return the edits of an alignment in order of places, deletions last; with reasons for the first repairs."""
+        if id(alignment) in self._edits_by_id:
+            _, known_edits = self._edits_by_id[id(alignment)]
+            return known_edits
         edits = []
-        with_reasons = self._described_count < _ALWAYS_EXPLAINED or (
+        gives_reasons = self._described_count < _ALWAYS_EXPLAINED or (
             len(alignment.steps) * self._described_count < _MAX_EXPLAINED_STEPS
         )
         self._described_count += 1
         for place, (origin, step) in enumerate(zip(alignment.origin, alignment.steps, strict=True)):
             text = step_text(step, self.objects)
             if not origin:
-                reason = self._describe_purpose(alignment, place) if with_reasons else ""
+                reason = self._describe_purpose(alignment, place) if gives_reasons else ""
                 first, last = self._find_place_range(alignment, place)
                 edits.append(Edit(EditKind.INSERT, 0, place + 1, "", text, reason, first, last))
             elif place in alignment.substituted:
-                reason = self._explain_substitution(alignment, place) if with_reasons else ""
+                reason = self._explain_substitution(alignment, place) if gives_reasons else ""
                 edits.append(Edit(EditKind.SUBSTITUTE, origin, place + 1, self.texts[origin - 1], text, reason))
             elif place in alignment.moved:
-                reason = self._explain_move(alignment, place) if with_reasons else ""
+                reason = self._explain_move(alignment, place) if gives_reasons else ""
                 first, last = self._find_place_range(alignment, place)
                 edits.append(Edit(EditKind.MOVE, origin, place + 1, text, text, reason, first, last))
             elif _is_replaced(alignment, origin, self.original):
                 is_first = all([edit.kind is not EditKind.REPLACE for edit in edits])
-                reason = self._explain_replacement(alignment, place, is_first and with_reasons)
+                reason = self._explain_replacement(alignment, place, is_first and gives_reasons)
                 edits.append(Edit(EditKind.REPLACE, origin, place + 1, self.texts[origin - 1], text, reason))
         for count, number in enumerate(alignment.deleted):
-            explains = with_reasons and count < _MAX_EXPLAINED_DELETIONS
-            reason = self._explain_deletion(alignment, number) if explains else ""
+            is_explained = gives_reasons and count < _MAX_EXPLAINED_DELETIONS
+            reason = self._explain_deletion(alignment, number) if is_explained else ""
             edits.append(Edit(EditKind.DELETE, number, 0, self.texts[number - 1], "", reason))
-        self._described[id(alignment)] = alignment, tuple(edits)
+        self._edits_by_id[id(alignment)] = alignment, tuple(edits)
         return tuple(edits)
 
     def _find_place_range(self, alignment: Alignment, place: int) -> tuple[int, int]:
@@ -98,16 +100,17 @@ class EditDescriber:
         return (first + 1, last + 1) if first < last else (0, 0)
 
     def _describe_purpose(self, alignment: Alignment, place: int) -> str:
-        """What the step at a place (from 0) of a repaired plan supports."""
+        """Return what the step at a place (from 0) of a repaired plan supports; empty if it supports nothing."""
         try:
             supports = find_supports(self.engine, alignment.steps, place + 1, self.criteria)
         except NotCovered:
             return ""
 
-        def rank(support: Support) -> tuple[int, int]:
-            if support.kind == "step":
-                return (0 if alignment.origin[support.step - 1] else 3), support.step
-            return (1 if support.kind == "goal" else 2), support.step
+        def rank(support: Support) -> tuple[bool, bool, bool, int]:
+            """Original steps first, then the goal, then rules, then new steps."""
+            is_step = support.kind == "step"
+            is_original = is_step and alignment.origin[support.step - 1] > 0
+            return is_step and not is_original, not is_original, support.kind != "goal", support.step
 
         phrases: dict[str, None] = {}
         for support in sorted(supports, key=rank):
@@ -118,7 +121,7 @@ class EditDescriber:
         return " and ".join(list(phrases)[:_MAX_SUPPORTS])
 
     def _explain_deletion(self, alignment: Alignment, number: int) -> str:
-        """The problem that an original step (from 1) causes in its place."""
+        """Return the problem that an original step (from 1) causes in its place."""
         step = self.original[number - 1]
         if isinstance(step, IllFormed):
             return step.message
@@ -127,7 +130,7 @@ class EditDescriber:
         return self._find_problem(steps, place) or "it is not needed"
 
     def _explain_move(self, alignment: Alignment, place: int) -> str:
-        """The problem that a moved step causes at its original place; else its purpose at the new one."""
+        """Return the problem that a moved step causes at its original place, or else its purpose at the new place."""
         steps = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
         origin = (*alignment.origin[:place], *alignment.origin[place + 1 :])
         moved_places = frozenset([position - (position > place) for position in alignment.moved if position != place])
@@ -137,19 +140,19 @@ class EditDescriber:
         return f"at its old position {problem}" if problem else self._describe_purpose(alignment, place)
 
     def _explain_substitution(self, alignment: Alignment, place: int) -> str:
-        """The problem of an ill-formed original step, and what the new step supports."""
+        """Return the problem of an ill-formed original step, and what the new step supports."""
         original = self.original[alignment.origin[place] - 1]
         purpose = self._describe_purpose(alignment, place)
         if isinstance(original, IllFormed):
             return f"{original.message}; the new step {purpose}" if purpose else original.message
         return purpose
 
-    def _explain_replacement(self, alignment: Alignment, place: int, with_problem: bool) -> str:
-        """The use that both objects have, and the problem with the original one."""
+    def _explain_replacement(self, alignment: Alignment, place: int, names_problem: bool) -> str:
+        """Return the use that both objects have, and the problem with the original object."""
         replacement = alignment.replacement
         assert replacement is not None
         old, new = self.objects[replacement.old], self.objects[replacement.new]
-        if not with_problem:
+        if not names_problem:
             return f"{new} instead of {old}"
         steps = list(alignment.steps)
         for position, origin in enumerate(alignment.origin):
@@ -158,12 +161,11 @@ class EditDescriber:
                 assert isinstance(original, GroundAction)
                 steps[position] = original
         problem = self._find_problem(steps, place)
-        return f"{new} instead of {old}, for the same use ({replacement.use})" + (
-            f"; with {old}, {problem}" if problem else ""
-        )
+        reason = f"{new} instead of {old}, for the same use ({replacement.use})"
+        return f"{reason}; with {old}, {problem}" if problem else reason
 
     def _find_problem(self, steps: Sequence[GroundAction], place: int) -> str:
-        """The first problem of a plan, as a phrase about the step at ``place``; empty if it has none."""
+        """Return the first problem of a plan, as a phrase about the step at ``place``; empty if there is no problem."""
         run = Replay(self.engine, HALT)
         run.run_steps(steps)
         outcome = run.finish(len(steps))
@@ -200,7 +202,7 @@ def _is_replaced(alignment: Alignment, origin: int, original: Sequence[GroundAct
 
 
 def _find_original_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -> int:
-    """The place of an original step among the steps that kept their order."""
+    """Return the place of an original step among the steps that kept their order."""
     for place, number in enumerate(origin):
         if number > step and place not in moved:
             return place
@@ -208,6 +210,6 @@ def _find_original_place(origin: tuple[int, ...], moved: frozenset[int], step: i
 
 
 def _make_key_without_place(alignment: Alignment, place: int) -> tuple[object, ...]:
-    """A key of a repair that does not depend on the place of one of its steps."""
+    """Return a key of a repair that does not depend on the place of one of its steps."""
     other_steps = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
     return (*[step.key for step in other_steps], alignment.steps[place].key, alignment.origin[place], *alignment.kinds)

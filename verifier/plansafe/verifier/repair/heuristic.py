@@ -213,7 +213,7 @@ class FaultHeuristic:
         fault: _Fault,
         effects: GroundEffects | None,
     ) -> bool:
-        """Whether no edit so far can have repaired a fault; see :meth:`_find_remaining_faults`."""
+        """Whether no edit on the path to the node can have repaired a fault; see :meth:`_find_remaining_faults`."""
         if position >= fault.before or (fault.step and fault.step in borrowed):
             return False
         for demand, fact, falsifier in fault.literals:

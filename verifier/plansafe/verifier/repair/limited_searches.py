@@ -18,15 +18,19 @@ from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.search import RepairSearch
 from plansafe.verifier.repair.verification import RepairVerifier
 
+_MAX_TIE_WORK_OF_INSERTIONS = 10_000
+"""``max_tie_work`` of a search by insertions alone, which needs only one repair."""
+_CANDIDATES_PER_LISTED_REPAIR, _MIN_CANDIDATES = 20, 200
+"""How many minimal repairs are extracted at most, to list the best: for each repair to be listed, but at least .."""
 ProgressCallback = Callable[[Number, int], None]
 """Called during a search with the lower bound of the cost, and the number of expanded nodes."""
 
 
 class RepairCandidates(NamedTuple):
-    """Minimal repairs of one cost, and whether these are all minimal repairs of this cost."""
+    """Minimal repairs of one cost; ``is_complete``: these are all minimal repairs of this cost."""
 
     alignments: list[Alignment]
-    are_all: bool
+    is_complete: bool
 
 
 class LimitedSearches:
@@ -60,14 +64,14 @@ class LimitedSearches:
             self._effect_index,
         )
         if insertions_only:
-            search = RepairSearch(task, max_tie_work=10_000, insertions_only=True)
+            search = RepairSearch(task, max_tie_work=_MAX_TIE_WORK_OF_INSERTIONS, insertions_only=True)
         else:
             search = RepairSearch(task, self.options.max_tie_work, report_progress=self._report_progress)
         self._searches.append(search)
         return search
 
     def set_limits(self, search: RepairSearch, share: float) -> None:
-        """Let a search use a share of the remaining time and work; the rest of the attempt keeps a little time."""
+        """Let a search use a share of the remaining time and work, except a little time for ranking and replaying."""
         if self.deadline is not None:
             time_left = self.deadline - monotonic()
             search.deadline = monotonic() + share * max(0.0, time_left - min(1.0, 0.1 * time_left))
@@ -78,9 +82,9 @@ class LimitedSearches:
     def list_candidates_so_far(self, search: RepairSearch) -> RepairCandidates:
         """List the repairs of least cost in the graph of a search that reached a limit."""
         if not search.terminals:
-            return RepairCandidates([], are_all=False)
+            return RepairCandidates([], is_complete=False)
         least_cost = min([node.cost for node in search.terminals])
-        return self._list_minimal_repairs(search, least_cost)._replace(are_all=False)
+        return self._list_minimal_repairs(search, least_cost)._replace(is_complete=False)
 
     def search_rising_costs(self, search: RepairSearch, max_cost: Number | None) -> RepairCandidates:
         """Search at rising costs, up to ``max_cost`` if it is given, for minimal repairs.
@@ -92,7 +96,7 @@ class LimitedSearches:
             if candidates.alignments:
                 return candidates
         if not search.terminals:
-            return RepairCandidates([], are_all=True)
+            return RepairCandidates([], is_complete=True)
         least_cost = min([node.cost for node in search.terminals])
         for cost in self._enumerate_possible_costs(least_cost, max_cost):
             search.run(cost, all_costs=True)
@@ -100,9 +104,9 @@ class LimitedSearches:
             search.bound = cost
             if candidates.alignments:
                 return candidates
-            if not candidates.are_all:
+            if not candidates.is_complete:
                 search.record_doubt(cost)
-        return RepairCandidates([], are_all=True)
+        return RepairCandidates([], is_complete=True)
 
     def _enumerate_possible_costs(self, least_cost: Number, max_cost: Number | None) -> Iterator[Number]:
         """The possible costs of repairs in rising order, if the cheapest safe plan costs ``least_cost``.
@@ -125,20 +129,20 @@ class LimitedSearches:
                 heappush(heap, cost + weight)
 
     def _list_minimal_repairs(self, search: RepairSearch, cost: Number) -> RepairCandidates:
-        """List the minimal repairs of a cost in the graph of a search: at most a multiple of those to be listed."""
+        """List the minimal repairs of a cost in the graph of a search, up to a number that depends on the options."""
         repairs: list[Alignment] = []
-        max_count = max(20 * self.options.max_repairs, 200)
+        max_count = max(_CANDIDATES_PER_LISTED_REPAIR * self.options.max_repairs, _MIN_CANDIDATES)
         max_work = None if self.deadline is None else self.options.max_tie_work
-        checked_steps = 0
+        checked_step_count = 0
         for alignment in enumerate_alignments(search.root, search.terminals, cost, max_work):
-            if alignment is None or (max_work is not None and checked_steps > max_work):
-                return RepairCandidates(repairs, are_all=False)
-            checked_steps += len(alignment.steps)
+            if alignment is None or (max_work is not None and checked_step_count > max_work):
+                return RepairCandidates(repairs, is_complete=False)
+            checked_step_count += len(alignment.steps)
             is_minimal = self.verifier.is_minimal(alignment)
             if is_minimal is None:
-                return RepairCandidates(repairs, are_all=False)
+                return RepairCandidates(repairs, is_complete=False)
             if is_minimal:
                 repairs.append(alignment)
                 if len(repairs) >= max_count:
-                    return RepairCandidates(repairs, are_all=False)
-        return RepairCandidates(repairs, are_all=True)
+                    return RepairCandidates(repairs, is_complete=False)
+        return RepairCandidates(repairs, is_complete=True)

@@ -10,7 +10,7 @@ from plansafe.grammar.sexpr import quote_text
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.replay import HALT, Replay
-from plansafe.verifier.model.nodes import Formula, Temporal
+from plansafe.verifier.model.nodes import Formula, Temporal, bind
 from plansafe.verifier.model.operations import mentions, subformulas, substitute
 from plansafe.verifier.model.printing import Printer
 from plansafe.verifier.repair.api import repair
@@ -19,7 +19,7 @@ from plansafe.verifier.reporting.report import Headline, Report, cap_at_unknown
 from plansafe.verifier.rules.model import Rule, RulePart
 from plansafe.verifier.rules.verdict_criteria import MITIGATE
 
-SPECIFICATION = "mitigation.safe (generated)"
+SPECIFICATION_NAME = "mitigation.safe (generated)"
 """The name of the generated specification."""
 MAX_WORK = 4_000
 """Search operations for one danger."""
@@ -44,19 +44,19 @@ class MitigatingChecker(Checker):
     """A checker whose rules demand that the plan ends the dangers that the agent can end.
 
     ``strict_checker`` also demands that it ends the dangers for which that is undecided; ``None`` if there are none.
-    ``open``: the initial state has unknown facts, so that its dangers are undecided.
+    ``has_unknown_dangers``: the initial state has unknown facts, or time is continuous; then dangers are undecided.
     """
 
     strict_checker: Checker | None = None
-    undecided: tuple[Danger, ...] = ()
-    open = False
+    undecided_dangers: tuple[Danger, ...] = ()
+    has_unknown_dangers = False
 
     def check(self, plan: Source, *, confirm: bool = True) -> Report:
         """Return the verdict on one plan; UNKNOWN if it leaves a danger that the agent can perhaps end."""
         report = super().check(plan, confirm=confirm)
         if report.headline not in (Headline.SAFE, Headline.VALID):
             return report
-        if self.open:
+        if self.has_unknown_dangers:
             is_continuous = self.engine.task.is_continuous
             task = "a task in continuous time" if is_continuous else "an initial state with unknown facts"
             text = f"--judge mitigate: the dangers of {task} are not decided"
@@ -64,7 +64,7 @@ class MitigatingChecker(Checker):
             self.strict_checker is not None
             and self.strict_checker.check(plan, confirm=False).headline is Headline.UNSAFE
         ):
-            dangers = "; ".join([danger.text for danger in self.undecided])
+            dangers = "; ".join([danger.text for danger in self.undecided_dangers])
             text = f"it is undecided whether the agent can end a danger that the plan leaves: {dangers}"
         else:
             return report
@@ -78,21 +78,23 @@ def with_mitigation(checker: Checker) -> Checker:
     if not checker.ok or checker.options.judge != MITIGATE:
         return checker
     if not checker.is_stepwise:
-        mitigating = MitigatingChecker.from_compiled(checker.compiled)
-        assert isinstance(mitigating, MitigatingChecker)
-        mitigating.open = True
-        return mitigating
-    removable: list[Danger] = []
-    undecided: list[Danger] = []
+        mitigating_checker = MitigatingChecker.from_compiled(checker.compiled)
+        assert isinstance(mitigating_checker, MitigatingChecker)
+        mitigating_checker.has_unknown_dangers = True
+        return mitigating_checker
+    removable_dangers: list[Danger] = []
+    undecided_dangers: list[Danger] = []
     for number, danger in enumerate(find_dangers(checker)):
-        can_end = can_agent_end(checker, danger) if number < MAX_DANGERS else None
-        if can_end is not False:
-            (removable if can_end else undecided).append(danger)
-    mitigating = _compile(checker, removable)
-    if undecided:
-        mitigating.undecided = tuple(undecided)
-        mitigating.strict_checker = _compile(checker, [*removable, *undecided])
-    return mitigating
+        is_removable = can_agent_end(checker, danger) if number < MAX_DANGERS else None
+        if is_removable is None:
+            undecided_dangers.append(danger)
+        elif is_removable:
+            removable_dangers.append(danger)
+    mitigating_checker = _compile(checker, removable_dangers)
+    if undecided_dangers:
+        mitigating_checker.undecided_dangers = tuple(undecided_dangers)
+        mitigating_checker.strict_checker = _compile(checker, [*removable_dangers, *undecided_dangers])
+    return mitigating_checker
 
 
 def find_dangers(checker: Checker) -> list[Danger]:
@@ -112,8 +114,8 @@ def find_dangers(checker: Checker) -> list[Danger]:
         if not criteria.includes(rule) or criteria.find_exemption(rule.name, objects) is not None:
             continue
         if _is_state_rule(checker, part):
-            slots = {v.slot: object_ for v, object_ in zip(part.parameters, violation.binding, strict=True)}
-            danger = Danger(rule, objects, substitute(part.body, slots))
+            condition = substitute(part.body, bind(part.parameters, violation.binding))
+            danger = Danger(rule, objects, condition)
             dangers.setdefault((violation.part, tuple(violation.binding)), danger)
     return list(dangers.values())
 
@@ -128,45 +130,49 @@ def _is_state_rule(checker: Checker, part: RulePart) -> bool:
 def can_agent_end(checker: Checker, danger: Danger, max_work: int = MAX_WORK) -> bool | None:
     """Whether some plan ends a danger and causes no violation; ``None`` if the search ended at its limit."""
     task = checker.engine.task._replace(goal=(danger.condition,))
-    variant = Checker.from_compiled(checker.compiled.make_variant(task))
+    checker_with_goal = Checker.from_compiled(checker.compiled.make_variant(task))
     options = RepairOptions(max_work=max_work, time_limit_s=None, max_repairs=1)
-    status = repair(variant, Source("mitigation.plan", ""), options).status
+    status = repair(checker_with_goal, Source("mitigation.plan", ""), options).status
     if status in (RepairStatus.FOUND, RepairStatus.ALREADY_SAFE):
         return True
     return False if status is RepairStatus.PROVED_NONE else None
 
 
 def _compile(checker: Checker, dangers: list[Danger]) -> MitigatingChecker:
+    """Compile a task with the obligations to end these dangers."""
     compiled = checker.compiled
-    specs = [*compiled.specs, *([write_obligations(checker, dangers)] if dangers else [])]
-    mitigating = MitigatingChecker(compiled.domain, compiled.problem, specs, compiled.options, compiled.resolve)
-    assert mitigating.ok, mitigating.diagnostics
-    return mitigating
+    specs = list(compiled.specs)
+    if dangers:
+        specs.append(write_obligations(checker, dangers))
+    mitigating_checker = MitigatingChecker(compiled.domain, compiled.problem, specs, compiled.options, compiled.resolve)
+    assert mitigating_checker.ok, mitigating_checker.diagnostics
+    return mitigating_checker
 
 
 def write_obligations(checker: Checker, dangers: list[Danger]) -> Source:
     """Write a specification that demands that these dangers have ended when the plan ends."""
     printer = Printer(checker.engine.task)
-    names = {rule.name for rule in checker.rules}
+    used_names = {rule.name for rule in checker.rules}
     lines = []
     for danger in dangers:
         rule = danger.rule
         name, number = f"mitigate-{rule.name}", 1
-        while name in names:
+        while name in used_names:
             number += 1
             name = f"mitigate-{rule.name}-{number}"
-        names.add(name)
+        used_names.add(name)
         objects = f" ({', '.join(danger.objects)})" if danger.objects else ""
         texts = {
             ":message": f"{rule.name}{objects} is violated from the start to the end, and the agent can end it",
             ":rationale": rule.rationale,
             ":fix": rule.fix,
         }
-        meta = [f":hazard {rule.hazard}"] if rule.hazard else []
-        meta += [f":target ({' '.join(rule.targets)})"] if rule.targets else []
-        meta += [f":severity {rule.severity}"]
-        # a brace in a message would be read as the name of a parameter
-        meta += [f"{key} {quote_text(text.replace('{', '(').replace('}', ')'))}" for key, text in texts.items() if text]
+        metadata = [f":hazard {rule.hazard}"] if rule.hazard else []
+        metadata += [f":target ({' '.join(rule.targets)})"] if rule.targets else []
+        metadata += [f":severity {rule.severity}"]
+        for key, text in texts.items():
+            if text:  # a brace in a message would be read as the name of a parameter
+                metadata.append(f"{key} {quote_text(text.replace('{', '(').replace('}', ')'))}")
         formula = printer.print_formula(danger.condition)
-        lines.append(f"  (:trajectory {name} :formula (at end {formula})\n    {' '.join(meta)})")
-    return Source(SPECIFICATION, "(define (safety mitigation)\n" + "\n".join(lines) + ")\n")
+        lines.append(f"  (:trajectory {name} :formula (at end {formula})\n    {' '.join(metadata)})")
+    return Source(SPECIFICATION_NAME, "(define (safety mitigation)\n" + "\n".join(lines) + ")\n")

@@ -12,9 +12,9 @@ from plansafe.verifier.reporting.report import Report
 
 
 class EditKind(Enum):
-    """The ways to change a plan, in the order in which ties prefer them.
+    """Kinds of edits, in the order in which ties prefer them.
 
-    A replacement puts another object in the place of one, in a step and in all later steps.
+    A replacement uses another object instead of one, in a step and in all later steps.
     """
 
     INSERT = "insert"
@@ -38,8 +38,8 @@ class Weights(NamedTuple):
     replace: Number = 1
 
     @property
-    def of_steps(self) -> tuple[Number, ...]:
-        """The costs of all kinds of edits except replacements of an object."""
+    def step_edit_costs(self) -> tuple[Number, ...]:
+        """The costs of an insertion, a deletion, a substitution and a move."""
         return self.insert, self.delete, self.substitute, self.move
 
     def compute_cost(self, kinds: Iterable[str]) -> Number:
@@ -49,12 +49,12 @@ class Weights(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """One change. ``step`` counts the original plan from 1 (0: an insertion).
+    """An edit of one step; a replacement of an object has one entry for each step that it changes.
 
-    ``position`` counts the repaired plan from 1 (0: a deletion). ``before`` and ``after`` are the texts of the
-    original and of the new step, empty if there is none (a move has both, equal). A replacement of an object has one
-    entry for each step that it changes. ``reason`` is a phrase such as ``gives (open fridge) to step 5``. ``earliest``
-    and ``latest``: the positions between which an insertion does the same (0: only here).
+    ``step``: the number of the original step, from 1 (0: an insertion). ``position``: the number of the step in the
+    repaired plan, from 1 (0: a deletion). ``before`` and ``after``: the texts of the original and of the new step,
+    empty if there is none (a move has both, equal). ``reason``: a phrase such as ``gives (open fridge) to step 5``.
+    ``earliest`` and ``latest``: the range of positions at which the step has the same effect (0: only here).
     """
 
     kind: EditKind
@@ -84,9 +84,10 @@ class Repair(NamedTuple):
 
     @property
     def kinds(self) -> tuple[EditKind, ...]:
-        """The kinds of its edits, sorted: with ``steps``, what makes two repairs equal. A replacement counts once."""
+        """The kinds of its edits, sorted; a replacement counts once. Repairs with equal steps may differ in them."""
         kinds: list[EditKind] = [edit.kind for edit in self.edits if edit.kind is not EditKind.REPLACE]
-        kinds += [EditKind.REPLACE] * (len(kinds) < len(self.edits))
+        if len(kinds) < len(self.edits):
+            kinds.append(EditKind.REPLACE)
         return tuple(sorted(kinds, key=lambda kind: kind.value))
 
     @property
@@ -112,21 +113,21 @@ class SameUse(NamedTuple):
 
 
 BOUNDED_WORK = 200_000
-"""``max_work`` for callers that repair on the side (services, pages, loops): some three seconds of one processor."""
+"""``max_work`` for callers with other work to do (services, pages, loops): about three seconds of one processor."""
 
 
 class RepairOptions(NamedTuple):
-    """How to search.
+    """The options of a search for repairs.
 
-    ``protected``: steps (from 1) that must be kept. ``max_cost``: look for no repair that costs more; ``None``: go on
-    to higher costs until another limit. ``max_repairs``: how many tied repairs are listed at most. ``time_limit_s``:
-    for the whole search, which then returns its best result with a bound. ``max_work``: the same as a number of
-    search operations, which does not depend on the machine's speed.
+    ``protected``: steps (from 1) that must be kept. ``max_cost``: the greatest cost of a repair; ``None``: search at
+    rising costs until another limit. ``max_repairs``: the greatest number of tied repairs to list. ``time_limit_s``:
+    for the whole search, which then returns its best result with a bound. ``max_work``: a limit as a number of search
+    operations, which does not depend on the machine's speed.
     ``max_tie_work``: the search operations for finding the ties of a repair of least cost, and the steps of its ties
     that are checked; without a ``time_limit_s`` there is no such limit.
     ``purpose_hints``: if they are given and the task has no goal, the steps that the plan is for are kept
-    (:mod:`.plan_purpose`), unless no repair that keeps them is found in a part of the time. ``same_use``: the objects
-    that may replace each other; without any there are no replacements.
+    (:mod:`.plan_purpose`), unless no repair that keeps them is found in a part of the time. ``same_use``: groups of
+    objects that may replace each other; without groups there are no replacements.
     """
 
     weights: Weights = Weights()
@@ -141,12 +142,13 @@ class RepairOptions(NamedTuple):
 
 
 class RepairResult(NamedTuple):
-    """What a search found.
+    """The result of a search for repairs.
 
     ``repairs`` are all tied optima in the documented order (the best first), each replayed. ``bound``: no repair costs
     less. ``optimal``: the cost of ``repairs`` is proved least; then no limit is named in ``detail``. ``complete``: all
     repairs of that cost are listed. ``detail`` says in words what limited the search or proved that there is none.
-    ``expanded``: nodes. ``purpose``: the steps that a plan without a goal is for, and whether the repairs keep them.
+    ``expanded``: the number of expanded nodes. ``purpose``: the steps that a plan without a goal is for, and whether
+    the repairs keep them.
     """
 
     status: RepairStatus

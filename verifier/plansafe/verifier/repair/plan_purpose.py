@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
@@ -13,12 +13,12 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 
 Steps = Sequence[GroundAction | IllFormed]
 
-TITLE = "the title of the plan"
-ACTIONS = "actions that are done for their own sake"
-DESCRIPTION = "the description of the plan"
-LAST_EFFECT = "the last step with a lasting effect"
+TITLE_SOURCE = "the title of the plan"
+ACTIONS_SOURCE = "actions that are done for their own sake"
+DESCRIPTION_SOURCE = "the description of the plan"
+LAST_EFFECT_SOURCE = "the last step with a lasting effect"
 
-_MAIN_VERBS = (
+_MAIN_VERB_GROUPS = (
     "switchon turnon start poweron activate toggleon toggleobjecton",
     "wash clean rinse scrub wipe mop dust sweep vacuum",
     "cook heat boil fry bake toast warm microwave grill roast",
@@ -34,9 +34,9 @@ _MAIN_VERBS = (
     "type write",
     "greet talk call phone",
 )
-"""Groups of verbs of equal purpose: what people do for its own sake."""
-_VERBS = (
-    *_MAIN_VERBS,
+"""Groups of verbs of equal purpose, for what people do for its own sake."""
+_VERB_GROUPS = (
+    *_MAIN_VERB_GROUPS,
     "switchoff turnoff stop shutdown toggleoff toggleobjectoff",
     "put place set store load add arrange",
     "throw discard",
@@ -46,9 +46,11 @@ _VERBS = (
     "plugin",
     "take grab get pick pickup fetch",
 )
-"""All groups, also of verbs for tidying and preparing."""
-_PLACE_WORDS = re.compile(r"(?:in|on|into|onto|inside|ontop|back|object|obj|objback|to|with|from|off|down)$")
-_SEPARATED = re.compile(r"\b(turn|switch|power|toggle|plug|shut|pick)\w*\b((?:\W+\w+){0,4}?)\W+(on|off|in|down|up)\b")
+"""All groups of verbs: the main groups first, then verbs for tidying and preparing."""
+_PLACE_ENDING = re.compile(r"(?:in|on|into|onto|inside|ontop|back|object|obj|objback|to|with|from|off|down)$")
+_SEPARATED_VERB = re.compile(
+    r"\b(turn|switch|power|toggle|plug|shut|pick)\w*\b((?:\W+\w+){0,4}?)\W+(on|off|in|down|up)\b"
+)
 
 
 class PlanPurpose(NamedTuple):
@@ -77,29 +79,35 @@ class PurposeHints(NamedTuple):
 def find_plan_purpose(engine: Engine, steps: Steps, hints: PurposeHints) -> PlanPurpose:
     """Find the steps that a plan is for.
 
-    These are the steps that the title names and the steps with a main action. If there are none, it
-    is the last step that the description names, else the last step with a lasting effect, with all steps that do the
-    same to objects of the same classes.
+    These are the steps that the title names and the steps with a main action. If there are none, it is the last step
+    that the description names, or else the last step with a lasting effect; and all steps that do the same to objects
+    of the same classes.
     """
     names = engine.task.objects
-    titled = find_named_steps(steps, names, hints.title)
-    actions = hints.actions
-    main = [n for n, step in enumerate(steps, 1) if isinstance(step, GroundAction) and _is_main(step, actions)]
-    if titled or main:
-        sources = [source for numbers, source in ((titled, TITLE), (main, ACTIONS)) if numbers]
-        return PlanPurpose(frozenset([*titled, *main]), " and ".join(sources))
-    described = find_named_steps(steps, names, hints.description)
-    if described:
-        return PlanPurpose(_add_similar_steps(steps, names, described[-1]), DESCRIPTION)
-    last = _find_last_lasting_step(engine, steps)
-    return PlanPurpose(_add_similar_steps(steps, names, last), LAST_EFFECT) if last else PlanPurpose()
+    title_steps = find_named_steps(steps, names, hints.title)
+    main_steps = [
+        number
+        for number, step in enumerate(steps, 1)
+        if isinstance(step, GroundAction) and _is_main_action(step.action.name, hints.actions)
+    ]
+    if title_steps or main_steps:
+        sources = [TITLE_SOURCE] if title_steps else []
+        sources += [ACTIONS_SOURCE] if main_steps else []
+        return PlanPurpose(frozenset([*title_steps, *main_steps]), " and ".join(sources))
+    description_steps = find_named_steps(steps, names, hints.description)
+    if description_steps:
+        return PlanPurpose(_find_similar_steps(steps, names, description_steps[-1]), DESCRIPTION_SOURCE)
+    last_step = _find_last_lasting_step(engine, steps)
+    if last_step is None:
+        return PlanPurpose()
+    return PlanPurpose(_find_similar_steps(steps, names, last_step), LAST_EFFECT_SOURCE)
 
 
-def _is_main(step: GroundAction, actions: frozenset[str]) -> bool:
-    """Whether an action is done for its own sake: it is one of ``actions`` or, without any, its name says so."""
-    if actions:
-        return step.action.name in actions
-    return any([group < len(_MAIN_VERBS) for group in _find_action_groups(step.action.name)])
+def _is_main_action(name: str, main_actions: frozenset[str]) -> bool:
+    """Whether an action is done for its own sake: it is a main action or, if none are given, its name says so."""
+    if main_actions:
+        return name in main_actions
+    return any([group < len(_MAIN_VERB_GROUPS) for group in _find_action_groups(name)])
 
 
 # -- words ------------------------------------------------------------------------------------------------------------
@@ -113,41 +121,38 @@ def find_named_steps(steps: Steps, names: Sequence[str], text: str) -> list[int]
     groups = _find_verb_groups(text)
     if not groups:
         return []
-    words = {_find_stem(word) for word in re.findall(r"[a-z]+", text.lower())}
+    stems = {_find_stem(word) for word in re.findall(r"[a-z]+", text.lower())}
     candidates = [
         (number, step)
         for number, step in enumerate(steps, 1)
         if isinstance(step, GroundAction) and groups & _find_action_groups(step.action.name)
     ]
     common_objects = _find_common_objects(steps)
+
+    def is_named(object_: int) -> bool:
+        return any([_find_stem(word) in stems for word in split_object_name(names[object_])])
+
     numbers_with_object = [
         number
         for number, step in candidates
-        if any(
-            [
-                _find_stem(word) in words
-                for o in step.objects
-                if o not in common_objects
-                for word in name_words(names[o])
-            ]
-        )
+        if any([object_ not in common_objects and is_named(object_) for object_ in step.objects])
     ]
     if numbers_with_object or not candidates:
         return numbers_with_object
-    return sorted(_add_similar_steps(steps, names, candidates[-1][0]))
+    return sorted(_find_similar_steps(steps, names, candidates[-1][0]))
 
 
-def name_words(name: str) -> list[str]:
-    """The words of an object's name, without its numbers: ``coffee_table_12`` has ``coffee`` and ``table``."""
+def split_object_name(name: str) -> list[str]:
+    """Return the words of an object's name, without its numbers: ``coffee`` and ``table`` for ``coffee_table_12``."""
     return [word for word in re.findall(r"[a-z]+", name.lower()) if len(word) > 1]
 
 
 def _find_verb_groups(text: str) -> set[int]:
-    """The groups of verbs of equal purpose (positions in ``_VERBS``) in a text."""
+    """The groups of verbs of equal purpose (positions in ``_VERB_GROUPS``) in a text."""
     lower = text.lower()
-    joined_verbs = [verb + particle for verb, _, particle in _SEPARATED.findall(lower)]
+    joined_verbs = [verb + particle for verb, _, particle in _SEPARATED_VERB.findall(lower)]
     stems = {*map(_find_stem, re.findall(r"[a-z]+", lower)), *map(_find_stem, joined_verbs)}
-    return {group for group, verbs in enumerate(_VERBS) if not stems.isdisjoint(map(_find_stem, verbs.split()))}
+    return {group for group, verbs in enumerate(_VERB_GROUPS) if not stems.isdisjoint(map(_find_stem, verbs.split()))}
 
 
 def _find_action_groups(action: str) -> set[int]:
@@ -156,8 +161,8 @@ def _find_action_groups(action: str) -> set[int]:
     if not tokens:
         return set()
     words = {tokens[0], "".join(tokens[:2]), "".join(tokens)}
-    words |= {_PLACE_WORDS.sub("", word) for word in words}
-    return {group for group, verbs in enumerate(_VERBS) if not words.isdisjoint(verbs.split())}
+    words |= {_PLACE_ENDING.sub("", word) for word in words}
+    return {group for group, verbs in enumerate(_VERB_GROUPS) if not words.isdisjoint(verbs.split())}
 
 
 def _find_stem(word: str) -> str:
@@ -180,28 +185,29 @@ def _find_common_objects(steps: Steps) -> frozenset[int]:
     return frozenset(set.intersection(*objects)) if len(objects) > 1 else frozenset()
 
 
-def _add_similar_steps(steps: Steps, names: Sequence[str], number: int) -> frozenset[int]:
+def _find_similar_steps(steps: Steps, names: Sequence[str], number: int) -> frozenset[int]:
     """The step of this number (from 1), and the steps that do the same to objects of the same classes."""
 
-    def kind(step: GroundAction | IllFormed) -> object:
+    def make_kind(step: GroundAction | IllFormed) -> object:
         if isinstance(step, IllFormed):
             return None
-        return step.action.name, *[tuple(name_words(names[object_])) for object_ in step.objects]
+        return step.action.name, *[tuple(split_object_name(names[object_])) for object_ in step.objects]
 
-    step_kind = kind(steps[number - 1])
-    return frozenset([n for n, step in enumerate(steps, 1) if n == number or (step_kind and kind(step) == step_kind)])
+    required_kind = make_kind(steps[number - 1])
+    similar = [n for n, step in enumerate(steps, 1) if required_kind is not None and make_kind(step) == required_kind]
+    return frozenset([number, *similar])
 
 
-def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:
-    """The last step (from 1) that changes something for good; 0 if there is none.
+def _find_last_lasting_step(engine: Engine, steps: Steps) -> int | None:
+    """Find the last step (from 1) with a lasting effect; ``None`` if there is none.
 
-    A change is lasting if it differs from the initial state and no later step undoes it. Steps that change something
-    other than facts about the agent come first.
+    A change is lasting if it differs from the initial state and no later step undoes it. Steps that change more than
+    facts about the agent come first.
     """
-    log: dict[int, list[StateChange]] = {}
+    changes_by_step: dict[int, list[StateChange]] = {}
 
     def record(_run: Replay, number: int, changes: list[StateChange]) -> None:
-        log[number] = list(changes)
+        changes_by_step[number] = list(changes)
 
     run = Replay(engine, FORCE, observer=record)
     initial = engine.make_initial_state()
@@ -210,18 +216,16 @@ def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:
     common_objects = _find_common_objects(steps)
     predicate_count = len(engine.task.predicates)
 
-    def list_lasting_changes(changes: list[StateChange]) -> Iterator[tuple[int, int]]:
-        for index, code, _ in changes:
-            if final.get_value(index, code) != initial.get_value(index, code):
-                yield index, code
-
-    last_of_agent = 0
+    last_agent_step: int | None = None
     task = engine.task
-    for number in sorted(log, reverse=True):
-        for index, code in list_lasting_changes(log[number]):
-            if index >= predicate_count or common_objects.isdisjoint(
-                task.decode(code, len(task.predicates[index].types))
-            ):
+    for number in sorted(changes_by_step, reverse=True):
+        for index, code, _ in changes_by_step[number]:
+            if final.get_value(index, code) == initial.get_value(index, code):
+                continue
+            if index >= predicate_count:
                 return number
-            last_of_agent = last_of_agent or number
-    return last_of_agent
+            objects = task.decode(code, len(task.predicates[index].types))
+            if common_objects.isdisjoint(objects):
+                return number
+            last_agent_step = last_agent_step or number
+    return last_agent_step

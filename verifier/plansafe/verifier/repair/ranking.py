@@ -15,7 +15,7 @@ from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.model import EditKind
-from plansafe.verifier.repair.plan_purpose import name_words
+from plansafe.verifier.repair.plan_purpose import split_object_name
 
 TriggeredInstances = tuple[int, frozenset[tuple[int, int]]]
 """A part of a rule, and the objects of some of its parameters: all instances with these objects."""
@@ -33,6 +33,14 @@ class _RankKey(NamedTuple):
     distance: int
     negated_insertion_places: tuple[int, ...]
     text: str
+
+
+class _ExecutedPlan(NamedTuple):
+    """The rule instances that the steps of a plan trigger, its final state, and the changes by each executed step."""
+
+    triggered: set[TriggeredInstances]
+    final_state: State
+    changes: list[list[StateChange]]
 
 
 class RepairRanking:
@@ -53,67 +61,64 @@ class RepairRanking:
         self.engine = checker.engine
         self.steps = steps
         self.texts = texts
-        self._readers = self._find_readers()
-        triggered, self._original_final_state = self._execute(list(steps), FORCE)
-        self._triggered: dict[int, list[frozenset[tuple[int, int]]]] = {}
-        for part, objects in triggered:
-            self._triggered.setdefault(part, []).append(objects)
+        self._patterns_by_subject = self._find_read_patterns()
+        original = self._execute(steps, FORCE)
+        self._original_final_state = original.final_state
+        self._originally_triggered: dict[int, list[frozenset[tuple[int, int]]]] = {}
+        for part, objects in original.triggered:
+            self._originally_triggered.setdefault(part, []).append(objects)
 
     def sort(self, alignments: list[Alignment]) -> list[Alignment]:
-        """The repairs in the documented order.
+        """Return the repairs in the documented order.
 
         Replacements come first, unless the best other repair only adds steps, and undoes no step of the author.
         """
-        replaced = sorted([a for a in alignments if a.replacement is not None], key=self._make_replacement_key)
+        with_replacement = sorted([a for a in alignments if a.replacement is not None], key=self._make_replacement_key)
         without_replacement = sorted([a for a in alignments if a.replacement is None], key=self._make_rank_key)
-        if not replaced or not without_replacement:
-            return replaced or without_replacement
+        if not with_replacement or not without_replacement:
+            return with_replacement or without_replacement
         only_adds = set(without_replacement[0].kinds) == {EditKind.INSERT.value}
         if only_adds and not self._make_rank_key(without_replacement[0]).undone_steps:
-            return without_replacement + replaced
-        return replaced + without_replacement
+            return without_replacement + with_replacement
+        return with_replacement + without_replacement
 
     def _make_replacement_key(self, alignment: Alignment) -> tuple[int, bool, int, _RankKey]:
         """Fewer edits first; then an object of the same class; then more changed steps."""
         replacement = alignment.replacement
         assert replacement is not None
         names = self.engine.task.objects
-        is_other_class = name_words(names[replacement.old]) != name_words(names[replacement.new])
+        is_other_class = split_object_name(names[replacement.old]) != split_object_name(names[replacement.new])
         changed_count = sum([replacement.changes_step(number, step) for number, step in enumerate(self.steps, 1)])
         return len(alignment.kinds), is_other_class, -changed_count, self._make_rank_key(alignment)
 
     def _make_rank_key(self, alignment: Alignment) -> _RankKey:
-        log: list[list[StateChange]] = []
-        triggered, state = self._execute(alignment.steps, HALT, log)
-        triggers_new = any([not any([old <= new for old in self._triggered.get(part, ())]) for part, new in triggered])
-        changed_facts = 0
+        executed = self._execute(alignment.steps, HALT)
         reference_state = self._original_final_state
         if alignment.replacement is not None:
-            reference_state = self._execute(alignment.replacement.apply_to(self.steps), FORCE)[1]
-        for facts, original in zip(state.facts, reference_state.facts, strict=True):
-            if facts != original:
-                changed_facts += len(facts ^ original)
-        for numbers, before in zip(state.fluents, reference_state.fluents, strict=True):
-            codes = numbers.keys() | before.keys()
-            changed_facts += sum([numbers.get(code) != before.get(code) for code in codes])
-        kinds = tuple(sorted([_KINDS.index(kind) for kind in alignment.kinds], reverse=True))
-        # Negated, so that the repair whose insertions are later comes first.
-        insertion_places = tuple([-position for position, origin in enumerate(alignment.origin) if not origin])
-        text = " ".join([step_text(step, self.engine.task.objects) for step in alignment.steps])
-        undoing, distance = frozenset[int](), 0
-        if self.has_purpose:
-            common_objects = (
-                set.intersection(*[set(step.objects) for step in alignment.steps]) if alignment.steps else set()
-            )
-            undoing = _find_places_that_undo(alignment, log, common_objects)
-            distance = _compute_distance_to_related(alignment, undoing, common_objects)
-        typing_distance = self._compute_typing_distance(alignment)
+            reference_state = self._execute(alignment.replacement.apply_to(self.steps), FORCE).final_state
+        undoing_places, distance = frozenset[int](), 0
+        if self.has_purpose and alignment.steps:
+            common_objects = set.intersection(*[set(step.objects) for step in alignment.steps])
+            undoing_places = _find_undoing_places(alignment, executed.changes, common_objects)
+            distance = _compute_distance_to_related(alignment, undoing_places, common_objects)
         return _RankKey(
-            triggers_new, typing_distance, len(undoing), changed_facts, kinds, distance, insertion_places, text
+            triggers_new_instances=any([self._is_newly_triggered(*instances) for instances in executed.triggered]),
+            typing_distance=self._compute_typing_distance(alignment),
+            undone_steps=len(undoing_places),
+            changed_facts=_count_differences(executed.final_state, reference_state),
+            kinds=tuple(sorted([_KINDS.index(kind) for kind in alignment.kinds], reverse=True)),
+            distance=distance,
+            # Negated, so that the repair whose insertions are later comes first.
+            negated_insertion_places=tuple([-place for place, origin in enumerate(alignment.origin) if not origin]),
+            text=" ".join([step_text(step, self.engine.task.objects) for step in alignment.steps]),
         )
 
+    def _is_newly_triggered(self, part: int, objects: frozenset[tuple[int, int]]) -> bool:
+        """Whether the original plan does not trigger these instances, nor a set of instances that contains them."""
+        return not any([original <= objects for original in self._originally_triggered.get(part, ())])
+
     def _compute_typing_distance(self, alignment: Alignment) -> int:
-        """The distance in tokens of the replacements of ill-formed steps from their texts; the action counts twice."""
+        """Return how many tokens of ill-formed steps the repair changes; an action counts twice."""
         total = 0
         for place in alignment.substituted:
             number = alignment.origin[place]
@@ -125,18 +130,17 @@ class RepairRanking:
                 total += len(self.texts[number - 1].split()) + 1
         return total
 
-    def _execute(
-        self, steps: Sequence[GroundAction | IllFormed], reading: str, log: list[list[StateChange]] | None = None
-    ) -> tuple[set[TriggeredInstances], State]:
-        """Execute a plan; returns the rule instances that its steps trigger, and its final state.
+    def _execute(self, steps: Sequence[GroundAction | IllFormed], reading: str) -> _ExecutedPlan:
+        """Execute a plan, and find the rule instances that its steps trigger.
 
         A rule about steps is triggered by a step that matches it, any other rule by a change of a fact that it reads:
-        each time all instances that agree with the objects of that step or fact. ``log`` receives the changes by step.
+        each time all instances that agree with the objects of that step or fact.
         """
         triggered: set[TriggeredInstances] = set()
+        changes_by_step: list[list[StateChange]] = []
 
-        def add(index: int, code: int) -> None:
-            for part, pattern in self._readers.get(index, ()):
+        def add_instances(subject: int, code: int) -> None:
+            for part, pattern in self._patterns_by_subject.get(subject, ()):
                 objects = pattern.key(code)
                 if objects is not None:
                     triggered.add((part, frozenset(zip(pattern.parameters, objects, strict=True))))
@@ -145,36 +149,48 @@ class RepairRanking:
             step = steps[number - 1]
             action_fact = self.engine.find_action_fact("start", step) if isinstance(step, GroundAction) else None
             if action_fact is not None:
-                add(*action_fact)
-            for index, code, _ in changes:
-                add(index, code)
-            if log is not None:
-                log.append(list(changes))
+                add_instances(*action_fact)
+            for subject, code, _ in changes:
+                add_instances(subject, code)
+            changes_by_step.append(list(changes))
 
         run = Replay(self.engine, reading, observer=observe)
         run.run_steps(steps)
-        return triggered, run.state
+        return _ExecutedPlan(triggered, run.state, changes_by_step)
 
-    def _find_readers(self) -> dict[int, list[tuple[int, ReadPattern]]]:
-        readers: dict[int, list[tuple[int, ReadPattern]]] = {}
+    def _find_read_patterns(self) -> dict[int, list[tuple[int, ReadPattern]]]:
+        """Find the patterns of the facts that trigger a part of a rule, by predicate, each with its part."""
+        patterns: dict[int, list[tuple[int, ReadPattern]]] = {}
         for number, part in enumerate(self.engine.rule_set.parts):
             condition = part.body if part.step is None else part.step
             for pattern in compile_patterns(self.engine.emitter, condition, part.parameters):
-                readers.setdefault(pattern.predicate, []).append((number, pattern))
-        return readers
+                patterns.setdefault(pattern.predicate, []).append((number, pattern))
+        return patterns
 
 
-def _compute_distance_to_related(alignment: Alignment, undoing: frozenset[int], common_objects: set[int]) -> int:
+def _count_differences(state: State, reference_state: State) -> int:
+    """Count the facts and numbers that differ between two states."""
+    count = 0
+    for codes, reference_codes in zip(state.facts, reference_state.facts, strict=True):
+        if codes != reference_codes:
+            count += len(codes ^ reference_codes)
+    for numbers, reference_numbers in zip(state.fluents, reference_state.fluents, strict=True):
+        codes = numbers.keys() | reference_numbers.keys()
+        count += sum([numbers.get(code) != reference_numbers.get(code) for code in codes])
+    return count
+
+
+def _compute_distance_to_related(alignment: Alignment, undoing_places: frozenset[int], common_objects: set[int]) -> int:
     """Return the distance of inserted steps to the nearest kept steps with the same objects, in steps.
 
-    Steps at the places ``undoing`` are left out, because they should be late. ``common_objects``: the objects that all
-    steps have, which relate no two of them.
+    Steps at ``undoing_places`` are left out, because they should be late. ``common_objects``: the objects of all steps,
+    which relate no two of them.
     """
     objects = [set(step.objects) - common_objects for step in alignment.steps]
     original_places = [place for place, origin in enumerate(alignment.origin) if origin]
     total = 0
     for place, origin in enumerate(alignment.origin):
-        if not origin and place not in undoing:
+        if not origin and place not in undoing_places:
             distances = [
                 abs(place - related_place)
                 for related_place in original_places
@@ -184,30 +200,30 @@ def _compute_distance_to_related(alignment: Alignment, undoing: frozenset[int], 
     return total
 
 
-def _find_places_that_undo(
-    alignment: Alignment, log: list[list[StateChange]], common_objects: set[int]
+def _find_undoing_places(
+    alignment: Alignment, changes_by_step: list[list[StateChange]], common_objects: set[int]
 ) -> frozenset[int]:
     """Find the places of new steps that undo everything that the last kept step with the same objects achieved.
 
-    Then the kept step is useless: a tap that is closed at once gave no water. ``log``: the changes by each step.
-    ``common_objects``: the objects that all steps have.
+    Then the kept step is useless: a tap that is closed at once gave no water. ``common_objects``: of all steps.
     """
-    added_facts = [{(index, code) for index, code, value in changes if value is True} for changes in log]
-    deleted_facts = [{(index, code) for index, code, value in changes if value is False} for changes in log]
-    undoing: set[int] = set()
-    for place, step in enumerate(alignment.steps[: len(log)]):
+    added_facts = [{(index, code) for index, code, value in changes if value is True} for changes in changes_by_step]
+    deleted_facts = [{(index, code) for index, code, value in changes if value is False} for changes in changes_by_step]
+    undoing_places: set[int] = set()
+    for place, step in enumerate(alignment.steps[: len(changes_by_step)]):
         objects = set(step.objects) - common_objects
         if alignment.origin[place] or not objects:
             continue
         for earlier in reversed(range(place)):
             if objects & set(alignment.steps[earlier].objects):
                 if alignment.origin[earlier] and added_facts[earlier] and added_facts[earlier] <= deleted_facts[place]:
-                    undoing.add(place)
+                    undoing_places.add(place)
                 break
-    return frozenset(undoing)
+    return frozenset(undoing_places)
 
 
 def _count_token_edits(written: str, replacement: str) -> int:
+    """Count the tokens in which two steps differ; the action counts twice."""
     old, new = written.strip("()").split(), replacement.strip("()").split()
     differing = sum([before != after for before, after in zip(old[1:], new[1:], strict=False)])
     return 2 * (old[:1] != new[:1]) + differing + abs(len(old) - len(new))

@@ -48,7 +48,7 @@ class RepairTask:
         self.length = len(self.steps)
         self.weights = weights
         self.protected = protected
-        self.min_weight = min(weights.of_steps)
+        self.min_weight = min(weights.step_edit_costs)
         self.substitution_surcharge = min(self.min_weight, max(0, weights.substitute - weights.delete))
         """What a substitution costs at least in addition to a deletion."""
         self.effect_index = effect_index
@@ -85,7 +85,7 @@ class RepairTask:
 
         Then a repair may have to keep the facts that the instance reads, instead of changing them.
         """
-        if not self.criteria.only_introduced:
+        if not self.criteria.ignores_preexisting:
             return False
         rule_part = self.engine.rule_set.parts[part]
         body = rule_part.body

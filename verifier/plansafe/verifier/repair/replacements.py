@@ -11,7 +11,7 @@ from plansafe.verifier.repair.model import SameUse
 
 
 class Replacement(NamedTuple):
-    """The object ``new`` instead of ``old`` in the original step ``first`` (from 1) and in all later steps."""
+    """The object ``new`` instead of ``old``, for the same ``use``, from the original step ``first`` (from 1) on."""
 
     old: int
     new: int
@@ -23,15 +23,13 @@ class Replacement(NamedTuple):
         return number >= self.first and isinstance(step, GroundAction) and self.old in step.objects
 
     def apply_to(self, steps: Sequence[GroundAction | IllFormed]) -> list[GroundAction | IllFormed]:
-        """The plan with the new object."""
-        return [
-            self._replace_in_step(step) if self.changes_step(number, step) else step
-            for number, step in enumerate(steps, 1)
-        ]
-
-    def _replace_in_step(self, step: GroundAction | IllFormed) -> GroundAction:
-        assert isinstance(step, GroundAction)
-        return GroundAction(step.action, tuple([self.new if o == self.old else o for o in step.objects]))
+        """Return the plan with the new object."""
+        changed_steps = list(steps)
+        for number, step in enumerate(steps, 1):
+            if isinstance(step, GroundAction) and self.changes_step(number, step):
+                objects = tuple([self.new if object_ == self.old else object_ for object_ in step.objects])
+                changed_steps[number - 1] = GroundAction(step.action, objects)
+        return changed_steps
 
 
 def enumerate_replacements(
@@ -41,35 +39,36 @@ def enumerate_replacements(
     fixed_steps: frozenset[int],
     purpose: frozenset[int],
 ) -> Iterator[Replacement]:
-    """List the replacements that a plan allows.
+    """Yield the replacements that a plan allows.
 
     The new object occurs in no step and has the types that the changed steps need. ``fixed_steps``: steps that must not
-    change. ``purpose``: steps that the plan is for; the one object that such a step is about is not replaced.
+    change. ``purpose``: steps that the plan is for; if such a step is about one object, this object is not replaced.
     """
-    numbers: dict[int, list[int]] = {}
+    steps_by_object: dict[int, list[int]] = {}
     for number, step in enumerate(steps, 1):
         if isinstance(step, GroundAction):
             for object_ in dict.fromkeys(step.objects):
-                numbers.setdefault(object_, []).append(number)
-    agents = {object_ for object_, mentioned in numbers.items() if len(mentioned) == len(steps) > 1}
-    codes = {name: code for code, name in enumerate(task.objects)}
-    fixed: set[int] = set()
+                steps_by_object.setdefault(object_, []).append(number)
+    agents = {object_ for object_, numbers in steps_by_object.items() if len(numbers) == len(steps) > 1}
+    fixed_objects = set(agents)
     for number in purpose:
         step = steps[number - 1]
         if isinstance(step, GroundAction):
             objects = set(step.objects) - agents
-            fixed |= objects if len(objects) == 1 else set()
+            if len(objects) == 1:
+                fixed_objects |= objects
+    numbers_by_name = {name: number for number, name in enumerate(task.objects)}
     listed_pairs: set[tuple[int, int]] = set()
     for use, names in same_use:
-        members = sorted([codes[name] for name in names if name in codes])
+        members = sorted([numbers_by_name[name] for name in names if name in numbers_by_name])
         for old in members:
-            if old in fixed or old in agents or old not in numbers:
+            if old in fixed_objects or old not in steps_by_object:
                 continue
             for new in members:
-                if new in numbers or (old, new) in listed_pairs:
+                if new in steps_by_object or (old, new) in listed_pairs:
                     continue
                 listed_pairs.add((old, new))
-                for first in numbers[old]:
+                for first in steps_by_object[old]:
                     replacement = Replacement(old, new, first, use)
                     if _is_possible(task, steps, replacement, fixed_steps):
                         yield replacement
@@ -78,10 +77,10 @@ def enumerate_replacements(
 def _is_possible(
     task: Task, steps: Sequence[GroundAction | IllFormed], replacement: Replacement, fixed_steps: frozenset[int]
 ) -> bool:
+    """Whether a replacement changes no fixed step, and the new object has the types that the changed steps need."""
     for number, step in enumerate(steps, 1):
-        if not replacement.changes_step(number, step):
+        if not isinstance(step, GroundAction) or not replacement.changes_step(number, step):
             continue
-        assert isinstance(step, GroundAction)
         if number in fixed_steps:
             return False
         for variable, object_ in zip(step.action.parameters, step.objects, strict=True):

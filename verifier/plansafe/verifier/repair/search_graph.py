@@ -81,7 +81,7 @@ class Transition(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """An edge, made by a :class:`Transition`. ``effects``: of the executed step; ``None`` if there is no step."""
+    """An edge, made by a :class:`Transition`. ``effects``: of the executed step; ``None`` if no step is executed."""
 
     source: Node
     target: Node

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import Number
@@ -20,20 +19,20 @@ from plansafe.verifier.reporting.report import Headline
 
 SAFE_HEADLINES = (Headline.SAFE, Headline.VALID)
 _MAX_REPLAYED_BY_KERNEL = 3
-"""Repairs of a plan that the kernel replays, if the checker's options allow it."""
+"""Repairs of a plan that the kernel also replays, if the checker's options allow it."""
 
 
 class ReplayedRepairs(NamedTuple):
-    """The repairs that were replayed and are safe, and whether all tied repairs are among them."""
+    """The repairs that were replayed and are safe; ``is_complete``: all tied repairs are among them."""
 
     repairs: tuple[Repair, ...]
-    are_all_listed: bool
+    is_complete: bool
 
 
 class RepairVerifier:
     """Verifies the repairs of one plan.
 
-    ``deadline``: the time (of :func:`monotonic`) of its end; ``None``: no limit.
+    ``deadline``: the time (of :func:`monotonic`) at which tests of minimality stop; ``None``: never.
     """
 
     def __init__(self, checker: Checker, plan: Source, options: RepairOptions, deadline: float | None) -> None:
@@ -55,8 +54,8 @@ class RepairVerifier:
         weights = self.options.weights
         if not alignment.substituted:
             return True
-        test_all_new = weights.delete > weights.substitute
-        positions = alignment.new_positions if test_all_new else tuple(sorted(alignment.substituted))
+        tests_all_new_steps = weights.delete > weights.substitute
+        positions = alignment.new_positions if tests_all_new_steps else tuple(sorted(alignment.substituted))
         for size in range(1, len(positions) + 1):
             for subset in combinations(positions, size):
                 if size > 1 and self.deadline is not None and monotonic() > self.deadline:
@@ -72,34 +71,35 @@ class RepairVerifier:
         if is_safe is None:
             run = Replay(self.engine, HALT)
             run.run_steps(steps)
-            is_safe = self._safety_by_steps[key] = self._is_outcome_safe(run.finish(len(steps)))
+            outcome = run.finish(len(steps))
+            is_safe = (
+                not outcome.failures
+                and outcome.goal is True
+                and not any([self.engine.is_decisive(v, self.criteria) for v in outcome.violations])
+                and not self.engine.leaves_undecided(outcome.undecided, self.criteria)
+                and outcome.limit is None
+            )
+            self._safety_by_steps[key] = is_safe
         return is_safe
 
-    def _is_outcome_safe(self, outcome: Outcome) -> bool:
-        return (
-            not outcome.failures
-            and outcome.goal is True
-            and not any([self.engine.is_decisive(v, self.criteria) for v in outcome.violations])
-            and not self.engine.leaves_undecided(outcome.undecided, self.criteria)
-            and outcome.limit is None
-        )
-
-    def replay_repairs(self, ranked: Sequence[Alignment], cost: Number, describer: EditDescriber) -> ReplayedRepairs:
-        """Replay tied repairs of a cost in their order, each once, at most as many as are to be listed.
+    def replay_repairs(
+        self, ranked_alignments: Sequence[Alignment], cost: Number, describer: EditDescriber
+    ) -> ReplayedRepairs:
+        """Replay tied repairs of a cost in their order, each once, at most as many as the options allow.
 
         A repair whose audit reaches a limit is left out.
         """
         repairs: list[Repair] = []
-        are_all_listed = True
+        is_complete = True
         replayed_keys: set[tuple[object, ...]] = set()
-        describer.compare_ties(ranked)
-        for alignment in ranked:
+        describer.compare_ties(ranked_alignments)
+        for alignment in ranked_alignments:
             key = (*[step.key for step in alignment.steps], *alignment.kinds)
             if key in replayed_keys:
                 continue
             replayed_keys.add(key)
             if len(repairs) == self.options.max_repairs:
-                are_all_listed = False
+                is_complete = False
                 break
             steps = tuple([step_text(step, self.engine.task.objects) for step in alignment.steps])
             source = Source(self.plan.name, "".join([step + "\n" for step in steps]))
@@ -107,7 +107,7 @@ class RepairVerifier:
             is_limited = report.headline is Headline.UNKNOWN and report.limits
             # The search assumes proposed kinds. A violation that only exists without them is rare, and not searched.
             if is_limited or (report.headline is Headline.UNSAFE and self.checker.compiled.proposed_kinds):
-                are_all_listed = False
+                is_complete = False
                 continue
             if report.headline not in SAFE_HEADLINES:
                 raise AssertionError("the checker does not confirm a repair as safe")
@@ -118,4 +118,4 @@ class RepairVerifier:
                 raise AssertionError("the kernel does not confirm a repair as safe")
             edits = describer.describe(alignment)
             repairs.append(Repair(steps, alignment.origin, edits, cost, report, is_confirmed))
-        return ReplayedRepairs(tuple(repairs), are_all_listed)
+        return ReplayedRepairs(tuple(repairs), is_complete)

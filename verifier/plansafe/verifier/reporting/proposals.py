@@ -20,7 +20,7 @@ from plansafe.verifier.reporting.report import (
     Worlds,
 )
 from plansafe.verifier.reporting.unclassified import find_domains
-from plansafe.verifier.rules.mapping import ProposedKind, kind_type_name
+from plansafe.verifier.rules.mapping import ProposedKind, make_kind_type_name
 from plansafe.verifier.rules.model import Rule
 
 _VIOLATIONS = frozenset(
@@ -124,6 +124,8 @@ def _find_proposals(finding: Finding, rule: Rule, with_proposed: CompiledTask) -
     """
     types = with_proposed.symbols.types
     types_of_rule = {number for domain in find_domains(rule) for number in types.domain_types[domain]}
-    relevant = [p for p in with_proposed.proposed_kinds if types.index.get(kind_type_name(p.kind)) in types_of_rule]
+    relevant = [
+        p for p in with_proposed.proposed_kinds if types.index.get(make_kind_type_name(p.kind)) in types_of_rule
+    ]
     bound_objects = {name for _, name in finding.binding}
     return [p for p in relevant if p.object in bound_objects] or relevant or list(with_proposed.proposed_kinds)

@@ -143,7 +143,7 @@ class Finding(NamedTuple):
     def decides(self, criteria: VerdictCriteria) -> bool:
         """Whether a finding can decide: violations by severity and blame, other findings always."""
         severe = self.severity is None or criteria.is_severe_enough(self.severity)
-        return severe and not (criteria.only_introduced and self.blame is Blame.PRE_EXISTING)
+        return severe and not (criteria.ignores_preexisting and self.blame is Blame.PRE_EXISTING)
 
 
 class RuleCount(NamedTuple):

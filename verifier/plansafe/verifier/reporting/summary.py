@@ -139,7 +139,7 @@ def _select_listed(compiled: CompiledTask, violated: list[MergedViolation]) -> l
     blame = compiled.options.blame
     if blame:
         return [v for v in violated if v.blame in blame]
-    if compiled.options.criteria.only_introduced:
+    if compiled.options.criteria.ignores_preexisting:
         return [v for v in violated if v.blame != "pre-existing"]
     return violated
 
@@ -147,7 +147,7 @@ def _select_listed(compiled: CompiledTask, violated: list[MergedViolation]) -> l
 def _make_verdict_basis(criteria: VerdictCriteria, violated: list[MergedViolation]) -> VerdictBasis:
     """Count the violations under *halt* that do not decide."""
     not_deciding = [v for v in violated if "halt" in v.readings and not criteria.counts_unless_exempt(v.rule, v.blame)]
-    before = len([v for v in not_deciding if criteria.only_introduced and v.blame == "pre-existing"])
+    before = len([v for v in not_deciding if criteria.ignores_preexisting and v.blame == "pre-existing"])
     return VerdictBasis(criteria, before, len(not_deciding) - before)
 
 
@@ -231,7 +231,7 @@ def merge_violations(compiled: CompiledTask, outcomes: list[Outcome]) -> list[Me
         for violation in outcome.violations:
             part = parts[violation.part]
             rule = compiled.rules[part.rule]
-            binding = part.shown_binding(task.names(violation.binding))
+            binding = part.show_binding(task.names(violation.binding))
             key = (part.rule, binding, violation.step)
             first = merged.get(key)
             if first is None:
@@ -259,7 +259,7 @@ def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
     violations: dict[int, int] = {}
     exempted: dict[int, int] = {}
     for v in violated:
-        if "halt" in v.readings and not (criteria.only_introduced and v.blame == "pre-existing"):
+        if "halt" in v.readings and not (criteria.ignores_preexisting and v.blame == "pre-existing"):
             numbers = violations if find_exemption(criteria, v) is None else exempted
             numbers[v.part.rule] = numbers.get(v.part.rule, 0) + 1
     first = _FIRST_COUNTS.get(compiled.engine)

@@ -321,7 +321,7 @@ class _Recorder:
         """Add a status of rules at a letter, or extend the span that ended at the letter before."""
         for rule, instances in instances_by_rule.items():
             named_instances = instances[:MAX_NAMED_INSTANCES]
-            texts = [self._parts[part].shown_binding(self.task.names(objects)) for part, objects in named_instances]
+            texts = [self._parts[part].show_binding(self.task.names(objects)) for part, objects in named_instances]
             bindings = tuple(dict.fromkeys(texts))
             spans = self.spans.setdefault(rule, [])
             last = self._last_spans.get((rule, status), -1)

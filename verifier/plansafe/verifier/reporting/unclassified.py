@@ -33,7 +33,7 @@ from plansafe.verifier.reporting.report import (
 )
 from plansafe.verifier.reporting.summary import find_exemption, merge_violations
 from plansafe.verifier.rules.kinds import find_unclassified_objects
-from plansafe.verifier.rules.mapping import kind_type_name
+from plansafe.verifier.rules.mapping import make_kind_type_name
 from plansafe.verifier.rules.model import Rule, find_action_predicate
 from plansafe.verifier.rules.profile_entries import format_entry_place
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
@@ -235,7 +235,9 @@ def _find_kind_sets(
     types_of_domains = {domain: set(types.domain_types[domain]) for domain in find_domains(rule)}
     single: dict[frozenset[int], list[tuple[str, ...]]] = {}
     for kind in possible_kinds:
-        kind_types = {types.index[kind_type_name(above)] for above in task_with_kinds.kinds.ancestors_of_kind[kind]}
+        kind_types = {
+            types.index[make_kind_type_name(above)] for above in task_with_kinds.kinds.ancestors_of_kind[kind]
+        }
         affected = frozenset(
             [domain for domain, numbers in types_of_domains.items() if not numbers.isdisjoint(kind_types)]
         )

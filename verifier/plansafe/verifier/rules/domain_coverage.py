@@ -12,7 +12,7 @@ from plansafe.grammar.sexpr import format_node
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import EVERYTHING
-from plansafe.verifier.rules.mapping import Mapping, WordName, kind_type_name
+from plansafe.verifier.rules.mapping import Mapping, WordName, make_kind_type_name
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.vocabulary import find_declared_words, list_domain_names
 
@@ -57,7 +57,7 @@ class DomainCoverage(NamedTuple):
     unseen_types: tuple[str, ...]
     unseen_objects: tuple[str, ...]
 
-    def words_with(self, source: WordSource) -> tuple[WordMeaning, ...]:
+    def list_words(self, source: WordSource) -> tuple[WordMeaning, ...]:
         """Return the words with this source."""
         return tuple([word for word in self.words if word.source == source])
 
@@ -69,21 +69,23 @@ def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence
     """
     types = symbols.types
     words = []
-    bound_types: dict[str, set[int]] = {}
+    types_of_kind: dict[str, set[int]] = {}
     for vocabulary in expanded.vocabularies:
         mapping = expanded.find_mapping(vocabulary.specification)
         for kind, name in find_declared_words(symbols.context, [vocabulary]):
             words.append(_find_meaning(symbols, mapping, kind, name))
             if kind == "type" and name not in EVERYTHING:
                 names = (name,) if mapping is None else mapping.find_domain_types(name)
-                bound_types.setdefault(name, set()).update([types.index[n] for n in names if n in types.index])
+                types_of_kind.setdefault(name, set()).update([types.index[n] for n in names if n in types.index])
     parents = {parent for parents_of_type in types.parents for parent in parents_of_type}
     kinds = {
-        name: tuple([kind for kind, bound in bound_types.items() if not bound.isdisjoint(types.ancestors[number])])
+        name: tuple(
+            [kind for kind, numbers in types_of_kind.items() if not numbers.isdisjoint(types.ancestors[number])]
+        )
         for number, name in enumerate(types.names)
-        if number and number not in parents and not name.startswith(kind_type_name(""))
+        if number and number not in parents and not name.startswith(make_kind_type_name(""))
     }
-    covered_types = set().union(*bound_types.values())
+    types_with_kind = set().union(*types_of_kind.values())
     typed_objects = zip(symbols.objects, symbols.object_types, strict=True)
     return DomainCoverage(
         tuple(dict.fromkeys(words)),
@@ -95,13 +97,14 @@ def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence
             [
                 name
                 for name, object_types in typed_objects
-                if all([covered_types.isdisjoint(types.ancestors[t]) for t in object_types])
+                if all([types_with_kind.isdisjoint(types.ancestors[t]) for t in object_types])
             ]
         ),
     )
 
 
 def _find_meaning(symbols: Symbols, mapping: Mapping | None, kind: str, name: str) -> WordMeaning:
+    """Return the meaning of a word: its entry in the mapping, the domain's word of this name, or nothing."""
     entry = mapping.entries.get((kind, name)) if mapping is not None else None
     if entry is None:
         return WordMeaning(kind, name, OWN if name in list_domain_names(symbols)[kind] else UNBOUND)

@@ -16,7 +16,6 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import (
     Context,
     Place,
-    all_tokens,
     did_you_mean,
     is_name,
     is_object_name,
@@ -33,8 +32,9 @@ from plansafe.verifier.rules.expanded_specs import (
     PlainRule,
     Vocabulary,
 )
-from plansafe.verifier.rules.mapping import Mapping, read_mapping
+from plansafe.verifier.rules.mapping import Mapping, Replacement, read_mapping
 from plansafe.verifier.rules.rewrite import Rewriter
+from plansafe.verifier.rules.templates import Template, apply_template, read_template
 from plansafe.verifier.rules.tree_copies import TreeCopier, remove_types
 
 _RULE_SECTIONS = RULE_KINDS | {":invariant"}
@@ -49,20 +49,20 @@ Resolver = Callable[[str, Source], "Source | None"]
 """Finds a specification by its name or path, relative to the source that extends it."""
 
 
-class Template(NamedTuple):
-    """Rules with parameters inside their tokens (``left-$name``), and the place of the template."""
+class _Form(NamedTuple):
+    """The form ``(define (kind name) ..)`` of a specification (kind ``safety``) or a mapping (kind ``mapping``)."""
 
-    parameters: list[str]
-    rules: list[list[Node]]
-    at: Place
+    kind: str
+    name: str
+    node: list[Node]
 
 
 class Specification(NamedTuple):
     """A specification while its sections are read.
 
     ``chain``: the specifications that extend it, the outermost first. ``rules``: the inherited rules; its own rules are
-    added after all sections were read. ``rule_sections``: the trees of its own rules. ``disabled_rules`` and
-    ``open_predicates``: the places of the elements of ``:disable`` and ``:open``.
+    added after all sections were read. ``rule_sections``: the trees of its own rules. ``disable_places`` and
+    ``open_places``: the places of the elements of ``:disable`` and ``:open``.
     """
 
     name: str
@@ -72,8 +72,8 @@ class Specification(NamedTuple):
     templates: dict[str, Template]
     rules: dict[str, PlainRule]
     rule_sections: list[list[Node]]
-    disabled_rules: list[Place]
-    open_predicates: list[Place]
+    disable_places: list[Place]
+    open_places: list[Place]
 
 
 class SpecExpander:
@@ -108,8 +108,9 @@ class SpecExpander:
         """The names of all rules, also of disabled rules."""
         self._vocabularies: list[Vocabulary] = []
         self._openings: list[OpenDeclaration] = []
-        self._forms: dict[tuple[str, str], list[list[Node]]] = {}
-        self._extended: dict[tuple[str, str, str, str | None], Specification] = {}
+        self._forms: dict[tuple[str, str], list[_Form]] = {}
+        """The forms of each source, by its name and text."""
+        self._extended_specifications: dict[tuple[str, str, str, str | None], Specification] = {}
         """The extended specifications that were read, by source, name, and the specification of their mapping."""
 
     def expand(self, sources: list[Source]) -> ExpandedSpecs:
@@ -117,34 +118,29 @@ class SpecExpander:
 
         Raises ``LimitReached`` if nested templates, macros or groups produce too many nodes.
         """
-        forms: list[tuple[Source, list[Node]]] = []
-        mapping_forms: list[list[Node]] = []
-        for source in sources:
-            for form in self._read_forms(source):
-                if isinstance(form[1], list) and form[1][0] == "mapping":
-                    mapping_forms.append(form)
-                else:
-                    forms.append((source, form))
-        for extended_forms in self._join_extensions(mapping_forms):
-            self._read_mapping(extended_forms)
+        forms = [(source, form) for source in sources for form in self._read_forms(source)]
+        mapping_forms = [form for _, form in forms if form.kind == "mapping"]
+        for joined_forms in self._join_extensions(mapping_forms):
+            self._read_mapping(joined_forms)
         rules: dict[str, PlainRule] = {}
         for source, form in forms:
-            self._add_rules(rules, self._read_specification(source, form, ()).rules)
-        mappings = tuple(self._apply_mappings())
+            if form.kind == "safety":
+                self._add_rules(rules, self._read_specification(source, form, ()).rules)
+        mappings = tuple(self._list_applied_mappings())
         plain_rules = [rule for rule in rules.values() if rule.node[0] in RULE_KINDS]
         invariants = tuple([rule for rule in rules.values() if rule.node[0] == ":invariant"])
         return ExpandedSpecs(plain_rules, self._vocabularies, mappings, tuple(self._openings), invariants)
 
     # -- sources and mappings -----------------------------------------------------------------------------------------
 
-    def _read_forms(self, source: Source) -> list[list[Node]]:
-        """Return the ``define`` forms of the specifications and mappings of a source; report other forms, once."""
+    def _read_forms(self, source: Source) -> list[_Form]:
+        """Return the specifications and mappings of a source; report other forms, once."""
         key = (source.name, source.text)
         if key not in self._forms:
             self._forms[key] = self._parse_forms(source)
         return self._forms[key]
 
-    def _parse_forms(self, source: Source) -> list[list[Node]]:
+    def _parse_forms(self, source: Source) -> list[_Form]:
         context = self.context
         top, diagnostics = parse_source(source)
         context.diagnostics.extend(diagnostics)
@@ -158,16 +154,15 @@ class SpecExpander:
             )
         forms = []
         for child, form in enumerate(top):
+            header = form[1] if isinstance(form, list) and len(form) > 1 and form[0] == "define" else None
             if (
                 isinstance(form, list)
-                and len(form) >= 2
-                and form[0] == "define"
-                and isinstance(form[1], list)
-                and len(form[1]) == 2
-                and form[1][0] in ("safety", "mapping")
-                and is_object_name(form[1][1])
+                and isinstance(header, list)
+                and len(header) == 2
+                and header[0] in ("safety", "mapping")
+                and is_object_name(header[1])
             ):
-                forms.append(form)
+                forms.append(_Form(token_text(header[0]), token_text(header[1]), form))
             else:
                 message = "expected `(define (safety name) ..)` or `(define (mapping name) ..)`"
                 context.error(SC.STRUCTURE, message, Place(top, child), "not a specification")
@@ -175,14 +170,14 @@ class SpecExpander:
                     break  # a text of another kind: one diagnostic is enough
         return forms
 
-    def _join_extensions(self, forms: list[list[Node]]) -> list[list[list[Node]]]:
+    def _join_extensions(self, forms: list[_Form]) -> list[list[_Form]]:
         """Return each mapping that extends no other, followed by the mappings that extend it."""
-        form_by_name = {_mapping_name(form): form for form in reversed(forms)}
-        joined_forms: dict[int, list[list[Node]]] = {}
+        form_by_name = {form.name: form for form in reversed(forms)}
+        forms_by_base: dict[int, list[_Form]] = {}
         for form in forms:
-            extended_form, chain = form, [form]
-            while (at := _find_extended(extended_form)) is not None:
-                name = token_text(at.node[1])
+            base, chain = form, [form]
+            while (at := _find_extends_place(base.node)) is not None:
+                name = token_text(at.subtree)
                 extended = form_by_name.get(name)
                 if extended is None or extended in chain:
                     problem = "is not among the specifications" if extended is None else "extends this one"
@@ -190,44 +185,42 @@ class SpecExpander:
                     message = f"the mapping extends `{name}`, which {problem}"
                     self.context.error(SC.UNKNOWN_SPECIFICATION, message, at, "not usable", help=help)
                     break
-                extended_form = extended
-                chain.append(extended_form)
+                base = extended
+                chain.append(base)
             else:
-                group = joined_forms.setdefault(id(extended_form), [extended_form])
-                group += [] if form is extended_form else [form]
-        return list(joined_forms.values())
+                joined_forms = forms_by_base.setdefault(id(base.node), [base])
+                joined_forms += [] if form is base else [form]
+        return list(forms_by_base.values())
 
-    def _read_mapping(self, forms: list[list[Node]]) -> None:
-        form = forms[0]
-        bound = read_mapping(self.context, forms, self.assignable_kinds, self.domain_types, self.proposed_objects)
-        if bound is None:
+    def _read_mapping(self, forms: list[_Form]) -> None:
+        """Read a mapping and the mappings that extend it."""
+        nodes, header_at = [form.node for form in forms], Place(forms[0].node, 1)
+        read = read_mapping(self.context, nodes, self.assignable_kinds, self.domain_types, self.proposed_objects)
+        if read is None:
             return
-        specification, mapping = bound
-        _, first = self._mappings.setdefault(specification, (mapping, Place(form, 1)))
-        if first.node is not form:
+        specification, mapping = read
+        _, first = self._mappings.setdefault(specification, (mapping, header_at))
+        if first is not header_at:
             message = f"two mappings bind `{specification}`"
             help = "leave one of them out, or let one extend the other with `(:extends NAME)`"
-            label = "the second"
-            self.context.error(
-                SC.DECLARED_TWICE, message, Place(form, 1), label, related=(first, "the first"), help=help
-            )
+            related = (first, "the first")
+            self.context.error(SC.DECLARED_TWICE, message, header_at, "the second", related=related, help=help)
         elif mapping.kinds_from and len(forms) == 1:
             at = mapping.kinds_from[0]
-            message = f"the kinds of objects are in `{token_text(at.node[1])}`, which is not among the specifications"
+            message = f"the kinds of objects are in `{token_text(at.subtree)}`, which is not among the specifications"
             help = "from Python, pass the specifications to `plansafe.domains.objects.add_kinds`"
             self.context.error(SC.VOCABULARY, message, at, "objects have no kinds without it", help=help)
 
-    def _apply_mappings(self) -> Iterator[AppliedMapping]:
+    def _list_applied_mappings(self) -> Iterator[AppliedMapping]:
         """Yield the mappings that bind a specification; warn about entries and mappings without effect."""
         context = self.context
         for specification, (mapping, mapping_at) in self._mappings.items():
-            serves = frozenset(
-                [name for name, mapping_name in self._mapping_of_specification.items() if mapping_name == specification]
-            )
+            mapping_names = self._mapping_of_specification.items()
+            serves = frozenset([name for name, mapping_name in mapping_names if mapping_name == specification])
             if not serves:
                 continue
             for at in mapping.domain_name_places:
-                domain = token_text(at.node[1])
+                domain = token_text(at.subtree)
                 if domain != self.domain:
                     message = f"the mapping is written for domain `{domain}`, this one is `{self.domain}`"
                     help = "unknown names below may have this cause"
@@ -240,34 +233,27 @@ class SpecExpander:
         for specification, (_, at) in self._mappings.items():
             if specification not in self._specification_names and not context.errors:
                 message = f"the mapping for `{specification}` is not used: no given specification has this name"
-                near = did_you_mean(specification, self._specification_names)
-                context.warning(SC.VOCABULARY, message, at, "for this one", help=near)
+                suggestion = did_you_mean(specification, self._specification_names)
+                context.warning(SC.VOCABULARY, message, at, "for this one", help=suggestion)
 
     def _add_rules(self, rules: dict[str, PlainRule], new_rules: dict[str, PlainRule]) -> None:
         """Add rules. Specifications may extend the same specification, but not define a rule differently."""
         for name, rule in new_rules.items():
             first = rules.setdefault(name, rule)
             if first is not rule and (first.source, first.specification) != (rule.source, rule.specification):
-                label = f"the rule of `{rule.specification}`"
-                first_label = (Place(first.node, 1), f"the rule of `{first.specification}`")
+                at, label = Place(rule.node, 1), f"the rule of `{rule.specification}`"
+                related = (Place(first.node, 1), f"the rule of `{first.specification}`")
                 message = f"two specifications have a rule named `{name}`"
                 help = "rename one, or let one specification extend the other"
-                self.context.error(
-                    SC.DECLARED_TWICE, message, Place(rule.node, 1), label, related=first_label, help=help
-                )
+                self.context.error(SC.DECLARED_TWICE, message, at, label, related=related, help=help)
 
     # -- one specification --------------------------------------------------------------------------------------------
 
-    def _read_specification(self, source: Source, form: list[Node], chain: tuple[str, ...]) -> Specification:
-        context = self.context
-        header = form[1]
-        assert isinstance(header, list)
-        name = token_text(header[1])
+    def _read_specification(self, source: Source, form: _Form, chain: tuple[str, ...]) -> Specification:
+        context, name = self.context, form.name
         mapping_name = self._find_mapping_name(name, chain)
-        if mapping_name is None and any(
-            [isinstance(section, list) and section[:1] == [":vocabulary"] for section in form]
-        ):
-            mapping_name = self._find_extended_serving(source, form)
+        if mapping_name is None and any([isinstance(node, list) and node[:1] == [":vocabulary"] for node in form.node]):
+            mapping_name = self._find_mapping_of_extended(source, form)
         mapping = None
         if mapping_name is not None:
             mapping, _ = self._mappings[mapping_name]
@@ -281,24 +267,24 @@ class SpecExpander:
             templates={},
             rules={},
             rule_sections=[],
-            disabled_rules=[],
-            open_predicates=[],
+            disable_places=[],
+            open_places=[],
         )
-        for child in range(2, len(form)):
-            section = form[child]
+        for child in range(2, len(form.node)):
+            section = form.node[child]
             if isinstance(section, list) and section and isinstance(section[0], str):
                 self._read_section(section[0], section, specification)
             else:
                 label = "expected `(:process ..)` or another section"
-                context.error(SC.STRUCTURE, "expected a rule or a section", Place(form, child), label)
-        for at in specification.disabled_rules:
-            rule = at.node[at.child or 0]
-            if not isinstance(rule, str) or specification.rules.pop(rule, None) is None:
-                message = f"no inherited rule is named `{token_text(rule)}`"
-                help = did_you_mean(token_text(rule), specification.rules)
+                context.error(SC.STRUCTURE, "expected a rule or a section", Place(form.node, child), label)
+        for at in specification.disable_places:
+            rule = token_text(at.subtree)
+            if specification.rules.pop(rule, None) is None:
+                message = f"no inherited rule is named `{rule}`"
+                help = did_you_mean(rule, specification.rules)
                 context.error(SC.UNKNOWN_RULE_NAME, message, at, "nothing to disable", help=help)
-        for at in specification.open_predicates:
-            self._read_opening(at, specification)
+        for at in specification.open_places:
+            self._read_open_predicate(at, specification)
         self._expand_own_rules(specification)
         return specification
 
@@ -313,15 +299,17 @@ class SpecExpander:
             case ":vocabulary":
                 self._vocabularies.append(Vocabulary(specification.name, section))
             case ":disable":
-                specification.disabled_rules.extend(places)
+                specification.disable_places.extend(places)
             case ":define":
                 self._read_macro(section, specification.rewriter)
             case ":template":
-                self._read_template(section, specification)
+                template = read_template(self.context, section)
+                if template is not None:
+                    specification.templates[token_text(section[1])] = template
             case ":apply":
-                specification.rule_sections.extend(self._apply_template(section, specification.templates))
+                specification.rule_sections.extend(apply_template(self._copier, section, specification.templates))
             case ":open":
-                specification.open_predicates.extend(places)
+                specification.open_places.extend(places)
             case _ if head in _RULE_SECTIONS:
                 specification.rule_sections.append(section)
             case _:
@@ -341,7 +329,7 @@ class SpecExpander:
     def _read_extension(self, at: Place, specification: Specification) -> None:
         """Add the rules, templates and macros of an extended specification."""
         context = self.context
-        token = at.node[at.child or 0]
+        token = at.subtree
         if not isinstance(token, str):
             context.error(SC.STRUCTURE, "expected the name or path of a specification", at, "expected a name")
             return
@@ -354,12 +342,10 @@ class SpecExpander:
             return
         chain = (*specification.chain, specification.name)
         for form in self._read_forms(source):
-            header = form[1]
-            assert isinstance(header, list)
-            if header[0] == "mapping":
+            if form.kind == "mapping":
                 continue
-            names = (*chain, token_text(header[1]))
-            if names[-1] in chain:
+            names = (*chain, form.name)
+            if form.name in chain:
                 message = f"specifications extend each other: {' -> '.join(names)}"
                 context.error(SC.CYCLE, message, at, "a cycle")
                 continue
@@ -372,29 +358,26 @@ class SpecExpander:
             specification.templates.update(extended.templates)
             specification.rewriter.macros.update(extended.rewriter.macros)
 
-    def _resolve_extended(self, token: str, extending: Source) -> Source | None:
-        """Return the source of a specification that ``:extends`` of another source names."""
-        return self.resolve(token.strip('"'), extending) if self.resolve else None
+    def _resolve_extended(self, token: str, source: Source) -> Source | None:
+        """Return the source of the specification that a token in an ``:extends`` of ``source`` names."""
+        return self.resolve(token.strip('"'), source) if self.resolve else None
 
-    def _read_extended(self, source: Source, form: list[Node], chain: tuple[str, ...]) -> Specification:
+    def _read_extended(self, source: Source, form: _Form, chain: tuple[str, ...]) -> Specification:
         """Read an extended specification, once for each mapping that serves it."""
-        header = form[1]
-        assert isinstance(header, list)
-        mapping_name = self._find_mapping_name(token_text(header[1]), chain)
-        key = (source.name, source.text, token_text(header[1]), mapping_name)
-        if key not in self._extended:
-            self._extended[key] = self._read_specification(source, form, chain)
-        return self._extended[key]
+        key = (source.name, source.text, form.name, self._find_mapping_name(form.name, chain))
+        if key not in self._extended_specifications:
+            self._extended_specifications[key] = self._read_specification(source, form, chain)
+        return self._extended_specifications[key]
 
     def _find_mapping_name(self, name: str, chain: tuple[str, ...]) -> str | None:
         """Return the specification whose mapping serves one that the specifications of ``chain`` extend.
 
         A mapping serves the specification that it names and the specifications that this one extends, except those with
-        a mapping of their own (and :meth:`_find_extended_serving`).
+        a mapping of their own (and :meth:`_find_mapping_of_extended`).
         """
         return next((mapping_name for mapping_name in (name, *reversed(chain)) if mapping_name in self._mappings), None)
 
-    def _find_extended_serving(self, source: Source, form: list[Node]) -> str | None:
+    def _find_mapping_of_extended(self, source: Source, form: _Form) -> str | None:
         """Return the specification whose mapping serves one that this specification extends, directly or indirectly.
 
         A specification with a vocabulary and without a mapping shares this mapping, so that its rules can use the words
@@ -402,24 +385,28 @@ class SpecExpander:
         """
         if not self._mappings:
             return None
-        pending, visited = [(source, form)], [form]
+        pending, visited = [(source, form)], {id(form.node)}
         while pending:
-            extending, extending_form = pending.pop(0)
-            for section in extending_form[2:]:
-                is_extension = isinstance(section, list) and section[:1] == [":extends"]
-                tokens = section[1:] if is_extension and isinstance(section, list) else []
-                for token in [token for token in tokens if isinstance(token, str)]:
-                    extended = self._resolve_extended(token, extending)
-                    for extended_form in self._read_forms(extended) if extended is not None else ():
-                        header = extended_form[1]
-                        if extended is None or not isinstance(header, list) or header[0] != "safety":
-                            continue
-                        if token_text(header[1]) in self._mappings:
-                            return token_text(header[1])
-                        if not any([extended_form is visited_form for visited_form in visited]):
-                            visited.append(extended_form)
-                            pending.append((extended, extended_form))
+            for extended_source, extended in self._list_extended(*pending.pop(0)):
+                if extended.name in self._mappings:
+                    return extended.name
+                if id(extended.node) not in visited:
+                    visited.add(id(extended.node))
+                    pending.append((extended_source, extended))
         return None
+
+    def _list_extended(self, source: Source, form: _Form) -> Iterator[tuple[Source, _Form]]:
+        """Yield the specifications that a specification extends directly, each with its source."""
+        for section in form.node[2:]:
+            if isinstance(section, list) and section[:1] == [":extends"]:
+                for token in section[1:]:
+                    extended = self._resolve_extended(token, source) if isinstance(token, str) else None
+                    if extended is not None:
+                        yield from [
+                            (extended, extended_form)
+                            for extended_form in self._read_forms(extended)
+                            if extended_form.kind == "safety"
+                        ]
 
     def _expand_own_rules(self, specification: Specification) -> None:
         places: dict[str, Place] = {}
@@ -437,7 +424,7 @@ class SpecExpander:
             expanded = specification.rewriter.rewrite_rule(rule)
             specification.rules[name] = PlainRule(expanded, specification.name, specification.source.name)
 
-    # -- macros, templates and open predicates ------------------------------------------------------------------------
+    # -- macros and open predicates -----------------------------------------------------------------------------------
 
     def _read_macro(self, section: list[Node], rewriter: Rewriter) -> None:
         if len(section) != 3 or not isinstance(section[1], list) or not section[1] or not is_name(section[1][0]):
@@ -445,60 +432,11 @@ class SpecExpander:
             self.context.error(SC.STRUCTURE, message, Place(section), "not a definition")
             return
         entries = parse_typed_list(self.context, section[1], 1, is_variable, "a variable")
-        rewriter.macros[token_text(section[1][0])] = (
-            [entry.name for entry in entries],
-            rewriter.rewrite_formula(section[2]),
-        )
+        body = rewriter.rewrite_formula(section[2])
+        rewriter.macros[token_text(section[1][0])] = Replacement([entry.name for entry in entries], body)
 
-    def _read_template(self, section: list[Node], specification: Specification) -> None:
-        if len(section) >= 4 and is_name(section[1]) and isinstance(section[2], list):
-            parameters = [p for p in section[2] if isinstance(p, str) and len(p) > 1 and p[0] == "$"]
-            rules = [
-                rule for rule in section[3:] if isinstance(rule, list) and rule and token_text(rule[0]) in RULE_KINDS
-            ]
-            if len(parameters) == len(section[2]) and len(rules) == len(section[3:]):
-                specification.templates[token_text(section[1])] = Template(parameters, rules, Place(section))
-                return
-        message = "expected `(:template name ($p ..) rule ..)`"
-        self.context.error(SC.STRUCTURE, message, Place(section), "not a template")
-
-    def _apply_template(self, section: list[Node], templates: dict[str, Template]) -> list[list[Node]]:
-        """Return the rules of an ``(:apply template rule-name argument ..)``; no rules after a diagnostic."""
-        context = self.context
-        if len(section) < 3 or not is_name(section[1]) or not is_object_name(section[2]):
-            message = "expected `(:apply template rule-name argument ..)`"
-            context.error(SC.STRUCTURE, message, Place(section), "not an application")
-            return []
-        name, arguments = token_text(section[1]), section[3:]
-        template = templates.get(name)
-        if template is None:
-            help = did_you_mean(name, templates)
-            message = f"unknown template `{name}`"
-            context.error(SC.UNKNOWN_RULE_NAME, message, Place(section, 1), "not defined before this", help=help)
-            return []
-        definition = (template.at, "defined here")
-        if len(arguments) != len(template.parameters):
-            message = f"template `{name}` takes {len(template.parameters)} arguments, not {len(arguments)}"
-            context.error(SC.ARITY, message, Place(section), f"{len(arguments)} given", related=definition)
-            return []
-        values: dict[str, Node] = dict(zip(template.parameters, arguments, strict=True))
-        values["$name"] = section[2]
-        places = {
-            parameter: Place(section, child) for child, parameter in enumerate(["$name", *template.parameters], 2)
-        }
-        rules = []
-        for template_rule in template.rules:
-            rule = self._copier.copy(template_rule, values, places)
-            assert isinstance(rule, list)
-            rules.append(rule)
-            unknown = sorted([token for token in all_tokens(rule) if "$" in token and not token.startswith('"')])
-            if unknown:
-                message = f"`{unknown[0]}` names no parameter of template `{name}`"
-                context.error(SC.UNKNOWN_RULE_NAME, message, Place(section), "applied here", related=definition)
-        return rules
-
-    def _read_opening(self, at: Place, specification: Specification) -> None:
-        entry = at.node[at.child or 0]
+    def _read_open_predicate(self, at: Place, specification: Specification) -> None:
+        entry = at.subtree
         if not isinstance(entry, list) or not entry or not is_name(entry[0]) or entry[0] in RESERVED:
             message = "expected a predicate to leave open"
             self.context.error(SC.STRUCTURE, message, at, "expected `(name ?x - type ..)`")
@@ -514,13 +452,7 @@ class SpecExpander:
             self._openings.append(OpenDeclaration(typed, atom, specification.source.name))
 
 
-def _mapping_name(form: list[Node]) -> str:
-    header = form[1]
-    assert isinstance(header, list)
-    return token_text(header[1])
-
-
-def _find_extended(form: list[Node]) -> Place | None:
-    """Return the place of the name in the ``:extends`` of a mapping."""
+def _find_extends_place(form: list[Node]) -> Place | None:
+    """Return the place of the name in the ``:extends`` of a mapping; ``None`` without such a section."""
     sections = [section for section in form[2:] if isinstance(section, list) and len(section) == 2]
     return next((Place(section, 1) for section in sections if section[0] == ":extends"), None)

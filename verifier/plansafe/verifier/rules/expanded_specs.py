@@ -25,6 +25,11 @@ def find_step_connective(step: Node) -> str:
     return next((word for word in ("or", "exists", "when") if step[0] == word), "")
 
 
+def list_keyed_children(rule: list[Node]) -> list[tuple[str, Node]]:
+    """Return each child of a rule with the token before it, which is the key if the child is a field's value."""
+    return [(key if isinstance(key, str) else "", child) for key, child in zip(["", *rule], rule, strict=False)]
+
+
 class PlainRule(NamedTuple):
     """A rule or an invariant with everything expanded: the tree, and the specification it came from."""
 

@@ -7,24 +7,24 @@ from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
 from plansafe.verifier.elaborate.symbols import Scope
-from plansafe.verifier.rules.expanded_specs import STEP_FIELDS
 from plansafe.verifier.rules.mapping import unquote
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
-_STEPS = (":on", ":at-end", ":during")
-_DEMANDS = (":forbid", ":require", ":forbid-after", ":require-after")
-_METADATA = (":hazard", ":target", ":severity", ":message", ":rationale", ":source", ":fix")
+_STEP_KEYS = (":on", ":at-end", ":during")
+_DEMAND_KEYS = (":forbid", ":require")
+_DEMAND_AFTER_KEYS = (":forbid-after", ":require-after")
+_METADATA_KEYS = (":hazard", ":target", ":severity", ":message", ":rationale", ":source", ":fix")
 FIELDS = {
-    ":process": (":parameters", *_STEPS, ":when", *_DEMANDS, *_METADATA),
-    ":trajectory": (":parameters", ":formula", *_METADATA),
-    ":termination": (":parameters", ":when", ":forbid", ":require", *_METADATA),
-    ":obligation": (":parameters", ":when", ":then", ":within", *_METADATA),
+    ":process": (":parameters", *_STEP_KEYS, ":when", *_DEMAND_KEYS, *_DEMAND_AFTER_KEYS, *_METADATA_KEYS),
+    ":trajectory": (":parameters", ":formula", *_METADATA_KEYS),
+    ":termination": (":parameters", ":when", *_DEMAND_KEYS, *_METADATA_KEYS),
+    ":obligation": (":parameters", ":when", ":then", ":within", *_METADATA_KEYS),
 }
 TARGETS = ("human", "animal", "robot", "property", "environment")
 
 
 class RuleMetadata(NamedTuple):
-    """The fields of a rule for the readers of findings."""
+    """The fields of a rule that findings print."""
 
     hazard: str | None
     targets: tuple[str, ...]
@@ -35,7 +35,7 @@ class RuleMetadata(NamedTuple):
     fix: str | None
 
 
-def check_complete(context: Context, kind: str, node: list[Node], fields: dict[str, Place]) -> None:
+def check_required_fields(context: Context, kind: str, node: list[Node], fields: dict[str, Place]) -> None:
     """Report required fields that are missing."""
     if kind == ":trajectory" and ":formula" not in fields:
         context.error(SC.STRUCTURE, "a trajectory rule needs `:formula`", Place(node, 1), "what must hold?")
@@ -45,11 +45,11 @@ def check_complete(context: Context, kind: str, node: list[Node], fields: dict[s
                 label = "expected `:when` and `:then`"
                 context.error(SC.STRUCTURE, f"an obligation needs `{key}`", Place(node, 1), label)
     elif kind in (":process", ":termination"):
-        if not any([key in fields for key in _DEMANDS]):
+        if not any([key in fields for key in (*_DEMAND_KEYS, *_DEMAND_AFTER_KEYS)]):
             label = "expected `:forbid` or `:require`"
             context.error(SC.STRUCTURE, "the rule forbids and requires nothing", Place(node, 1), label)
-        for key in _DEMANDS[2:]:
-            if key in fields and not any([step in fields for step in STEP_FIELDS]):
+        for key in _DEMAND_AFTER_KEYS:
+            if key in fields and not any([step in fields for step in _STEP_KEYS]):
                 help = "add `:on (action ..)`"
                 context.error(SC.STRUCTURE, f"`{key}` needs a step", fields[key], "after which step?", help=help)
 
@@ -69,10 +69,10 @@ def check_text_variables(context: Context, fields: dict[str, Place], scope: Scop
 
 def read_metadata(context: Context, fields: dict[str, Place]) -> RuleMetadata:
     """Read hazard, targets, severity and texts; report mistakes."""
-    hazard = _token(context, fields, ":hazard")
+    hazard = _read_word(context, fields, ":hazard")
     if hazard is not None and not is_object_name(hazard):
         context.error(SC.STRUCTURE, f"`{hazard}` does not name a hazard", fields[":hazard"], "expected a name")
-    severity = _token(context, fields, ":severity") or "high"
+    severity = _read_word(context, fields, ":severity") or "high"
     if severity not in SEVERITIES:
         expected, help = f"one of {', '.join(SEVERITIES)}", did_you_mean(severity, SEVERITIES)
         context.error(SC.STRUCTURE, f"unknown severity `{severity}`", fields[":severity"], expected, help=help)
@@ -87,14 +87,15 @@ def read_metadata(context: Context, fields: dict[str, Place]) -> RuleMetadata:
                 context.error(SC.STRUCTURE, message, fields[":target"], expected, help=help)
     texts = []
     for key in (":message", ":rationale", ":source", ":fix"):
-        text = _token(context, fields, key)
+        text = _read_word(context, fields, key)
         if text is not None and not text.startswith('"'):
             context.error(SC.STRUCTURE, f"`{key}` takes a string", fields[key], 'expected `".."`')
         texts.append(None if text is None else unquote(text))
     return RuleMetadata(hazard, targets, severity, *texts)
 
 
-def _token(context: Context, fields: dict[str, Place], key: str) -> str | None:
+def _read_word(context: Context, fields: dict[str, Place], key: str) -> str | None:
+    """Return the token in a field; ``None`` without the field, and after a diagnostic."""
     if key not in fields:
         return None
     value = fields[key].subtree
@@ -104,8 +105,8 @@ def _token(context: Context, fields: dict[str, Place], key: str) -> str | None:
     return None
 
 
-def field_words(rule: list[Node], key: str) -> tuple[str, ...]:
-    """Return the words in a field of a rule that is not elaborated."""
+def find_field_words(rule: list[Node], key: str) -> tuple[str, ...]:
+    """Return the words in a field of the tree of a rule."""
     if key not in rule[:-1]:
         return ()
     value = rule[rule.index(key) + 1]

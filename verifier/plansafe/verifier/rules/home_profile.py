@@ -17,7 +17,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context, did_you_mean, token_text
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, PlainRule
-from plansafe.verifier.rules.fields import field_words
+from plansafe.verifier.rules.fields import find_field_words
 from plansafe.verifier.rules.kinds import ClassKinds
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.profile_entries import format_entry_place, report_entry_mistake
@@ -31,14 +31,14 @@ EntryEffect = Literal["exempt", "off", "severity", "select"]
 """
 OFF: Literal["off"] = "off"
 SELECT: Literal["select"] = "select"
-MAX_NAMED_OBJECTS = 3
-"""How many missing objects a note names."""
+MAX_LISTED_OBJECTS = 3
+"""Maximum number of missing objects that a note names."""
 RAISED_HAZARDS: Mapping[str, frozenset[str]] = {
     "children": frozenset(("poisoning", "sharp-object", "overheat-exposure", "electrical-shock")),
     "elderly": frozenset(("slip", "falling-object")),
 }
 """The hazards to people that are one level more severe if these residents live in the home."""
-_TARGETS_OF_ABSENT = {"pets": "animal"}
+_TARGET_OF_ABSENT = {"pets": "animal"}
 """Rules that protect only this target are exempt if these residents do not live in the home."""
 _RESIDENT_REASONS = {
     "children": "children live here",
@@ -158,7 +158,7 @@ class ProfileApplication:
         exemptions = [self._make_exemption(entry, spec_rules, expanded, symbols) for entry in entries]
         exemptions += self._exempt_unselected_rules(spec_rules)
         for resident, is_present, label in self._profile.residents:
-            target = _TARGETS_OF_ABSENT.get(resident)
+            target = _TARGET_OF_ABSENT.get(resident)
             names = frozenset([rule.name for rule in spec_rules if rule.targets == (target,)])
             if target is not None and not is_present and names:
                 text, reason = f"rules that harm {target}s alone", _RESIDENT_REASONS[resident]
@@ -166,26 +166,24 @@ class ProfileApplication:
         return ProfileEffects(self._profile.source.name, tuple(exemptions), tuple(self._changes))
 
     def _change_severities(self, rules: list[Rule], numbers: list[int]) -> None:
-        """Set the severity of the first applicable entry; without one, raise it by one level for the residents."""
         for number in numbers:
-            rule = rules[number]
-            changes = [
-                (entry.new_severity, entry.reason, entry.place)
-                for entry in self._profile.entries
-                if entry.effect == "severity"
-                and entry.new_severity is not None
-                and entry.applies_to(rule.name, rule.hazard)
-            ]
-            raised = SEVERITIES[max(SEVERITIES.index(rule.severity) - 1, 0)]
-            changes += [
-                (raised, _RESIDENT_REASONS[resident], label)
-                for resident, is_present, label in self._profile.residents
-                if is_present and "human" in rule.targets and rule.hazard in RAISED_HAZARDS.get(resident, ())
-            ]
-            if changes and changes[0][0] != rule.severity:
-                severity, reason, label = changes[0]
-                self._changes.append(RuleChange(rule.name, rule.severity, severity, reason, self._format_place(label)))
-                rules[number] = rule._replace(severity=severity)
+            change = self._find_severity_change(rules[number])
+            if change is not None and change.after != change.before:
+                self._changes.append(change)
+                rules[number] = rules[number]._replace(severity=change.after)
+
+    def _find_severity_change(self, rule: Rule) -> RuleChange | None:
+        """Return the change by the first applicable entry; without one, the change by the residents of the home."""
+        for entry in self._profile.entries:
+            if entry.new_severity is not None and entry.applies_to(rule.name, rule.hazard):
+                place = self._format_place(entry.place)
+                return RuleChange(rule.name, rule.severity, entry.new_severity, entry.reason, place)
+        for resident, is_present, label in self._profile.residents:
+            if is_present and "human" in rule.targets and rule.hazard in RAISED_HAZARDS.get(resident, ()):
+                raised_severity = SEVERITIES[max(SEVERITIES.index(rule.severity) - 1, 0)]
+                place = self._format_place(label)
+                return RuleChange(rule.name, rule.severity, raised_severity, _RESIDENT_REASONS[resident], place)
+        return None
 
     def _make_exemption(
         self, entry: ProfileEntry, rules: list[Rule], expanded: ExpandedSpecs, symbols: Symbols
@@ -246,27 +244,24 @@ class ProfileApplication:
         return objects
 
     def _note_missing_objects(self, entry: ProfileEntry, missing_objects: list[str], objects: Collection[str]) -> None:
-        names = " or ".join([f"`{name}`" for name in missing_objects[:MAX_NAMED_OBJECTS]])
-        unnamed_count = len(missing_objects) - MAX_NAMED_OBJECTS
-        more = f" or {unnamed_count} more" if unnamed_count > 0 else ""
-        use = (
-            "can never be used" if len(missing_objects) == len(entry.objects) else "is used only for the other objects"
-        )
-        near = next(
-            (help for name in missing_objects[:MAX_NAMED_OBJECTS] if (help := did_you_mean(name, objects))), None
-        )
+        listed_objects = missing_objects[:MAX_LISTED_OBJECTS]
+        names = " or ".join([f"`{name}`" for name in listed_objects])
+        unlisted_count = len(missing_objects) - len(listed_objects)
+        more = f" or {unlisted_count} more" if unlisted_count else ""
+        is_unused = len(missing_objects) == len(entry.objects)
+        use = "can never be used" if is_unused else "is used only for the other objects"
+        suggestion = next((help for name in listed_objects if (help := did_you_mean(name, objects))), None)
         message = f"no object of this task is named {names}{more}: the exemption of {entry.description} {use}"
-        self._note_unused_entry(
-            entry, message, near or "if it belongs to another task of this home, no change is needed"
-        )
+        help = suggestion or "if it belongs to another task of this home, no change is needed"
+        self._note_unused_entry(entry, message, help)
 
     def _check_names(self, entry: ProfileEntry, field: str, names: Sequence[str], choices: Collection[str]) -> None:
+        """Report the names in a field of an entry that are not among the choices."""
         for name in names:
             if name not in choices:
-                longer = next((f"did you mean `{k}`?" for k in sorted(choices) if k.startswith(name)), None)
-                help = (
-                    did_you_mean(name, choices) or longer or "check the spelling; the name may belong to another task"
-                )
+                longer_names = [f"did you mean `{choice}`?" for choice in sorted(choices) if choice.startswith(name)]
+                advice = "check the spelling; the name may belong to another task"
+                help = did_you_mean(name, choices) or next(iter(longer_names), advice)
                 message = f"no {field} of this task is named `{name}`"
                 report_entry_mistake(self._context, SC.UNKNOWN_IN_HOME, message, entry.place, help)
 
@@ -284,15 +279,16 @@ def change_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> list[Node
     node = rule.node
     for change in changes:
         if change.rule == token_text(node[1]) and change.after != OFF:
-            places = [number for number, child in enumerate(node) if child == ":severity"]
-            node = [*node, ":severity", change.after] if not places else list(node)
-            for place in places:
-                node[place + 1] = change.after
+            positions = [number for number, child in enumerate(node) if child == ":severity"]
+            node = list(node) if positions else [*node, ":severity", change.after]
+            for position in positions:
+                node[position + 1] = change.after
     return node
 
 
 def _find_field_word(rule: PlainRule, key: str) -> str | None:
-    return next(iter(field_words(rule.node, key)), None)
+    """Return the first word in a field of a rule."""
+    return next(iter(find_field_words(rule.node, key)), None)
 
 
 def _find_types_of_kinds(expanded: ExpandedSpecs, symbols: Symbols) -> dict[str, tuple[str, ...]]:

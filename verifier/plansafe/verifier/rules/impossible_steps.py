@@ -7,15 +7,19 @@ a floor. In a rule that was written for this domain, such a step is a mistake (S
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate.context import Context, Place, is_variable, token_text
 from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
-from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, STEP_FIELDS, PlainRule, find_step_connective
+from plansafe.verifier.rules.expanded_specs import (
+    FORMULA_FIELDS,
+    STEP_FIELDS,
+    PlainRule,
+    find_step_connective,
+    list_keyed_children,
+)
 
-_DECIDED_BY_LAST = frozenset(("once", "historically", "since", "always", "sometime", "until"))
+_DECIDED_BY_LAST_OPERAND = frozenset(("once", "historically", "since", "always", "sometime", "until"))
 """Operators that are true if their last operand is always true, and false if it is never true."""
 _PROHIBITIONS = frozenset((":forbid", ":forbid-after"))
 TypeScope = dict[str, tuple[int, ...]]
@@ -26,20 +30,18 @@ def remove_impossible_steps(symbols: Symbols, rule: PlainRule) -> PlainRule:
     """Remove the impossible steps of a rule. A field in which every step is impossible is unchanged."""
     node = rule.node
     remover = _StepRemover(symbols)
-    scope = remover.parameter_scope(node)
+    scope = remover.find_parameter_scope(node)
     children: list[Node] = []
-    key: Node = ""
-    for child in node:
+    for key, child in list_keyed_children(node):
         if key in STEP_FIELDS and isinstance(child, list) and child:
-            steps = _alternative_steps(child)
+            steps = _list_alternatives(child)
             possible_steps = [step for step in steps if remover.is_possible(step, scope)]
-            has_both = 0 < len(possible_steps) < len(steps)
-            children.append(remover.record_origin(["or", *possible_steps], child) if has_both else child)
+            is_changed = 0 < len(possible_steps) < len(steps)
+            children.append(remover.record_origin(["or", *possible_steps], child) if is_changed else child)
         elif key in FORMULA_FIELDS:
             children.append(remover.replace_steps(child, scope))
         else:
             children.append(child)
-        key = child if isinstance(child, str) else ""
     if all([new is old for new, old in zip(children, node, strict=True)]):
         return rule
     return rule._replace(node=remover.record_origin(children, node))
@@ -48,29 +50,24 @@ def remove_impossible_steps(symbols: Symbols, rule: PlainRule) -> PlainRule:
 def find_impossible_step(symbols: Symbols, rule: PlainRule) -> str | None:
     """Return the text of the first step of a field in which every step is impossible; ``None`` without such a field."""
     remover = _StepRemover(symbols)
-    scope = remover.parameter_scope(rule.node)
-    impossible_step: str | None = None
-    for key, value in pairwise(rule.node):
-        if isinstance(key, str) and key in STEP_FIELDS and isinstance(value, list) and value:
-            steps = _alternative_steps(value)
+    scope = remover.find_parameter_scope(rule.node)
+    for key, value in list_keyed_children(rule.node):
+        if key in STEP_FIELDS and isinstance(value, list) and value:
+            steps = _list_alternatives(value)
             if steps and not any([remover.is_possible(step, scope) for step in steps]):
-                impossible_step = format_node(steps[0])
-    return impossible_step
+                return format_node(steps[0])
+    return None
 
 
-def _alternative_steps(step: list[Node]) -> list[Node]:
+def _list_alternatives(step: list[Node]) -> list[Node]:
     return step[1:] if find_step_connective(step) == "or" else [step]
 
 
 def is_vacuous(rule: list[Node]) -> bool:
     """Whether no plan can violate a rule, because its condition is false or its demands are true."""
-    fields = {
-        key: _find_constant_value(value)
-        for key, value in pairwise(rule)
-        if isinstance(key, str) and key in FORMULA_FIELDS
-    }
-    demands = [value is (key not in _PROHIBITIONS) for key, value in fields.items() if key != ":when"]
-    return fields.get(":when") is False or (bool(demands) and all(demands))
+    values = {key: _find_constant_value(child) for key, child in list_keyed_children(rule) if key in FORMULA_FIELDS}
+    demands_are_true = [value is (key not in _PROHIBITIONS) for key, value in values.items() if key != ":when"]
+    return values.get(":when") is False or (bool(demands_are_true) and all(demands_are_true))
 
 
 def _find_constant_value(node: Node) -> bool | None:
@@ -91,7 +88,7 @@ def _find_constant_value(node: Node) -> bool | None:
         return conclusion if condition is True else None
     if head == "yesterday" and len(node) == 2:
         return False if _find_constant_value(node[1]) is False else None  # it is false at the first letter
-    if head in _DECIDED_BY_LAST and len(node) in (2, 3):
+    if head in _DECIDED_BY_LAST_OPERAND and len(node) in (2, 3):
         return _find_constant_value(node[-1])
     if head in ("and", "or"):
         neutral = head == "and"
@@ -115,7 +112,8 @@ class _StepRemover:
         self.symbols.context.record_origin(tree, Place(origin))
         return tree
 
-    def parameter_scope(self, rule: list[Node]) -> TypeScope:
+    def find_parameter_scope(self, rule: list[Node]) -> TypeScope:
+        """Return the types of a rule's parameters."""
         if ":parameters" not in rule[:-1]:
             return {}
         return self.extend_scope(rule[rule.index(":parameters") + 1], {})

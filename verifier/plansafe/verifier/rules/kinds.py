@@ -1,7 +1,7 @@
 """The kinds of objects: bound by a mapping, given by a user, or missing (docs/worlds.md, section 5).
 
 A user may give kinds to the objects of a class. Each kind that can be given is also a type of the task
-(:func:`kind_type_name`), and an object that is given the kind has this type in addition to its own types.
+(:func:`make_kind_type_name`), and an object that is given the kind has this type in addition to its own types.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from plansafe.verifier.elaborate.context import did_you_mean, is_object_name
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
-from plansafe.verifier.rules.mapping import kind_type_name
+from plansafe.verifier.rules.mapping import make_kind_type_name
 from plansafe.verifier.rules.profile_entries import report_entry_mistake
 
 EVERYTHING = frozenset(("object", "thing"))
 """Kinds of every object; they carry no information."""
-_KIND_TYPE_PREFIX = kind_type_name("")
+_KIND_TYPE_PREFIX = make_kind_type_name("")
 _NUMBER = re.compile(r"[_-]\d+\Z")
 
 
@@ -78,16 +78,16 @@ def find_bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
     for applied_mapping in expanded.mappings:
         mapping = applied_mapping.mapping
         kindless_types |= {index[name] for name in mapping.kindless_types if name in index}
-        for name, object_entry in mapping.objects.items() if symbols.object_index else ():
-            if not object_entry.kinds and name in symbols.object_index:
+        for name, object_kinds in mapping.objects.items():
+            if not object_kinds.kinds and name in symbols.object_index:
                 kindless_objects.add(symbols.object_index[name])
         parents = _find_parent_kinds(symbols, expanded, applied_mapping.serves)
         for section, kind in mapping.entries:
             if section == "type":
                 names = mapping.find_domain_types(kind)
                 types.setdefault(kind, set()).update([index[name] for name in names if name in index])
-                bound = [name for name in _add_ancestors(kind, parents) if ("type", name) in mapping.entries]
-                ancestors_of_kind[kind] = tuple(dict.fromkeys([*ancestors_of_kind.get(kind, ()), *bound]))
+                bound_kinds = [name for name in _list_ancestors(kind, parents) if ("type", name) in mapping.entries]
+                ancestors_of_kind[kind] = tuple(dict.fromkeys([*ancestors_of_kind.get(kind, ()), *bound_kinds]))
     return Kinds(
         ancestors_of_kind,
         {kind: frozenset(numbers) for kind, numbers in types.items()},
@@ -109,11 +109,12 @@ def _find_parent_kinds(
     return parents
 
 
-def _add_ancestors(kind: str, parents: dict[str, tuple[str, ...]]) -> list[str]:
-    kinds = [kind]
-    for name in kinds:
-        kinds += [parent for parent in parents.get(name, ()) if parent not in kinds and parent not in EVERYTHING]
-    return kinds
+def _list_ancestors(kind: str, parents: dict[str, tuple[str, ...]]) -> list[str]:
+    """Return a kind and the kinds above it, without the kinds of every object."""
+    ancestors = [kind]
+    for name in ancestors:  # also visits the names that are added here
+        ancestors += [p for p in parents.get(name, ()) if p not in ancestors and p not in EVERYTHING]
+    return ancestors
 
 
 def find_classes(symbols: Symbols, kinds: Kinds) -> dict[str, tuple[int, ...]]:
@@ -148,17 +149,17 @@ def find_unclassified_objects(
         return {}
     classified_types = kinds.kindless_types.union(*kinds.find_informative_kinds().values())
     ancestors = symbols.types.ancestors
-    without_kind = {
+    objects_without_kind = {
         number
         for number, types in enumerate(symbols.object_types)
         if number not in kinds.kindless_objects and all([classified_types.isdisjoint(ancestors[t]) for t in types])
     }
-    user_classified = {entry.name for entry in entries}
+    names_of_entries = {entry.name for entry in entries}
     objects_by_class = {
-        name: tuple([number for number in objects if number in without_kind])
+        name: tuple([number for number in objects if number in objects_without_kind])
         for name, objects in find_classes(symbols, kinds).items()
     }
-    return {name: objects for name, objects in objects_by_class.items() if objects and name not in user_classified}
+    return {name: objects for name, objects in objects_by_class.items() if objects and name not in names_of_entries}
 
 
 def collect_given_kinds(kinds: Kinds, entries: Iterable[ClassKinds]) -> frozenset[str]:
@@ -181,25 +182,25 @@ def check_classes(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds])
     names = {*objects_by_class, *leaf_types} - EVERYTHING
     choices = list(kinds.find_informative_kinds())
     unclassified = find_unclassified_objects(symbols, kinds)
-    kindless = {name for number, name in enumerate(symbols.types.names) if number in kinds.kindless_types}
+    kindless_types = {name for number, name in enumerate(symbols.types.names) if number in kinds.kindless_types}
 
-    def error(message: str, help: str, entry: ClassKinds) -> None:
+    def report(message: str, help: str, entry: ClassKinds) -> None:
         report_entry_mistake(context, SC.UNKNOWN_IN_HOME, message, entry.place, help)
 
     for entry in entries:
         for kind in entry.kinds:
             if kind not in choices:
-                known_kinds = f"the kinds are {', '.join(choices)}"
+                help = f"the kinds are {', '.join(choices)}"
                 if not choices:
-                    known_kinds = "no mapping assigns kinds to the objects of this task"
-                error(f"no kind of this task is named `{kind}`", did_you_mean(kind, choices) or known_kinds, entry)
+                    help = "no mapping assigns kinds to the objects of this task"
+                report(f"no kind of this task is named `{kind}`", did_you_mean(kind, choices) or help, entry)
         if entry.name not in names and entry.required:
             message = f"no object or type of this task has the class `{entry.name}`"
             help = did_you_mean(entry.name, names) or "a class is the type of an object, or its name without the number"
-            error(message, help, entry)
-        elif not entry.kinds and entry.name in objects_by_class and entry.name not in {*unclassified, *kindless}:
+            report(message, help, entry)
+        elif not entry.kinds and entry.name in objects_by_class and entry.name not in {*unclassified, *kindless_types}:
             message = f"`{entry.name}` has known kinds, and is not assumed to be harmless"
-            error(message, "rules about its kinds still apply; to exempt a rule, use --ignore or `[[exempt]]`", entry)
+            report(message, "rules about its kinds still apply; to exempt a rule, use --ignore or `[[exempt]]`", entry)
         elif entry.name not in objects_by_class and not context.errors and not entry.required:
             message = f"no object of this task has the class `{entry.name}`: its kinds are not used"
             help = (
@@ -212,7 +213,7 @@ def check_classes(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds])
 def declare_kind_types(symbols: Symbols, kinds: Iterable[str]) -> None:
     """Declare the types of kinds that a user may give to objects."""
     for kind in kinds:
-        name = kind_type_name(kind)
+        name = make_kind_type_name(kind)
         if name not in symbols.types.index:
             symbols.types.add_undeclared(name)
 
@@ -222,7 +223,7 @@ def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) ->
     objects_by_class, index = find_classes(symbols, kinds), symbols.types.index
     for entry in entries:
         given_kinds = [kind for given_kind in entry.kinds for kind in kinds.ancestors_of_kind[given_kind]]
-        kind_types = [index[kind_type_name(kind)] for kind in given_kinds]
+        kind_types = [index[make_kind_type_name(kind)] for kind in given_kinds]
         for number in objects_by_class.get(entry.name, ()):
             symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))
 
@@ -231,17 +232,13 @@ def give_mapped_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> None:
     """Give objects the kinds that mappings list for them by name."""
     index = symbols.types.index
     for applied_mapping in expanded.mappings:
-        kinds_by_object = {
-            number: kinds.kinds
-            for name, kinds in applied_mapping.mapping.objects.items()
-            if (number := symbols.object_index.get(name)) is not None
-        }
-        declare_kind_types(
-            symbols, sorted({kind for g in applied_mapping.mapping.objects.values() for kind in g.kinds})
-        )
-        for number, kinds in kinds_by_object.items():
-            kind_types = [index[kind_type_name(kind)] for kind in kinds]
-            symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))
+        objects = applied_mapping.mapping.objects
+        declare_kind_types(symbols, sorted({kind for object_kinds in objects.values() for kind in object_kinds.kinds}))
+        for name, object_kinds in objects.items():
+            if name in symbols.object_index:
+                number = symbols.object_index[name]
+                kind_types = [index[make_kind_type_name(kind)] for kind in object_kinds.kinds]
+                symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))
 
 
 def list_objects_by_kind_type(symbols: Symbols) -> dict[str, tuple[str, ...]]:

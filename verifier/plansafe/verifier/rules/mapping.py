@@ -21,11 +21,15 @@ from plansafe.verifier.rules.tree_copies import TreeCopier
 WordName = tuple[str, str]
 """A name with its name space: ``type``, ``constant``, ``predicate``, ``function`` or ``action``."""
 
-_REPLACED = frozenset((":types", ":predicates", ":functions", ":actions", ":constants"))
-_LISTS = frozenset((":groups", ":plain", ":without", ":objects", ":proposed"))
-_NAMES = frozenset((":specification", ":domain", ":extends", ":kinds"))
-_SECTIONS = _REPLACED | _LISTS | _NAMES
-_READING_ORDER = (":groups", ":types")
+_WORD_SECTIONS = frozenset((":types", ":predicates", ":functions", ":actions", ":constants"))
+_OBJECT_SECTIONS = frozenset((":objects", ":proposed"))
+_OTHER_SECTIONS = frozenset((":groups", ":plain", ":without"))
+_NAME_SECTIONS = frozenset((":specification", ":domain", ":extends", ":kinds"))
+"""Sections with one name."""
+_SECTIONS = _WORD_SECTIONS | _OBJECT_SECTIONS | _OTHER_SECTIONS | _NAME_SECTIONS
+_PLAIN_WORD_SECTIONS = frozenset((":types", ":constants", ":groups"))
+"""Sections whose entries are about names without parameters."""
+_READING_ORDER = {":groups": 0, ":types": 1}
 """Sections that are read before the others, whose entries can use their names."""
 
 
@@ -39,7 +43,7 @@ def is_unbound(node: Node) -> bool:
     return isinstance(node, str) and node.startswith("~")
 
 
-def kind_type_name(kind: str) -> str:
+def make_kind_type_name(kind: str) -> str:
     """Return the type of objects that are given a kind by name (docs/worlds.md, "Objects of no known kind")."""
     return f"kind--{kind}"
 
@@ -60,29 +64,42 @@ class ProposedKind(NamedTuple):
     place: Place
 
 
+class Replacement(NamedTuple):
+    """The parameters and the body of an entry of a mapping or of a macro."""
+
+    parameters: list[str]
+    body: Node
+
+
+class ExcludedRule(NamedTuple):
+    """Why a mapping excludes a rule, and where."""
+
+    reason: str
+    place: Place
+
+
 class Mapping(NamedTuple):
     """The replacements of atoms, types, constants and steps, and the place of each entry.
 
-    ``atoms`` maps a predicate or function, and ``steps`` an action, to its parameters and its replacement.
-    ``empty_words`` are the words for which the domain has nothing. ``groups`` are the names of groups, with
-    their places; replacements contain their types instead. ``domain_name_places`` are the places of the names in
-    ``:domain``. ``excluded_rules`` maps each excluded rule to the reason and its place. ``kindless_types`` are types
-    that the mapping declares to have no kind. ``empty_assignable_types`` has the type :func:`kind_type_name` of each
-    assignable kind whose entry declares that the domain has nothing for it. ``objects`` are given kinds by name;
-    objects that the problem does not have are ignored, because a mapping may serve several problems.
-    ``kinds_from`` is the place of the name in ``:kinds``: the kinds of objects are in another text, which must extend
-    this mapping.
+    ``atoms`` has the replacements of predicates and functions, ``steps`` the replacements of actions. ``empty_words``
+    are the words for which the domain has nothing. ``groups`` are the names of groups, with their places; replacements
+    contain their types instead. ``domain_name_places`` are the places of the names in ``:domain``. ``excluded_rules``
+    are the rules in ``:without``. ``kindless_types`` are types that the mapping declares to have no kind.
+    ``empty_assignable_types`` has the type :func:`make_kind_type_name` of each assignable kind whose entry declares
+    that the domain has nothing for it. ``objects`` are given kinds by name; objects that the problem does not have are
+    ignored, because a mapping may serve several problems. ``kinds_from`` is the place of the name in ``:kinds``: the
+    kinds of objects are in another text, which must extend this mapping.
     """
 
-    atoms: dict[str, tuple[list[str], Node]]
+    atoms: dict[str, Replacement]
     constants: dict[str, Node]
     types: dict[str, Node]
-    steps: dict[str, tuple[list[str], Node]]
+    steps: dict[str, Replacement]
     entries: dict[WordName, Place]
     empty_words: set[WordName]
     groups: dict[str, Place]
     domain_name_places: list[Place]
-    excluded_rules: dict[str, tuple[str, Place]]
+    excluded_rules: dict[str, ExcludedRule]
     kindless_types: dict[str, Place]
     empty_assignable_types: set[WordName]
     objects: dict[str, ObjectKinds]
@@ -125,10 +142,9 @@ def read_mapping(
 
     ``None`` if the form does not name a specification, which is reported. ``assignable_kinds`` are the kinds that a
     user may give to objects. Each of them, each kind that the mapping itself gives to objects, and each group to which
-    such a kind is bound, is also bound to the type :func:`kind_type_name`. A name in a formula of the mapping that is
-    not in ``domain_types`` may be a kind. The objects in ``proposed_objects`` also get their proposed kinds.
+    such a kind is bound, is also bound to the type :func:`make_kind_type_name`. A name in a formula of the mapping that
+    is not in ``domain_types`` may be a kind. The objects in ``proposed_objects`` also get their proposed kinds.
     """
-    specification = None
     mapping = Mapping(
         atoms={},
         constants={},
@@ -145,21 +161,55 @@ def read_mapping(
         proposed=[],
         kinds_from=[],
     )
+    specification, sections = _split_sections(context, forms, mapping)
     reader = _MappingReader(context, mapping, assignable_kinds, domain_types)
-    sections: list[tuple[str, list[Node], int]] = []
+    for section in sections:
+        if section.head in _OBJECT_SECTIONS:
+            for position in range(1, len(section.node)):
+                reader.read_object_entry(section.head, section.node[position], Place(section.node, position))
+    reader.give_proposed_kinds(proposed_objects)
+    reader.record_assignable_groups([section.node for section in sections if section.head == ":types"])
+    for section in sorted(sections, key=lambda section: _READING_ORDER.get(section.head, len(_READING_ORDER))):
+        if section.head not in _OBJECT_SECTIONS:
+            reader.start_form(section.form_number)
+            for position in range(1, len(section.node)):
+                reader.read_entry(section.head, section.node[position], Place(section.node, position))
+    reader.report_unbound_kinds()
+    if isinstance(specification, str):
+        return ReadMapping(specification, mapping)
+    label = "expected `(:specification name)`"
+    context.error(SC.STRUCTURE, "a mapping must name its specification", Place(forms[0], 1), label)
+    return None
+
+
+class _Section(NamedTuple):
+    """A section with entries, and the number of its form among the forms of a mapping."""
+
+    head: str
+    node: list[Node]
+    form_number: int
+
+
+def _split_sections(
+    context: Context, forms: Sequence[list[Node]], mapping: Mapping
+) -> tuple[Node | None, list[_Section]]:
+    """Return the first value of ``:specification`` and the sections with entries.
+
+    The places of the names in ``:domain`` and ``:kinds`` are added to the mapping.
+    """
+    specification: Node | None = None
+    sections: list[_Section] = []
     for number, form in enumerate(forms):
         for child in range(2, len(form)):
             section = form[child]
             head = token_text(section[0]) if isinstance(section, list) and section else ""
             if not isinstance(section, list) or head not in _SECTIONS:
-                help = did_you_mean(head, _SECTIONS)
-                context.error(
-                    SC.STRUCTURE, "expected a section of a mapping", Place(form, child), "not a section", help=help
-                )
+                message, help = "expected a section of a mapping", did_you_mean(head, _SECTIONS)
+                context.error(SC.STRUCTURE, message, Place(form, child), "not a section", help=help)
             elif head == ":specification":
                 specification = section[1] if len(section) > 1 and specification is None else specification
-            elif head not in _NAMES:
-                sections.append((head, section, number))
+            elif head not in _NAME_SECTIONS:
+                sections.append(_Section(head, section, number))
             elif len(section) != 2 or not is_object_name(section[1]):
                 message = f"`{head}` takes one name"
                 context.error(SC.STRUCTURE, message, Place(section), f"expected `({head} name)`")
@@ -167,24 +217,7 @@ def read_mapping(
                 mapping.domain_name_places.append(Place(section, 1))
             elif head == ":kinds":
                 mapping.kinds_from.append(Place(section, 1))
-    for head, section, _ in sections:
-        if head in (":objects", ":proposed"):
-            for position in range(1, len(section)):
-                reader.read_object_entry(head, section[position], Place(section, position))
-    reader.give_proposed_kinds(proposed_objects)
-    reader.find_assignable_groups([section for head, section, _ in sections if head == ":types"])
-    for early in (*_READING_ORDER, None):
-        for head, section, number in sections:
-            if head == early or (early is None and head not in (*_READING_ORDER, ":objects", ":proposed")):
-                reader.start_form(number)
-                for position in range(1, len(section)):
-                    reader.read_entry(head, section[position], Place(section, position))
-    reader.report_unbound_kinds()
-    if isinstance(specification, str):
-        return ReadMapping(specification, mapping)
-    label = "expected `(:specification name)`"
-    context.error(SC.STRUCTURE, "a mapping must name its specification", Place(forms[0], 1), label)
-    return None
+    return specification, sections
 
 
 class _MappingReader:
@@ -201,27 +234,29 @@ class _MappingReader:
         self.assignable_kinds = assignable_kinds
         self.domain_types = domain_types
         self.groups: dict[str, Node] = {}
-        self.kinds_of_groups: dict[str, list[str]] = {}
+        self.kinds_of_group: dict[str, list[str]] = {}
+        """The assignable kinds that are bound to each group."""
         self.given_kinds: set[str] = set()
         """The kinds that the mapping gives to objects."""
-        self.form_of_entry: dict[WordName, int] = {}
-        self.form_number = 0
+        self._form_of_entry: dict[WordName, int] = {}
+        """The number of the form that has the last entry of a word."""
+        self._form_number = 0
         self._record_origin = TreeCopier(context).record_origin
 
     def start_form(self, number: int) -> None:
         """Read the next entries as parts of a form; a form with a larger number extends the earlier ones."""
-        self.form_number = number
+        self._form_number = number
 
     def is_assignable(self, kind: Node) -> bool:
         """Whether the user or the mapping may give a kind to objects."""
         return isinstance(kind, str) and (kind in self.given_kinds or kind in self.assignable_kinds)
 
-    def find_assignable_groups(self, sections: list[list[Node]]) -> None:
+    def record_assignable_groups(self, sections: list[list[Node]]) -> None:
         """Record the assignable kinds that are bound to groups."""
         for section in sections:
             for entry in section[1:]:
                 if _has_head(entry) and len(entry) == 2 and isinstance(entry[1], str) and self.is_assignable(entry[0]):
-                    self.kinds_of_groups.setdefault(entry[1], []).append(token_text(entry[0]))
+                    self.kinds_of_group.setdefault(entry[1], []).append(token_text(entry[0]))
 
     def read_object_entry(self, head: str, entry: Node, at: Place) -> None:
         """Read ``(object kind ..)`` of ``:objects`` or ``(object kind "evidence")`` of ``:proposed``."""
@@ -266,6 +301,7 @@ class _MappingReader:
         self.given_kinds.update(kinds)
 
     def read_entry(self, head: str, entry: Node, at: Place) -> None:
+        """Read an entry of a section that is not about objects."""
         if head == ":plain":
             self._read_kindless_types(entry, at)
         elif head == ":without":
@@ -279,69 +315,86 @@ class _MappingReader:
         if not isinstance(entry, list) or len(entry) not in ((2,) if head == ":groups" else (1, 2)):
             context.error(SC.STRUCTURE, "expected `(theirs ours)`", at, "not a pair")
             return
-        key, is_name = entry[0], head in (":types", ":constants", ":groups")
-        if not (isinstance(key, str) if is_name else _has_head(key)):
+        word = entry[0]
+        if not (isinstance(word, str) if head in _PLAIN_WORD_SECTIONS else _has_head(word)):
             context.error(SC.STRUCTURE, "expected `((name ?x ..) replacement)`", at, "not a replacement")
             return
-        name = key if isinstance(key, str) else token_text(key[0])
-        if len(entry) == 2 and head != ":constants":
-            replacement = self._expand_groups(entry[1]) if is_name else self._expand_groups_in_formula(entry[1])
-            if head == ":actions":
-                replacement = _without_impossible_steps(replacement)
-            if replacement is not entry[1]:
-                is_impossible = head == ":actions" and replacement == ["or"]
-                entry = self._record_origin([key] if is_impossible else [key, replacement], entry)
+        name = word if isinstance(word, str) else token_text(word[0])
+        entry = self._expand_entry(head, entry)
         section = head[1:-1]
         first = mapping.groups.get(name) if head == ":groups" else mapping.entries.get((section, name))
-        if first is not None and head == ":types" and self.form_of_entry[section, name] < self.form_number:
+        if first is not None and head == ":types" and self._form_of_entry[section, name] < self._form_number:
             entry, first = self._join_types(first.node, entry), None
             mapping.empty_words.discard((section, name))
         if head == ":types" and self.is_assignable(name):
             entry = self._add_kind_types(entry, [name])
-        elif name in self.kinds_of_groups and head == ":groups":
-            entry = self._add_kind_types(entry, self.kinds_of_groups[name])
+        elif head == ":groups" and name in self.kinds_of_group:
+            entry = self._add_kind_types(entry, self.kinds_of_group[name])
         if first is not None:
             message = f"{section} `{name}` is bound twice"
             context.error(SC.DECLARED_TWICE, message, at, "again here", related=(first, "first here"))
         if head == ":groups":
             mapping.groups[name] = Place(entry)
             self.groups[name] = entry[1]
-            return
-        mapping.entries[section, name] = Place(entry)
-        self.form_of_entry[section, name] = self.form_number
+        else:
+            mapping.entries[section, name] = Place(entry)
+            self._form_of_entry[section, name] = self._form_number
+            self._add_replacement(head, name, entry)
+
+    def _expand_entry(self, head: str, entry: list[Node]) -> list[Node]:
+        """Expand the groups in a replacement; an action without a possible step becomes ``(word)``."""
+        if len(entry) == 1 or head == ":constants":
+            return entry
+        word, replacement = entry
+        if head in _PLAIN_WORD_SECTIONS:
+            expanded = self._expand_groups(replacement)
+        else:
+            expanded = self._expand_groups_in_formula(replacement)
+        if head == ":actions":
+            expanded = _without_impossible_steps(expanded)
+        if expanded is replacement:
+            return entry
+        is_impossible = head == ":actions" and expanded == ["or"]
+        return self._record_origin([word] if is_impossible else [word, expanded], entry)
+
+    def _add_replacement(self, head: str, name: str, entry: list[Node]) -> None:
+        """Add the replacement of an entry, or its word to the words for which the domain has nothing."""
+        mapping, word = self.mapping, entry[0]
         if len(entry) == 1:
-            mapping.empty_words.add((section, name))
+            mapping.empty_words.add((head[1:-1], name))
             if head == ":types" and name not in self.domain_types:
                 self.groups.setdefault(name, ["either"])
-        elif is_name:
-            (mapping.types if head == ":types" else mapping.constants)[name] = entry[1]
-            if head == ":types" and name not in self.domain_types and name not in mapping.groups:
+        elif head == ":types":
+            mapping.types[name] = entry[1]
+            if name not in self.domain_types and name not in mapping.groups:
                 self.groups[name] = entry[1]
+        elif head == ":constants":
+            mapping.constants[name] = entry[1]
         else:
-            target = mapping.steps if head == ":actions" else mapping.atoms
-            target[name] = ([token_text(token) for token in key[1:]], entry[1])
+            replacements = mapping.steps if head == ":actions" else mapping.atoms
+            replacements[name] = Replacement([token_text(token) for token in word[1:]], entry[1])
 
     def _join_types(self, first: list[Node], entry: list[Node]) -> list[Node]:
         """Return the entry of a kind with the types of an extended mapping's entry and its own."""
         types: list[Node] = ["either"]
         places: list[Place] = [Place(entry, 0)]
         for node in (first, entry):
-            replacement: Node = node[1] if len(node) == 2 else []
-            for number, name in enumerate(replacement[1:], 1) if isinstance(replacement, list) else [(0, replacement)]:
+            for name, place in _list_types(node[1], Place(node, 1)) if len(node) == 2 else ():
                 if name not in types:
                     types.append(name)
-                    places.append(Place(replacement, number) if isinstance(replacement, list) else Place(node, 1))
+                    places.append(place)
         if len(types) == 1:
             return entry
         self.context.replaced.update({(id(types), number): place for number, place in enumerate(places)})
         return self._record_origin([entry[0], self._record_origin(types, entry)], entry)
 
     def _add_kind_types(self, entry: list[Node], kinds: list[str]) -> list[Node]:
+        """Return an entry that is also bound to the type :func:`make_kind_type_name` of each kind."""
         if len(entry) == 1:
-            self.mapping.empty_assignable_types.update([("type", kind_type_name(kind)) for kind in kinds])
+            self.mapping.empty_assignable_types.update([("type", make_kind_type_name(kind)) for kind in kinds])
         replacement = entry[1] if len(entry) == 2 else ["either"]
         types = replacement[1:] if isinstance(replacement, list) else [replacement]
-        kind_types = [name for kind in kinds if (name := kind_type_name(kind)) not in types]
+        kind_types = [name for kind in kinds if (name := make_kind_type_name(kind)) not in types]
         return self._record_origin([entry[0], self._record_origin(["either", *types, *kind_types], entry)], entry)
 
     def _read_kindless_types(self, node: Node, at: Place) -> None:
@@ -363,8 +416,10 @@ class _MappingReader:
         name, excluded = token_text(entry[0]), self.mapping.excluded_rules
         if name in excluded:
             message = f"rule `{name}` is left out twice"
-            self.context.error(SC.DECLARED_TWICE, message, at, "again here", related=(excluded[name][1], "first here"))
-        excluded[name] = (unquote(entry[1]), Place(entry, 0))
+            self.context.error(
+                SC.DECLARED_TWICE, message, at, "again here", related=(excluded[name].place, "first here")
+            )
+        excluded[name] = ExcludedRule(unquote(entry[1]), Place(entry, 0))
 
     def _expand_groups(self, node: Node) -> Node:
         """Replace the groups in a type or ``(either ..)`` by their types; each keeps its place in the text."""
@@ -376,18 +431,14 @@ class _MappingReader:
         places: list[Place] = []
         names: set[str] = set()
         for position, child in enumerate(node):
-            group = self.groups.get(child, child) if isinstance(child, str) else child
-            members: list[tuple[Place, Node]] = [(Place(node, position), group)]
-            if isinstance(group, list) and isinstance(child, str):
-                members = [(Place(group, child_number), group[child_number]) for child_number in range(1, len(group))]
-            for place, name in members:
+            group = self.groups.get(child) if isinstance(child, str) else None
+            at = Place(node, position)
+            for name, place in _list_types(group, at) if group is not None else [(child, at)]:
                 if not (isinstance(name, str) and name in names):
                     names.update([name] if isinstance(name, str) else [])
                     expanded_types.append(name)
                     places.append(place)
-        self.context.replaced.update(
-            {(id(expanded_types), child_number): place for child_number, place in enumerate(places)}
-        )
+        self.context.replaced.update({(id(expanded_types), number): place for number, place in enumerate(places)})
         return self._record_origin(expanded_types, node)
 
     def _expand_groups_in_formula(self, node: Node) -> Node:
@@ -413,14 +464,15 @@ def _without_impossible_steps(step: Node) -> Node:
     if step[0] == "or":
         alternatives = [_without_impossible_steps(child) for child in step[1:]]
         possible_alternatives = [child for child in alternatives if child != ["or"]]
-        return (
-            step
-            if len(possible_alternatives) == len(step) - 1
-            else possible_alternatives[0]
-            if len(possible_alternatives) == 1
-            else ["or", *possible_alternatives]
-        )
+        if len(possible_alternatives) == len(step) - 1:
+            return step
+        return possible_alternatives[0] if len(possible_alternatives) == 1 else ["or", *possible_alternatives]
     return ["or"] if len(step) == 3 and _without_impossible_steps(step[2]) == ["or"] else step
+
+
+def _list_types(node: Node, at: Place) -> list[tuple[Node, Place]]:
+    """Return the types in ``t`` or ``(either t ..)``, which is at ``at``, each with its place."""
+    return [(node[n], Place(node, n)) for n in range(1, len(node))] if isinstance(node, list) else [(node, at)]
 
 
 def unquote(token: str) -> str:

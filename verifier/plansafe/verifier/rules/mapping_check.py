@@ -22,10 +22,10 @@ def check_mappings(symbols: Symbols, expanded: ExpandedSpecs) -> None:
     """Report errors in the mappings, and warnings (SC120) for entries that bind no word of a vocabulary."""
     for applied_mapping in expanded.mappings:
         vocabularies = [v for v in expanded.vocabularies if v.specification in applied_mapping.serves]
-        _MappingCheck(symbols, applied_mapping, find_declared_words(symbols.context, vocabularies)).run()
+        _MappingChecker(symbols, applied_mapping, find_declared_words(symbols.context, vocabularies)).check()
 
 
-class _MappingCheck:
+class _MappingChecker:
     """Compares one mapping with the vocabulary that it serves and with the domain."""
 
     def __init__(
@@ -38,7 +38,8 @@ class _MappingCheck:
         self.words = words
         self.types: dict[str, tuple[int, ...]] = {}
 
-    def run(self) -> None:
+    def check(self) -> None:
+        """Report the mistakes in all entries."""
         symbols = self.symbols
         errors = self.context.errors
         for at in self.mapping.groups.values():
@@ -51,27 +52,27 @@ class _MappingCheck:
         for name, at in self.mapping.kindless_types.items():
             if name not in symbols.types.index:
                 symbols.types.report_unknown(name, at)
-        action_predicates, predicates = dict(symbols.action_predicates), len(symbols.predicates)
-        for key, at in self.mapping.entries.items():
-            declaration = self.words.get(key)
+        action_predicates, predicate_count = dict(symbols.action_predicates), len(symbols.predicates)
+        for (kind, name), at in self.mapping.entries.items():
+            declaration = self.words.get((kind, name))
             if declaration is None and self.words:
-                self._warn_unused(key, at)
-            if key in self.mapping.empty_words:
+                self._warn_unused(kind, name, at)
+            if (kind, name) in self.mapping.empty_words:
                 continue
-            if key[0] == "type":
-                self._check_type(key[1], at, declaration)
-            elif key[0] == "constant":
+            if kind == "type":
+                self._check_type(name, at, declaration)
+            elif kind == "constant":
                 self._check_constant(at)
             else:
-                self._check_replacement(key[0], at, declaration)
+                self._check_replacement(kind, at, declaration)
         # Checking a step declared its action predicate. Remove these predicates again: the engine maintains only action
         # predicates that a rule uses.
-        del symbols.predicates[predicates:]
+        del symbols.predicates[predicate_count:]
         symbols.action_predicates.clear()
         symbols.action_predicates.update(action_predicates)
 
-    def _warn_unused(self, key: WordName, at: Place) -> None:
-        kind, name = key
+    def _warn_unused(self, kind: str, name: str, at: Place) -> None:
+        """Warn about an entry for a word that the vocabulary does not have."""
         help = did_you_mean(name, [declared_name for section, declared_name in self.words if section == kind])
         for section, declared_name in self.words:
             if declared_name == name:
@@ -94,30 +95,30 @@ class _MappingCheck:
                 if isinstance(replacement, list):
                     place = Place(replacement, replacement.index(name))
                 self.symbols.types.report_unknown(name, place)
-        return self._type_numbers(names)
+        return self._find_type_numbers(names)
 
-    def _type_numbers(self, names: tuple[str, ...]) -> tuple[int, ...]:
+    def _find_type_numbers(self, names: tuple[str, ...]) -> tuple[int, ...]:
         index = self.symbols.types.index
         return tuple([index[name] for name in names if name in index])
 
-    def _domain_types(self, names: tuple[str, ...] | None) -> tuple[int, ...]:
+    def _find_domain_types(self, names: tuple[str, ...] | None) -> tuple[int, ...]:
         """Return the domain's types for types of the specification; without a bound type, the type of every object."""
         numbers: set[int] = set()
         for name in names or ():
-            numbers.update(self.types.get(name) or self._type_numbers((name,)))
+            numbers.update(self.types.get(name) or self._find_type_numbers((name,)))
         return (0,) if 0 in numbers else tuple(sorted(numbers)) or (0,)
 
     def _check_type(self, name: str, at: Place, declaration: VocabularyWord | None) -> None:
         """Check that a kind is bound to types below the types of its parent kinds."""
         types = self.symbols.types
         parents = (declaration.parameters[0].types if declaration is not None else None) or ()
-        parent_types = self._domain_types(parents)
+        parent_types = self._find_domain_types(parents)
         outside_types = [types.names[t] for t in self.types[name] if not types.object_fits((t,), parent_types)]
         if outside_types:
-            parent_names = " or ".join([f"`{parent}`" for parent in parents])
-            message = f"every `{name}` is {with_article(parent_names)}, but `{outside_types[0]}` is not"
-            help = f"bind {parent_names} to something that includes it"
-            label = f"not all of these are {with_article(parent_names)}"
+            parents_text = " or ".join([f"`{parent}`" for parent in parents])
+            message = f"every `{name}` is {with_article(parents_text)}, but `{outside_types[0]}` is not"
+            help = f"bind {parents_text} to something that includes it"
+            label = f"not all of these are {with_article(parents_text)}"
             self.context.warning(SC.VOCABULARY, message, Place(at.node, 1), label, help=help)
 
     def _check_constant(self, at: Place) -> None:
@@ -137,8 +138,8 @@ class _MappingCheck:
         if declaration is not None and len(declaration.parameters) != len(head) - 1:
             count = len(declaration.parameters)
             message = f"the vocabulary has `{token_text(head[0])}` with {count} argument{'' if count == 1 else 's'}"
-            declared_here = (declaration.at, "declared here")
-            self.context.error(SC.VOCABULARY, message, Place(head), f"{len(head) - 1} here", related=declared_here)
+            related = (declaration.at, "declared here")
+            self.context.error(SC.VOCABULARY, message, Place(head), f"{len(head) - 1} here", related=related)
             return
         scope = Scope()
         for child in range(1, len(head)):
@@ -155,7 +156,7 @@ class _MappingCheck:
 
     def _check_step(self, conditions: ConditionReader, at: Place, parameters: frozenset[str]) -> None:
         """Check the replacement of an action: a step, alternatives, or one of these below ``exists`` or ``when``."""
-        step = at.node[at.child or 0]
+        step = at.subtree
         connective = find_step_connective(step)
         if isinstance(step, list) and connective == "or":
             for child in range(1, len(step)):
@@ -173,7 +174,7 @@ class _MappingCheck:
             conditions.read_action_atom(at, "start", parameters)
 
     def _bind_parameter(self, scope: Scope, head: list[Node], child: int, types: tuple[str, ...] | None) -> bool:
-        """Bind a parameter of an entry, with the type that the vocabulary declares."""
+        """Bind a parameter of an entry, with the type that the vocabulary declares; ``False`` after a diagnostic."""
         token = head[child]
         if not isinstance(token, str) or not is_variable(token):
             message = f"`{token_text(token)}` is not a variable"
@@ -185,5 +186,5 @@ class _MappingCheck:
             self.context.error(SC.DECLARED_TWICE, message, Place(head, child), "again here", related=first)
             return False
         # The domain of the variable does not matter, because the entry is only checked and never executed.
-        scope.bind(TypedName(token, Place(head, child), None, None), self._domain_types(types), 0)
+        scope.bind(TypedName(token, Place(head, child), None, None), self._find_domain_types(types), 0)
         return True

@@ -66,7 +66,7 @@ class RulePart(NamedTuple):
     guard: Formula | None = None
     after: bool = False
 
-    def as_invariant(self) -> RulePart:
+    def make_invariant_part(self) -> RulePart:
         """Return a part of mode ``each`` as a part that must hold at every letter."""
         assert self.step is not None
         premise: Formula = self.step if self.guard is None else And((self.step, self.guard))
@@ -75,7 +75,7 @@ class RulePart(NamedTuple):
         body = Or((negate(premise), self.body))
         return self._replace(mode="always", body=body, step=None, guard=None, after=False)
 
-    def shown_binding(self, objects: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    def show_binding(self, objects: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """Return the shown names of the parameters with their objects, sorted by name."""
         names = shorten_variable_names([v.name for v in self.parameters])
         return tuple(sorted(zip(names, objects, strict=True)))

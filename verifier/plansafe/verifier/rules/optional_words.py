@@ -10,12 +10,12 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Context, Place, is_name, token_text
 from plansafe.verifier.elaborate.symbols import ACTION_ATOMS
-from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, ExpandedSpecs, PlainRule
+from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, ExpandedSpecs, PlainRule, list_keyed_children
 from plansafe.verifier.rules.mapping import Mapping, WordName, make_unbound_name
 from plansafe.verifier.rules.vocabulary import find_declared_words
 
 OPTIONAL_KINDS = ("predicate", "action")
-_FALSE_IF_LAST_PART_IS = ("exists", "yesterday", "once", "since")
+_FALSE_IF_LAST_PART_IS_FALSE = ("exists", "yesterday", "once", "since")
 """Operators whose formula is never true if their last part is never true."""
 
 
@@ -46,11 +46,10 @@ def find_optional_words(context: Context, expanded: ExpandedSpecs, mapping: Mapp
 def remove_words(context: Context, rule: PlainRule, words: set[WordName]) -> PlainRule:
     """Return a rule with each atom of the given predicates and actions replaced by ``(or)`` in its formulas."""
     node = rule.node
-    children: list[Node] = []
-    key: Node = ""
-    for child in node:
-        children.append(_remove_from_formula(context, child, words) if key in FORMULA_FIELDS else child)
-        key = child if isinstance(child, str) else ""
+    children = [
+        _remove_from_formula(context, child, words) if key in FORMULA_FIELDS else child
+        for key, child in list_keyed_children(node)
+    ]
     if all([new is old for new, old in zip(children, node, strict=True)]):
         return rule
     context.record_origin(children, Place(node))
@@ -58,20 +57,18 @@ def remove_words(context: Context, rule: PlainRule, words: set[WordName]) -> Pla
 
 
 def _remove_from_formula(context: Context, node: Node, words: set[WordName]) -> Node:
+    """Return a formula with each atom of some words replaced by ``(or)``; the same object if it has none."""
     if not isinstance(node, list) or not node:
         return node
     head = token_text(node[0])
     if head in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list) and node[1]:
-        is_removed = ("action", token_text(node[1][0])) in words
+        word = ("action", token_text(node[1][0]))
     else:
-        is_removed = ("predicate", head) in words
-    if is_removed:
-        tree: list[Node] = ["or"]
-    else:
-        if head in ("forall", "exists") and len(node) == 3:
-            tree = [node[0], node[1], _remove_from_formula(context, node[2], words)]
-        else:
-            tree = [node[0], *[_remove_from_formula(context, child, words) for child in node[1:]]]
+        word = ("predicate", head)
+    tree: list[Node] = ["or"]
+    if word not in words:
+        first_part = 2 if head in ("forall", "exists") and len(node) == 3 else 1
+        tree = [*node[:first_part], *[_remove_from_formula(context, child, words) for child in node[first_part:]]]
         if all([new is old for new, old in zip(tree, node, strict=True)]):
             return node
         tree = _simplify(tree)
@@ -83,5 +80,5 @@ def _simplify(tree: list[Node]) -> list[Node]:
     """Simplify a changed formula whose parts may be ``(or)``, so that nothing is compiled for what is never true."""
     if tree[0] == "or":
         return ["or", *[part for part in tree[1:] if part != ["or"]]]
-    is_false = ["or"] in tree if tree[0] == "and" else tree[0] in _FALSE_IF_LAST_PART_IS and tree[-1] == ["or"]
+    is_false = ["or"] in tree if tree[0] == "and" else tree[0] in _FALSE_IF_LAST_PART_IS_FALSE and tree[-1] == ["or"]
     return ["or"] if is_false else tree

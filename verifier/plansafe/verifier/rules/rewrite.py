@@ -9,8 +9,14 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate.context import Place, all_tokens, is_name, is_variable, token_text
 from plansafe.verifier.elaborate.symbols import RESERVED
-from plansafe.verifier.rules.expanded_specs import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, find_step_connective
-from plansafe.verifier.rules.mapping import Mapping, WordName, is_unbound, make_unbound_name
+from plansafe.verifier.rules.expanded_specs import (
+    ATOMS_FIELDS,
+    FORMULA_FIELDS,
+    STEP_FIELDS,
+    find_step_connective,
+    list_keyed_children,
+)
+from plansafe.verifier.rules.mapping import Mapping, Replacement, WordName, is_unbound, make_unbound_name
 from plansafe.verifier.rules.tree_copies import TreeCopier, remove_types
 
 _ACTION_OPERATORS = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
@@ -30,11 +36,10 @@ class StepCase(NamedTuple):
 class Rewriter:
     """Rewrites trees of one specification.
 
-    ``macros`` maps a name to its parameters and its body. It grows while the specification is read. Without ``mapping``
-    only macros are replaced.
+    ``macros`` grows while the specification is read. Without ``mapping`` only macros are replaced.
     """
 
-    def __init__(self, copier: TreeCopier, macros: dict[str, tuple[list[str], Node]], mapping: Mapping | None) -> None:
+    def __init__(self, copier: TreeCopier, macros: dict[str, Replacement], mapping: Mapping | None) -> None:
         self.macros = macros
         self.mapping = mapping
         self._copier = copier
@@ -48,39 +53,44 @@ class Rewriter:
         children: list[Node] = []
         new_parameters: list[Node] = []
         condition: Node = []
-        key: Node = ""
-        for child in rule:
+        for key, child in list_keyed_children(rule):
             if key in FORMULA_FIELDS:
                 children.append(self.rewrite_formula(child))
             elif key in STEP_FIELDS:
-                case = self._separate_cases(token_text(key), self._rewrite_step(child), child)
+                case = self._separate_cases(key, self._rewrite_step(child), child)
                 children.append(case.step)
                 new_parameters += [*case.typed, *_find_undeclared_variables(child, case, rule)]
                 condition = case.conditions[0] if case.conditions else condition
             elif key in ATOMS_FIELDS and isinstance(child, list):
-                children.append(
-                    self._record_origin(
-                        [self.rewrite_atom(atom, Place(child, at)) for at, atom in enumerate(child)], child
-                    )
-                )
+                atoms = [self.rewrite_atom(atom, Place(child, position)) for position, atom in enumerate(child)]
+                children.append(self._record_origin(atoms, child))
             elif key == ":parameters":
                 children.append(self.rewrite_types(child))
             else:
                 children.append(child)
-            key = child if isinstance(child, str) else ""
-        if new_parameters and ":parameters" in children[:-1]:
-            at = children.index(":parameters") + 1
-            declared = children[at]
-            if isinstance(declared, list):
-                children[at] = self._record_origin([*declared, *new_parameters], declared)
-        elif new_parameters:
-            children += [":parameters", self._record_origin(new_parameters, rule)]
-        if condition and ":when" in children[:-1]:
-            at = children.index(":when") + 1
-            children[at] = self._record_origin(["and", children[at], condition], rule)
-        elif condition:
-            children += [":when", condition]
+        if new_parameters:
+            self._add_parameters(children, new_parameters, rule)
+        if condition:
+            self._add_condition(children, condition, rule)
         return self._record_origin(children, rule)
+
+    def _add_parameters(self, children: list[Node], typed: list[Node], rule: list[Node]) -> None:
+        """Add typed variables to ``:parameters`` among the children of a rewritten rule."""
+        if ":parameters" not in children[:-1]:
+            children += [":parameters", self._record_origin(typed, rule)]
+            return
+        position = children.index(":parameters") + 1
+        declared = children[position]
+        if isinstance(declared, list):
+            children[position] = self._record_origin([*declared, *typed], declared)
+
+    def _add_condition(self, children: list[Node], condition: Node, rule: list[Node]) -> None:
+        """Add a condition to ``:when`` among the children of a rewritten rule."""
+        if ":when" not in children[:-1]:
+            children += [":when", condition]
+            return
+        position = children.index(":when") + 1
+        children[position] = self._record_origin(["and", children[position], condition], rule)
 
     def rewrite_atom(self, atom: Node, at: Place) -> Node:
         """Rewrite an atom where no other formula is allowed, written at ``at``; ``()`` after a diagnostic.
@@ -107,7 +117,7 @@ class Rewriter:
         head = node[0]
         if head in ("forall", "exists") and len(node) == 3:
             typed = self.rewrite_types(node[1])
-            if _ranges_over_nothing(typed):
+            if _has_empty_range(typed):
                 return self._record_origin(["and" if head == "forall" else "or"], node)
             return self._record_origin([head, typed, self.rewrite_formula(node[2])], node)
         if head in ("action", "action-end", "action-during") and len(node) == 2 and isinstance(node[1], list):
@@ -119,23 +129,22 @@ class Rewriter:
         if isinstance(head, str):
             replacement = self._find_replacement(head)
             if replacement is not None:
-                parameters, body = replacement
-                values = self._copier.bind_parameters(node, arguments, parameters, body)
-                return (
-                    self._record_origin(["and"], node)
-                    if values is None
-                    else self._copy_body(node, parameters, body, values)
-                )
+                values = self._copier.bind_parameters(node, arguments, replacement.parameters, replacement.body)
+                if values is None:
+                    return self._record_origin(["and"], node)
+                return self._copy_body(node, replacement, values)
             if self.mapping is not None and self.mapping.has_nothing_for(("predicate", head), ("function", head)):
                 head = make_unbound_name(head)
         return self._record_origin([head, *arguments], node)
 
-    def _find_replacement(self, head: str) -> tuple[list[str], Node] | None:
+    def _find_replacement(self, head: str) -> Replacement | None:
         """Return the replacement of an atom; macros have priority over the mapping."""
         return self.macros.get(head) or (self.mapping.atoms.get(head) if self.mapping else None)
 
-    def _copy_body(self, node: list[Node], parameters: list[str], body: Node, values: dict[str, Node]) -> Node:
-        return self._copier.copy(body, values, {name: Place(node, child) for child, name in enumerate(parameters, 1)})
+    def _copy_body(self, node: list[Node], replacement: Replacement, values: dict[str, Node]) -> Node:
+        """Copy the body of a replacement of ``node``, with ``values`` for its parameters."""
+        places = {name: Place(node, child) for child, name in enumerate(replacement.parameters, 1)}
+        return self._copier.copy(replacement.body, values, places)
 
     def _rewrite_constant(self, token: str) -> Node:
         return token if self.mapping is None else self.mapping.replace_constant(token)
@@ -146,15 +155,15 @@ class Rewriter:
         if mapping is None or not isinstance(node, list):
             return node
         children: list[Node] = []
-        after_dash = False
+        is_after_dash = False
         for child in node:
-            if after_dash and isinstance(child, str):
+            if is_after_dash and isinstance(child, str):
                 children.append(mapping.replace_type(child))
-            elif after_dash and isinstance(child, list):
+            elif is_after_dash and isinstance(child, list):
                 children.append(self._rewrite_alternative_types(child, mapping))
             else:
                 children.append(child)
-            after_dash = child == "-"
+            is_after_dash = child == "-"
         return self._record_origin(children, node)
 
     def _rewrite_alternative_types(self, either: list[Node], mapping: Mapping) -> list[Node]:
@@ -173,30 +182,31 @@ class Rewriter:
             return node
         if find_step_connective(node) == "or":
             alternatives: list[Node] = ["or"]
-            bound = [child for child in node[1:] if not mapping.has_nothing_for(_action_name(child))]
+            bound = [child for child in node[1:] if not mapping.has_nothing_for(_make_action_word(child))]
             for child in bound or node[1:]:
                 step = self._rewrite_step(child)
-                is_or = isinstance(step, list) and find_step_connective(step) == "or"
-                alternatives.extend(step[1:] if is_or else [step])
+                has_alternatives = isinstance(step, list) and find_step_connective(step) == "or"
+                alternatives.extend(step[1:] if has_alternatives else [step])
             return self._record_origin(alternatives, node)
         arguments = [self._rewrite_constant(child) if isinstance(child, str) else child for child in node[1:]]
         replacement = mapping.steps.get(token_text(node[0]))
         if replacement is None:
-            action = make_unbound_name(token_text(node[0])) if mapping.has_nothing_for(_action_name(node)) else node[0]
+            action = (
+                make_unbound_name(token_text(node[0])) if mapping.has_nothing_for(_make_action_word(node)) else node[0]
+            )
             return self._record_origin([action, *arguments], node)
-        parameters, body = replacement
-        values = self._copier.bind_parameters(node, arguments, parameters, body)
+        values = self._copier.bind_parameters(node, arguments, replacement.parameters, replacement.body)
         if values is None:
             return node
         quantified: list[Node] = []
-        for name in parameters if "when" in all_tokens(body) else ():
+        for name in replacement.parameters if "when" in all_tokens(replacement.body) else ():
             if values[name] == "_":  # the condition must be about the same object as the step
-                values[name] = self._copier.new_variable(name)
+                values[name] = self._copier.make_variable(name)
                 quantified += [values[name], "-", "object"]
-        step = self._copy_body(node, parameters, body, values)
-        return (
-            self._record_origin(["exists", self._record_origin(quantified, node), step], node) if quantified else step
-        )
+        step = self._copy_body(node, replacement, values)
+        if not quantified:
+            return step
+        return self._record_origin(["exists", self._record_origin(quantified, node), step], node)
 
     def _separate_cases(self, field: str, step: Node, origin: Node) -> StepCase:
         """Move the ``exists`` and ``when`` of a rule's step out of it.
@@ -212,8 +222,8 @@ class Rewriter:
         def make_list(*children: Node) -> list[Node]:
             return self._record_origin(list(children), origin)
 
-        contexts = [format_node([case.typed, case.conditions]) for case in cases]
-        if contexts.count(contexts[0]) == len(contexts):
+        context_texts = {format_node([case.typed, case.conditions]) for case in cases}
+        if len(context_texts) == 1:
             typed, conditions, _ = cases[0]
             steps: list[Node] = [case.step for case in cases]
             condition: list[Node] = [make_list("and", *conditions)] if conditions else []
@@ -228,6 +238,7 @@ class Rewriter:
         return StepCase([], [make_list("or", *formulas)], make_list("or", *steps))
 
     def _make_step_formula(self, operator: str, step: Node, origin: list[Node]) -> Node:
+        """Return the formula that a rewritten step is taken; ``operator`` is the operator of its action atoms."""
         connective = find_step_connective(step)
         if isinstance(step, list) and connective == "or":
             return self._record_origin(
@@ -239,7 +250,7 @@ class Rewriter:
         return self._record_origin([operator, step], origin)
 
 
-def _ranges_over_nothing(typed: Node) -> bool:
+def _has_empty_range(typed: Node) -> bool:
     """Whether a variable of a mapped typed list has a kind for which the domain has nothing."""
     if not isinstance(typed, list):
         return False
@@ -248,6 +259,7 @@ def _ranges_over_nothing(typed: Node) -> bool:
 
 
 def _list_step_cases(step: Node) -> list[StepCase]:
+    """Return the alternatives of a step, each without its ``exists`` and ``when``."""
     cases = []
     stack = [StepCase([], [], step)]
     while stack:
@@ -273,5 +285,6 @@ def _find_undeclared_variables(step: Node, case: StepCase, rule: list[Node]) -> 
     return [token for name in sorted(names) if is_variable(name) for token in (name, "-", "object")]
 
 
-def _action_name(step: Node) -> WordName:
+def _make_action_word(step: Node) -> WordName:
+    """Return the name of a step's action as a word of the vocabulary."""
     return "action", token_text(step[0]) if isinstance(step, list) and step else ""

@@ -30,7 +30,7 @@ from plansafe.verifier.model.operations import (
 from plansafe.verifier.rules.model import RulePart
 
 
-def required_conjuncts(
+def find_required_conjuncts(
     formula: Formula, parameters: tuple[Variable, ...], below_always: bool = False
 ) -> Iterator[tuple[tuple[Variable, ...], Formula]]:
     """Yield the conjuncts of a formula, each with its parameters and the variables of the quantifiers moved out of it.
@@ -42,11 +42,11 @@ def required_conjuncts(
             return
         case And():
             for part in conjunct.parts:
-                yield from required_conjuncts(part, parameters, below_always)
+                yield from find_required_conjuncts(part, parameters, below_always)
         case Quantified() if conjunct.universal and not _shadows(conjunct, parameters):
-            yield from required_conjuncts(conjunct.body, (*parameters, *conjunct.variables), below_always)
+            yield from find_required_conjuncts(conjunct.body, (*parameters, *conjunct.variables), below_always)
         case Temporal() if conjunct.operator == "always" and not below_always:
-            for inner_parameters, body in required_conjuncts(conjunct.operands[0], parameters, True):
+            for inner_parameters, body in find_required_conjuncts(conjunct.operands[0], parameters, True):
                 yield inner_parameters, Temporal("always", (body,))
         case Truth() | Atom() | Equal() | Compare() | Not() | Or() | Quantified() | Temporal():
             yield parameters, conjunct

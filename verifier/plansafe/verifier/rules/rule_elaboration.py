@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from math import prod
 from typing import cast
 
@@ -19,15 +18,27 @@ from plansafe.verifier.elaborate.types import TypedName
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Or, Quantified, Temporal, Variable
 from plansafe.verifier.model.operations import PAST_OPERATORS, TRACE_OPERATORS, children, negate
-from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, OpenDeclaration, PlainRule, find_step_connective
-from plansafe.verifier.rules.fields import FIELDS, check_complete, check_text_variables, field_words, read_metadata
+from plansafe.verifier.rules.expanded_specs import (
+    FORMULA_FIELDS,
+    ExpandedSpecs,
+    OpenDeclaration,
+    PlainRule,
+    find_step_connective,
+)
+from plansafe.verifier.rules.fields import (
+    FIELDS,
+    check_required_fields,
+    check_text_variables,
+    find_field_words,
+    read_metadata,
+)
 from plansafe.verifier.rules.impossible_steps import find_impossible_step, is_vacuous, remove_impossible_steps
 from plansafe.verifier.rules.mapping import Mapping, WordName
 from plansafe.verifier.rules.mapping_check import check_mappings
 from plansafe.verifier.rules.model import PartMode, Rule, RuleKind, RulePart, StepPattern, find_action_atom
 from plansafe.verifier.rules.open_predicates import elaborate_invariant, elaborate_open_predicate
 from plansafe.verifier.rules.optional_words import find_optional_words, remove_words
-from plansafe.verifier.rules.rule_conjuncts import make_trajectory_part, required_conjuncts
+from plansafe.verifier.rules.rule_conjuncts import find_required_conjuncts, make_trajectory_part
 from plansafe.verifier.rules.vocabulary import (
     find_missing_words,
     find_names_in_formula,
@@ -37,10 +48,13 @@ from plansafe.verifier.rules.vocabulary import (
 )
 
 MAX_TEMPORAL_DEPTH = 200
-
+"""Maximum nesting of temporal operators in a rule."""
 MISFIT = "its vocabulary does not fit the types of this domain"
 VACUOUS = "it cannot be violated: this domain has no objects or steps that could violate it"
 STEP_KINDS = {":on": "start", ":at-end": "end", ":during": "during"}
+"""The phase of an action that each field with steps is about."""
+_FORMULA_FIELDS = FORMULA_FIELDS - {":holds"}
+"""The fields of rules that have a formula; invariants are elaborated elsewhere."""
 
 
 class _Inapplicability(NamedTuple):
@@ -49,20 +63,10 @@ class _Inapplicability(NamedTuple):
     missing_names: tuple[WordName, ...] = ()
     exclusion_reason: str | None = None
 
-
-def _explain_inapplicable_rules(without_names: int, excluded: int) -> str:
-    """The message about rules that a mapping leaves out: those without the names that they need, and the others."""
-    count = without_names + excluded
-    if not without_names:
-        reason = "not fitting this domain, or excluded by the mapping"
-    elif not excluded:
-        reason = "according to the mapping, this domain lacks the names that they need"
-    else:
-        reason = (
-            f"according to the mapping, this domain lacks the names for {without_names} of them; "
-            f"the rest ({excluded}) does not fit this domain or is excluded by the mapping"
-        )
-    return f"{count} {'rule is' if count == 1 else 'rules are'} not applicable: {reason}"
+    def follows_from(self, mapping: Mapping | None) -> bool:
+        """Whether a mapping excludes the rule, or declares that the domain has nothing for its missing words."""
+        words = [word for word in self.missing_names if word[0] != "step"]
+        return self.exclusion_reason is not None or (mapping is not None and mapping.empty_words.issuperset(words))
 
 
 class RuleElaborator:
@@ -101,68 +105,60 @@ class RuleElaborator:
         if self.context.errors > errors:
             return  # each rule that uses the entry would report the same error
         missing_words = find_missing_words(self.symbols, expanded)
-        optional_words: dict[int, set[WordName]] = {}
+        removable_words: dict[int, set[WordName]] = {}
         """By identity of a mapping: the missing words that the rules of its specifications need not have."""
-        rules_without_names, excluded_rules = Counter[str](), Counter[str]()
-        """By specification: the rules for which the mapping declares that a word is missing, and the excluded ones."""
+        reasons_by_specification: dict[str, list[_Inapplicability]] = {}
+        """Why rules are not applicable according to the mapping."""
         for number, rule in enumerate(expanded.rules):
             mapping = expanded.find_mapping(rule.specification)
-            words = optional_words.get(id(mapping))
-            if words is None:
-                words = optional_words[id(mapping)] = (
-                    find_optional_words(self.context, expanded, mapping) & missing_words.keys()
-                )
-            if words:
-                rule = remove_words(self.context, rule, words)
-                expanded.rules[number] = rule  # the kernel must read the rule that is checked
-            names = find_names_in_rule(rule.node)
-            missing_in_rule = sorted(names & missing_words.keys())
-            inapplicability: _Inapplicability | None = None
-            if missing_in_rule:
-                inapplicability = _Inapplicability(
-                    tuple([(kind, name.removeprefix("~")) for kind, name in missing_in_rule])
-                )
-            elif mapping is not None:
+            if id(mapping) not in removable_words:
+                optional_words = find_optional_words(self.context, expanded, mapping)
+                removable_words[id(mapping)] = optional_words & missing_words.keys()
+            if removable_words[id(mapping)]:
+                rule = remove_words(self.context, rule, removable_words[id(mapping)])
+            missing_in_rule = find_names_in_rule(rule.node) & missing_words.keys()
+            if mapping is not None and not missing_in_rule:
                 rule = remove_impossible_steps(self.symbols, rule)
-                expanded.rules[number] = rule  # the kernel must read the rule that is checked
-                inapplicability = self._find_inapplicability(rule, mapping)
-            if inapplicability is None:
-                empty_types = frozenset[WordName]() if mapping is None else mapping.empty_assignable_types
-                if empty_types.isdisjoint(names) or empty_types.isdisjoint(find_names_in_rule(rule.node)):
-                    self._elaborate_rule(rule)
-                elif not self._elaborate_if_fitting(rule):
-                    inapplicability = _Inapplicability(exclusion_reason=MISFIT)
+            expanded.rules[number] = rule  # the kernel must read the rule that is checked
+            inapplicability = self._elaborate_if_applicable(rule, mapping, missing_in_rule)
             if inapplicability is None:
                 continue
             self._add_not_applicable(rule, inapplicability)
-            names_in_mapping = [name for name in inapplicability.missing_names if name[0] != "step"]
-            if inapplicability.exclusion_reason is not None:
-                excluded_rules[rule.specification] += 1
-            elif mapping is not None and mapping.empty_words.issuperset(names_in_mapping):
-                rules_without_names[rule.specification] += 1
+            if inapplicability.follows_from(mapping):
+                reasons_by_specification.setdefault(rule.specification, []).append(inapplicability)
             else:
                 needs = ", ".join([f"{kind} `{name}`" for kind, name in inapplicability.missing_names])
                 message = f"rule `{token_text(rule.node[1])}` is not applicable: this domain has no {needs}"
                 help = "bind it with a mapping"
                 self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
-        for applied_mapping in expanded.mappings:
-            without_names = sum([rules_without_names[specification] for specification in applied_mapping.serves])
-            excluded = sum([excluded_rules[specification] for specification in applied_mapping.serves])
-            if without_names + excluded:
-                message = _explain_inapplicable_rules(without_names, excluded)
-                self.context.note(SC.RULE_NOT_APPLICABLE, message, applied_mapping.at, "this mapping")
+        for applied in expanded.mappings:
+            reasons = [reason for name in applied.serves for reason in reasons_by_specification.get(name, ())]
+            if reasons:
+                message = _explain_inapplicable_rules(reasons)
+                self.context.note(SC.RULE_NOT_APPLICABLE, message, applied.at, "this mapping")
         self._add_open_predicates(expanded.openings, missing_words)
         self._add_invariants(expanded.invariants, missing_words)
 
-    def _find_inapplicability(self, rule: PlainRule, mapping: Mapping) -> _Inapplicability | None:
-        """Return why a mapped rule is not applicable although no word is missing; ``None`` if it is applicable."""
-        impossible_step = find_impossible_step(self.symbols, rule)
-        if impossible_step is not None:
-            return _Inapplicability((("step", impossible_step),))
-        if is_vacuous(rule.node):
-            return _Inapplicability(exclusion_reason=VACUOUS)
-        excluded = mapping.excluded_rules.get(token_text(rule.node[1]))
-        return None if excluded is None else _Inapplicability(exclusion_reason=excluded[0])
+    def _elaborate_if_applicable(
+        self, rule: PlainRule, mapping: Mapping | None, missing_in_rule: set[WordName]
+    ) -> _Inapplicability | None:
+        """Add a rule, or report its mistakes; return why it is not applicable, and ``None`` if it is applicable."""
+        if missing_in_rule:
+            return _Inapplicability(tuple([(kind, name.removeprefix("~")) for kind, name in sorted(missing_in_rule)]))
+        if mapping is not None:
+            impossible_step = find_impossible_step(self.symbols, rule)
+            if impossible_step is not None:
+                return _Inapplicability((("step", impossible_step),))
+            if is_vacuous(rule.node):
+                return _Inapplicability(exclusion_reason=VACUOUS)
+            excluded = mapping.excluded_rules.get(token_text(rule.node[1]))
+            if excluded is not None:
+                return _Inapplicability(exclusion_reason=excluded.reason)
+            empty_types = mapping.empty_assignable_types
+            if empty_types and not empty_types.isdisjoint(find_names_in_rule(rule.node)):
+                return None if self._elaborate_if_fitting(rule) else _Inapplicability(exclusion_reason=MISFIT)
+        self._elaborate_rule(rule)
+        return None
 
     def _elaborate_if_fitting(self, rule: PlainRule) -> bool:
         """Add a rule about kinds that no object has unless a user gives it the kind.
@@ -180,10 +176,8 @@ class RuleElaborator:
 
     def _add_not_applicable(self, plain_rule: PlainRule, inapplicability: _Inapplicability) -> None:
         name, kind, at = token_text(plain_rule.node[1]), _find_rule_kind(plain_rule.node), Place(plain_rule.node)
-        hazard, targets = (
-            next(iter(field_words(plain_rule.node, ":hazard")), None),
-            field_words(plain_rule.node, ":target"),
-        )
+        hazard = next(iter(find_field_words(plain_rule.node, ":hazard")), None)
+        targets = find_field_words(plain_rule.node, ":target")
         rule = Rule(name, kind, (), (), (), at, plain_rule.source, hazard=hazard, targets=targets)
         missing_names, exclusion_reason = inapplicability
         self.rules.append(
@@ -228,7 +222,7 @@ class RuleElaborator:
             within = parse_number(fields[":within"].subtree)
             if within is None:
                 context.error(SC.STRUCTURE, "`:within` takes a number", fields[":within"], "expected a number")
-        check_complete(context, kind, node, fields)
+        check_required_fields(context, kind, node, fields)
         check_text_variables(context, fields, scope)
         metadata = read_metadata(context, fields)
         if context.errors > errors:
@@ -261,12 +255,8 @@ class RuleElaborator:
     def _elaborate_formulas(
         self, fields: dict[str, Place], conditions: ConditionReader, kind: str
     ) -> dict[str, Formula] | None:
-        """Elaborate the formulas of a rule; ``None`` after a diagnostic about their temporal operators."""
-        formulas = {
-            key: conditions.read_formula(at)
-            for key, at in fields.items()
-            if key in (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")
-        }
+        """Return the formulas of a rule by field; ``None`` after a diagnostic about their temporal operators."""
+        formulas = {key: conditions.read_formula(at) for key, at in fields.items() if key in _FORMULA_FIELDS}
         is_past_only = kind != ":trajectory"
         for key, formula in formulas.items():
             if not check_past_operands(self.context, formula, fields[key], only_past=is_past_only):
@@ -293,7 +283,7 @@ class RuleElaborator:
         places = [at]
         if isinstance(value, list) and find_step_connective(value) == "or":
             places = [Place(value, child) for child in range(1, len(value))]
-        implicit = self._bind_implicit([place.subtree for place in places], conditions, declared)
+        implicit = self._bind_step_variables([place.subtree for place in places], conditions, declared)
         steps: list[Formula] = []
         for place in places:
             formula = conditions.read_action_atom(place, STEP_KINDS[keys[0]], implicit)
@@ -303,7 +293,7 @@ class RuleElaborator:
             self.context.error(SC.STRUCTURE, "`or` without steps", at, "expected steps")
         return steps
 
-    def _bind_implicit(
+    def _bind_step_variables(
         self, steps: list[Node], conditions: ConditionReader, declared: list[Variable]
     ) -> frozenset[str]:
         """Bind the variables that occur first in steps, each with the types of the actions' parameters."""
@@ -332,7 +322,7 @@ class RuleElaborator:
     # -- parts --------------------------------------------------------------------------------------------------------
 
     def _make_trajectory_parts(self, formula: Formula, parameters: tuple[Variable, ...]) -> tuple[RulePart, ...]:
-        conjuncts = required_conjuncts(formula, parameters)
+        conjuncts = find_required_conjuncts(formula, parameters)
         return tuple([make_trajectory_part(len(self.rules), variables, body) for variables, body in conjuncts])
 
     def _make_state_parts(
@@ -347,16 +337,32 @@ class RuleElaborator:
             mode: PartMode = "always" if kind == ":process" else "end"
             parts = [
                 RulePart(number, variables, mode, conjunct if guard is TRUE else Or((negate(guard), conjunct)))
-                for variables, conjunct in required_conjuncts(before, parameters)
+                for variables, conjunct in find_required_conjuncts(before, parameters)
             ]
             return tuple(parts)
         parts = [
             RulePart(number, variables, "each", conjunct, step, None if guard is TRUE else guard, is_after)
             for step in steps
             for body, is_after in ((before, False), (after, True))
-            for variables, conjunct in required_conjuncts(body, parameters)
+            for variables, conjunct in find_required_conjuncts(body, parameters)
         ]
         return tuple(parts)
+
+
+def _explain_inapplicable_rules(reasons: list[_Inapplicability]) -> str:
+    """Return the message about the rules that a mapping leaves out, with one reason for each rule."""
+    count = len(reasons)
+    excluded_count = sum([reason.exclusion_reason is not None for reason in reasons])
+    if excluded_count == count:
+        text = "not fitting this domain, or excluded by the mapping"
+    elif not excluded_count:
+        text = "according to the mapping, this domain lacks the names that they need"
+    else:
+        text = (
+            f"according to the mapping, this domain lacks the names for {count - excluded_count} of them; "
+            f"the rest ({excluded_count}) does not fit this domain or is excluded by the mapping"
+        )
+    return f"{count} {'rule is' if count == 1 else 'rules are'} not applicable: {text}"
 
 
 def _find_rule_kind(rule: list[Node]) -> RuleKind:
@@ -399,14 +405,14 @@ def check_trace_operators(context: Context, formula: Formula, at: Place) -> bool
     """Report an operator about the whole trace inside a temporal operator; return whether there is none."""
     stack: list[tuple[Formula, bool]] = [(formula, False)]
     while stack:
-        part, is_inside = stack.pop()
+        part, is_below_temporal = stack.pop()
         if isinstance(part, Temporal):
-            if part.operator in TRACE_OPERATORS and is_inside:
+            if part.operator in TRACE_OPERATORS and is_below_temporal:
                 name = part.operator.replace("at-end", "at end")
                 message = f"`{name}` is about the whole trace and is not allowed inside a temporal operator"
                 label, help = f"`{name}` is too deep in this formula", "move it to the top of the formula"
                 context.error(SC.MISPLACED_OPERATOR, message, at, label, help=help)
                 return False
-            is_inside = True
-        stack += [(operand, is_inside) for operand in children(part)]
+            is_below_temporal = True
+        stack += [(operand, is_below_temporal) for operand in children(part)]
     return True

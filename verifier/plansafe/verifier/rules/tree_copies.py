@@ -21,12 +21,13 @@ class TreeCopier:
         """By identity, each body of a macro or of an entry, with the variables that it binds."""
         self._types: dict[int, list[Node]] = {}
         """By identity, each list ``(either t u)`` without parameters, which copies share."""
-        self._use_count = 0  # uses of macros and of entries of mappings: the number in new variables
+        self._use_count = 0
+        """The number of uses of macros and of entries of mappings."""
 
     def record_origin(self, tree: list[Node], origin: list[Node]) -> list[Node]:
         """Record that a new list is made from ``origin``, whose place diagnostics use; return the new list."""
         self.context.record_origin(tree, Place(origin))
-        self._count(len(tree))
+        self._count_nodes(len(tree))
         return tree
 
     def copy(self, node: Node, values: dict[str, Node], places: dict[str, Place]) -> Node:
@@ -36,7 +37,7 @@ class TreeCopier:
         """
         if isinstance(node, str):
             return values[node] if node in values else _replace_parameters(node, values)
-        self._count(1 + len(node))
+        self._count_nodes(1 + len(node))
         if node and node[0] == "either":  # the types of many variables have this list
             if id(node) not in self._types and not any(["$" in token or token in values for token in all_tokens(node)]):
                 self._types[id(node)] = node
@@ -66,18 +67,18 @@ class TreeCopier:
         if cached is None:
             cached = self._bound_variables[id(body)] = body, _find_bound_variables(body)
         for name in cached[1]:
-            values.setdefault(name, self.new_variable(name))
+            values.setdefault(name, self.make_variable(name))
         return values
 
-    def new_variable(self, name: str) -> str:
+    def make_variable(self, name: str) -> str:
         """Return a variable that no text can name, because of ``~`` and the number of the current use.
 
         Within one use of a macro or of an entry, equal names give equal variables.
         """
         return f"{name}~{self._use_count}"
 
-    def _count(self, nodes: int) -> None:
-        self._node_count += nodes
+    def _count_nodes(self, count: int) -> None:
+        self._node_count += count
         if self._node_count > MAX_NODES:
             raise LimitReached(LimitKind.NODES)
 
@@ -85,10 +86,10 @@ class TreeCopier:
 def remove_types(nodes: list[Node]) -> list[Node]:
     """Remove the dashes and types from a typed list."""
     names: list[Node] = []
-    iterator = iter(nodes)
-    for node in iterator:
+    remaining_nodes = iter(nodes)
+    for node in remaining_nodes:
         if node == "-":
-            next(iterator, None)
+            next(remaining_nodes, None)  # the type
         else:
             names.append(node)
     return names
@@ -109,6 +110,7 @@ def _replace_parameters(token: str, values: dict[str, Node]) -> str:
 
 
 def _find_bound_variables(node: Node) -> set[str]:
+    """Return the variables that quantifiers in a tree bind."""
     names: set[str] = set()
     stack = [node]
     while stack:

@@ -47,7 +47,7 @@ class VerdictCriteria(NamedTuple):
     exemptions: tuple[Exemption, ...] = ()
 
     @property
-    def only_introduced(self) -> bool:
+    def ignores_preexisting(self) -> bool:
         """Whether pre-existing violations are ignored."""
         return self.judge in ("introduced", MITIGATE)
 
@@ -85,7 +85,7 @@ class VerdictCriteria(NamedTuple):
 
     def counts_unless_exempt(self, rule: Rule, blame: str) -> bool:
         """Whether a violation of a rule decides unless it is exempt. A violation of unknown blame does not decide."""
-        return self.includes(rule) and (not self.only_introduced or blame in CAUSED_BLAMES)
+        return self.includes(rule) and (not self.ignores_preexisting or blame in CAUSED_BLAMES)
 
     def is_decisive(self, rule: Rule, blame: str, objects: Iterable[str]) -> bool:
         """Whether a violation of a rule that names these objects decides."""

@@ -46,8 +46,8 @@ def find_declared_words(context: Context, vocabularies: list[Vocabulary]) -> dic
                 for declaration in section[1:]:
                     if isinstance(declaration, list) and declaration and is_name(declaration[0]):
                         parameters = parse_typed_list(silent, declaration, 1, is_variable, "a variable")
-                        name = (token_text(head)[1:-1], token_text(declaration[0]))
-                        words.setdefault(name, VocabularyWord(parameters, Place(declaration)))
+                        word = (token_text(head)[1:-1], token_text(declaration[0]))
+                        words.setdefault(word, VocabularyWord(parameters, Place(declaration)))
     return words
 
 
@@ -82,11 +82,9 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
             if head in (":types", ":constants"):
                 kind = token_text(head)[1:-1]
                 for entry in parse_typed_list(context, section, 1, is_object_name, "a name"):
-                    is_bound = _is_bound(mapping, (kind, entry.name))
-                    if is_bound is False:
-                        missing_words[kind, make_unbound_name(entry.name)] = entry.at
-                    elif is_bound is None and entry.name not in list_domain_names(symbols)[kind]:
-                        missing_words[kind, entry.name] = entry.at
+                    missing_word = _find_missing_word(symbols, mapping, (kind, entry.name))
+                    if missing_word is not None:
+                        missing_words[missing_word] = entry.at
             elif head in (":predicates", ":functions", ":actions"):
                 for child in range(1, len(section)):
                     _check_declaration(symbols, token_text(head)[1:-1], Place(section, child), mapping, missing_words)
@@ -108,18 +106,16 @@ def _check_declaration(
     symbols: Symbols, kind: str, at: Place, mapping: Mapping | None, missing_words: dict[WordName, Place]
 ) -> None:
     """Add a declared predicate, function or action to ``missing_words``, or compare its arity with the domain's."""
-    context, entry = symbols.context, at.node[at.child or 0]
+    context, entry = symbols.context, at.subtree
     if not isinstance(entry, list) or not entry or not is_name(entry[0]):
         context.error(SC.STRUCTURE, "expected `(name ?x - type ..)`", at, "not a declaration")
         return
     name = token_text(entry[0])
-    is_bound = _is_bound(mapping, (kind, name))
-    if is_bound is not None:
-        if not is_bound:
-            missing_words[kind, make_unbound_name(name)] = Place(entry, 0)
+    missing_word = _find_missing_word(symbols, mapping, (kind, name))
+    if missing_word is not None:
+        missing_words[missing_word] = Place(entry, 0)
         return
-    if name not in list_domain_names(symbols)[kind]:
-        missing_words[kind, name] = Place(entry, 0)
+    if mapping is not None and (kind, name) in mapping.entries:
         return
     declared: Predicate | None = None
     if kind == "action":
@@ -136,17 +132,18 @@ def _check_declaration(
         context.error(SC.VOCABULARY, message, at, "does not fit", related=declaration)
 
 
-def _is_bound(mapping: Mapping | None, name: WordName) -> bool | None:
-    """Whether a mapping binds a word; ``None`` without an entry, so that the domain may have the word itself."""
-    if mapping is None or name not in mapping.entries:
-        return None
-    return name not in mapping.empty_words
+def _find_missing_word(symbols: Symbols, mapping: Mapping | None, word: WordName) -> WordName | None:
+    """Return a word as :func:`find_missing_words` names it; ``None`` if the mapping binds it or the domain has it."""
+    kind, name = word
+    if mapping is not None and word in mapping.entries:
+        return (kind, make_unbound_name(name)) if word in mapping.empty_words else None
+    return None if name in list_domain_names(symbols)[kind] else word
 
 
 def warn_if_missing(
     context: Context, names: set[WordName], missing_words: dict[WordName, Place], effect: str, at: Place
 ) -> bool:
-    """Return whether some of the names are missing, and warn about them; ``effect`` says what follows from it."""
+    """Warn about missing names, and return whether there are any; ``effect``: the consequence, as text."""
     missing_names = sorted(names & missing_words.keys())
     if missing_names:
         needs = ", ".join([f"{kind} `{name.removeprefix('~')}`" for kind, name in missing_names])
@@ -181,20 +178,21 @@ def find_names_in_types(typed: Node, visited_lists: set[int] | None = None) -> s
     ``visited_lists`` has the identities of lists.
     """
     names: set[WordName] = set()
-    after_dash = False
+    is_after_dash = False
     for token in typed if isinstance(typed, list) else []:
-        if after_dash:
+        if is_after_dash:
             if visited_lists is not None and isinstance(token, list):
                 if id(token) in visited_lists:
-                    after_dash = False
+                    is_after_dash = False
                     continue
                 visited_lists.add(id(token))
             names.update([("type", token_text(t)) for t in (token if isinstance(token, list) else [token])])
-        after_dash = token == "-"
+        is_after_dash = token == "-"
     return names
 
 
 def _find_names_in_step(step: Node) -> set[WordName]:
+    """Return the action of a step, and its arguments as constants."""
     if not isinstance(step, list) or not step:
         return set()
     return {("action", token_text(step[0])), *[("constant", token_text(token)) for token in step[1:]]}
@@ -203,7 +201,7 @@ def _find_names_in_step(step: Node) -> set[WordName]:
 def find_names_in_formula(formula: Node) -> set[WordName]:
     """Return all names of a formula."""
     names: set[WordName] = set()
-    known_types: set[int] = set()
+    visited_lists: set[int] = set()
     stack: list[tuple[Node, bool]] = [(formula, False)]
     while stack:
         tree, is_number = stack.pop()
@@ -211,7 +209,7 @@ def find_names_in_formula(formula: Node) -> set[WordName]:
             continue
         head = tree[0]
         if head in ("forall", "exists") and len(tree) == 3:
-            names |= find_names_in_types(tree[1], known_types)
+            names |= find_names_in_types(tree[1], visited_lists)
             stack.append((tree[2], False))
         elif head in ACTION_ATOMS and len(tree) == 2:
             names |= _find_names_in_step(tree[1])

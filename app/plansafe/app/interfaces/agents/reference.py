@@ -89,7 +89,7 @@ def _page(name: str, title: str, text: str) -> str:
 def hazards(values: Values) -> str:
     """Return the rules of a domain for each category of published hazard taxonomies."""
     from plansafe.app.session.catalogue import library  # noqa: PLC0415 - only needed here
-    from plansafe.specs.taxonomy import category_coverage, load_taxonomies  # noqa: PLC0415
+    from plansafe.specs.taxonomy import find_category_coverage, load_taxonomies  # noqa: PLC0415
 
     domain = values["domain"].lower()
     checker = library(domain)
@@ -106,7 +106,7 @@ def hazards(values: Values) -> str:
     for taxonomy in selected:
         categories = [
             {"name": c.category.name, "title": c.category.title, "rules": list(c.rules), "reason": c.reason}
-            for c in category_coverage(taxonomy, applicable, domain)
+            for c in find_category_coverage(taxonomy, applicable, domain)
         ]
         taxonomies.append({"name": taxonomy.name, "title": taxonomy.title, "categories": categories})
     return json_line(

@@ -139,9 +139,9 @@ def _print_coverage(checker: Checker, symbols: Symbols) -> None:
     for rule in result.not_applicable:
         missing_words = ", ".join([f"{kind} `{name}`" for kind, name in rule.missing_names])
         print(f"  not {rule.rule}: {rule.exclusion_reason or f'the domain has no {missing_words}'}")
-    if result.words_with(MAPPED):
-        unbound_words = result.words_with(UNBOUND)
-        print(f"words         {len(result.words_with(MAPPED))} mapped, {len(unbound_words)} without a mapping")
+    if result.list_words(MAPPED):
+        unbound_words = result.list_words(UNBOUND)
+        print(f"words         {len(result.list_words(MAPPED))} mapped, {len(unbound_words)} without a mapping")
         for word in unbound_words:
             print(f"  {word.kind} {word.name}")
         covered = len(result.kinds) - len(result.unseen_types)

@@ -16,7 +16,7 @@ from plansafe.app.system.process import complain, guarded, print_text, remark, s
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity, suggest_name
-from plansafe.specs import detector_path, detector_worlds
+from plansafe.specs import find_detector_path, list_detector_worlds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,14 +92,14 @@ def _hazards(taxonomy_name: str | None, domain: str, custom_table: str | None, l
 def _table_lines(
     taxonomies: Taxonomies, chosen: Iterable[Taxonomy], checker: Checker, domain: str, list_all: bool
 ) -> Iterable[str]:
-    from plansafe.specs.taxonomy import category_coverage  # noqa: PLC0415 - for this command alone
+    from plansafe.specs.taxonomy import find_category_coverage  # noqa: PLC0415 - for this command alone
 
     applicable = [rule for rule in checker.rules if rule.applicable]
     counts = f"{len(applicable)} of {len(checker.rules)} rules of `{_LIBRARY}`"
     yield f"{counts} apply to {domain}  ({visible(taxonomies.table.name)})"
     for taxonomy in chosen:
         yield f"\n{visible(taxonomy.name)}: {visible(taxonomy.title)}"
-        for covered in category_coverage(taxonomy, applicable, domain):
+        for covered in find_category_coverage(taxonomy, applicable, domain):
             names = covered.rules if list_all else covered.rules[:_RULES_SHOWN]
             more = f", and {len(covered.rules) - len(names)} more" if len(names) < len(covered.rules) else ""
             description = ", ".join(names) + more if names else f"no rule: {covered.reason or 'no reason is given'}"
@@ -121,11 +121,11 @@ def _detector(path: str, output: str | None) -> int:
     from plansafe.specs.detector import compile_detector  # noqa: PLC0415 - for this command alone
 
     if not os.path.exists(path):
-        path = detector_path(path) or path
+        path = find_detector_path(path) or path
     table = Discovery(Choice()).read(path, "table", "given")
     if isinstance(table, Diagnostic):
         if table.code == SC.NO_FILE:
-            names = detector_worlds()
+            names = list_detector_worlds()
             shipped = f"name a file, or a world with a shipped table: {', '.join(names)}"
             other_help = table.help if os.path.splitext(path)[1] else None
             table = table._replace(help=suggest_name(path.lower(), names) or other_help or shipped)

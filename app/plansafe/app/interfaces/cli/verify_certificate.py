@@ -137,7 +137,7 @@ def _check_file(path: str, plan: str | None, settings: Settings) -> int:
 
 def _unproved_findings(criteria: VerdictCriteria) -> list[str]:
     """The violations that the options leave out of the verdict, and so of the proof."""
-    lines = ["does not cover pre-existing violations (--judge introduced)"] if criteria.only_introduced else []
+    lines = ["does not cover pre-existing violations (--judge introduced)"] if criteria.ignores_preexisting else []
     if criteria.min_severity != EVERY_VIOLATION.min_severity:
         lines.append(f"does not cover rules less severe than `{criteria.min_severity}` (--min-severity)")
     return lines

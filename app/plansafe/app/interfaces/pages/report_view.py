@@ -289,7 +289,7 @@ def _repair(original: Sequence[str], repair: Repair) -> dict[str, Any]:
 
 def _graph(prepared: Prepared, read: ResolvedPlan, examination: Examined) -> dict[str, Any]:
     from plansafe.verifier.diagnose.causal_structure import find_causal_structure  # noqa: PLC0415 - loads the search
-    from plansafe.verifier.diagnose.graph import plan_graph  # noqa: PLC0415
+    from plansafe.verifier.diagnose.graph import make_plan_graph  # noqa: PLC0415
     from plansafe.verifier.diagnose.model import Diagnosis  # noqa: PLC0415
     from plansafe.verifier.execution.purpose import NotCovered  # noqa: PLC0415
 
@@ -302,7 +302,7 @@ def _graph(prepared: Prepared, read: ResolvedPlan, examination: Examined) -> dic
     diagnosis = None
     if examination.repair is not None:
         diagnosis = Diagnosis(prepared.plan.name, examination.result.report, examination.witnesses, examination.repair)
-    graph = plan_graph(structure, diagnosis)
+    graph = make_plan_graph(structure, diagnosis)
     redundant = {f"step {number}" for number in structure.redundant}
     offsets = {"rule": 0.5, "inserted": -0.5}
     nodes = [

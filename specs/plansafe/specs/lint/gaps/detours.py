@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from plansafe.specs.lint.gaps.patterns import ProposalPatterns
 from plansafe.specs.lint.gaps.proposals import Proposal
-from plansafe.specs.lint.gaps.safe_plans import StepPath, find_violated_at_end
+from plansafe.specs.lint.gaps.safe_plans import StepPath, find_end_violations
 from plansafe.specs.lint.gaps.state_graph import StateGraph, TaskGraph
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
@@ -26,7 +26,7 @@ class Witness(NamedTuple):
     """A path without violations that does what a proposal forbids, and the remaining steps of its reference plan."""
 
     path: StepPath
-    remaining: StepPath
+    remaining_steps: StepPath
 
 
 class ExploitedProposal(NamedTuple):
@@ -42,38 +42,43 @@ class FrontierState(NamedTuple):
     execution: Execution
     graph: StateGraph
     path: StepPath
-    remaining: StepPath
+    remaining_steps: StepPath
 
 
 class DetourSearch:
     """Breadth-first search for detours from every state of the reference plans.
 
-    The rules from number ``first_proposal`` on are the proposals ``monitored``. ``exploited`` has the proposals that
-    paths violate, by their text. ``plans`` are safe plans that the search found.
+    The rules from number ``first_proposal`` on are ``monitored_proposals``. ``exploited_by_text`` has the proposals
+    that paths violate, by their text. ``found_plans`` are safe plans that the search found.
     """
 
     def __init__(
-        self, task_graph: TaskGraph, first_proposal: int, monitored: Sequence[Proposal], max_steps: int, deadline: float
+        self,
+        task_graph: TaskGraph,
+        first_proposal: int,
+        monitored_proposals: Sequence[Proposal],
+        max_steps: int,
+        deadline: float,
     ) -> None:
         self.task_graph = task_graph
         self.first_proposal = first_proposal
-        self.monitored = monitored
+        self.monitored_proposals = monitored_proposals
         self.max_steps = max_steps
         self.deadline = deadline
         self.patterns = ProposalPatterns(task_graph)
-        self.exploited: dict[str, ExploitedProposal] = {}
-        self.plans: list[StepPath] = []
-        self.explored = 0
+        self.exploited_by_text: dict[str, ExploitedProposal] = {}
+        self.found_plans: list[StepPath] = []
+        self.explored_count = 0
         self._fact_pairs: set[tuple[object, object]] = set()
 
-    def run(self, references: Sequence[StepPath]) -> None:
+    def search(self, references: Sequence[StepPath]) -> None:
         """Explore all novel states, up to a limit."""
         queue: deque[FrontierState] = deque()
         for reference in references:
             start = Execution.initial(self.task_graph.engine)
             states = [FrontierState(start, StateGraph(self.task_graph, start.state), (), reference)]
             for number, step in enumerate(reference):
-                successor = self._take(states[-1], step, reference[number + 1 :], True)
+                successor = self._take_step(states[-1], step, reference[number + 1 :], True)
                 if successor is None:
                     break
                 states.append(successor)
@@ -81,23 +86,23 @@ class DetourSearch:
         while queue:
             state = queue.popleft()
             for step in list(state.execution.legal()):
-                if self.explored >= self.max_steps or monotonic() >= self.deadline:
+                if self.explored_count >= self.max_steps or monotonic() >= self.deadline:
                     return
-                successor = self._take(state, step, state.remaining, False)
+                successor = self._take_step(state, step, state.remaining_steps, False)
                 if successor is not None:
                     queue.append(successor)
 
-    def _take(
-        self, state: FrontierState, step: GroundAction, remaining: StepPath, is_reference: bool
+    def _take_step(
+        self, state: FrontierState, step: GroundAction, remaining_steps: StepPath, is_reference: bool
     ) -> FrontierState | None:
         """Take a step, and store the proposals that the path violates.
 
         Return the next state if it is novel or of a reference plan; ``None`` also if a rule is violated.
         """
-        self.explored += 1
+        self.explored_count += 1
         try:
             after = state.execution.after(step)
-            violated_at_end = None if after is None else find_violated_at_end(after, self.first_proposal)
+            violated_at_end = None if after is None else find_end_violations(after, self.first_proposal)
         except (NumberTooLarge, TooManyInstances):
             return None
         if after is None:
@@ -106,30 +111,30 @@ class DetourSearch:
         if any([rule < self.first_proposal for rule in violated]):
             return None
         graph = StateGraph(self.task_graph, after.state) if after.changed else state.graph
-        successor = FrontierState(after, graph, (*state.path, step), remaining)
+        successor = FrontierState(after, graph, (*state.path, step), remaining_steps)
         is_expanded = (bool(after.changed) and self._is_novel(graph)) or is_reference
-        proposals = self._propose(state, step, successor, is_expanded)
+        proposals = self._list_proposals(state, step, successor, is_expanded)
         if violated_at_end is not None:  # the path is a safe plan
-            proposals += self.patterns.propose_facts_left_at_goal(graph)
+            proposals += self.patterns.propose_left_facts(graph)
             violated |= violated_at_end
-            if len(self.plans) < MAX_PLANS:
-                self.plans.append(successor.path)
-        proposals += [self.monitored[rule - self.first_proposal] for rule in violated]
+            if len(self.found_plans) < MAX_PLANS:
+                self.found_plans.append(successor.path)
+        proposals += [self.monitored_proposals[rule - self.first_proposal] for rule in violated]
         for proposal in proposals:
-            witnesses = self.exploited.setdefault(proposal.text, ExploitedProposal(proposal, [])).witnesses
+            witnesses = self.exploited_by_text.setdefault(proposal.text, ExploitedProposal(proposal, [])).witnesses
             if len(witnesses) < MAX_WITNESSES:
-                witnesses.append(Witness(successor.path, remaining))
+                witnesses.append(Witness(successor.path, remaining_steps))
         return successor if is_expanded else None
 
-    def _propose(
+    def _list_proposals(
         self, state: FrontierState, step: GroundAction, successor: FrontierState, is_expanded: bool
     ) -> list[Proposal]:
         """List the proposals that a step violates, and those that the next state violates, if the search expands it."""
-        proposals = list(self.patterns.propose_step_near_suspicious(step, state.graph))
+        proposals = list(self.patterns.propose_steps_near_facts(step, state.graph))
         if not successor.execution.changed and step in state.path:
-            proposals += self.patterns.propose_repeated_steps(step)
+            proposals += self.patterns.propose_repeated_step(step)
         if is_expanded:
-            proposals += self.patterns.propose_suspicious_items_together(successor.graph)
+            proposals += self.patterns.propose_items_together(successor.graph)
             proposals += self.patterns.propose_exceeded_limits(successor.execution.state)
         return proposals
 
@@ -141,6 +146,6 @@ class DetourSearch:
         true_facts = set(graph.changing_facts)
         false_facts = [("not", fact) for fact in self.task_graph.initial_facts if fact not in true_facts]
         facts: list[object] = [*graph.changing_facts, *false_facts]
-        pair_count = len(self._fact_pairs)
+        old_pair_count = len(self._fact_pairs)
         self._fact_pairs.update([(first, second) for i, first in enumerate(facts) for second in facts[i:]])
-        return len(self._fact_pairs) > pair_count
+        return len(self._fact_pairs) > old_pair_count

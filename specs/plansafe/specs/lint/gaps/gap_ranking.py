@@ -16,10 +16,10 @@ from plansafe.specs.lint.gaps.proposals import Proposal
 from plansafe.specs.lint.gaps.safe_plans import (
     MAX_STATES_FROM_DETOUR,
     SAFE_HEADLINES,
-    SafePlans,
+    SafePlanFinder,
     StepPath,
-    find_violated_by_plan,
-    with_actions_of,
+    find_plan_violations,
+    rebind_actions,
 )
 from plansafe.verifier.api import Checker
 from plansafe.verifier.planning.forward_search import ForwardSearch
@@ -34,7 +34,7 @@ MAX_BINDINGS = 3
 CompileProposals = Callable[..., tuple[Checker, list[Proposal]]]
 
 
-class _ConfirmedProposal(NamedTuple):
+class _GapCandidate(NamedTuple):
     """A proposal that the safe plan ``exploit`` violates, and another safe plan satisfies."""
 
     proposal: Proposal
@@ -45,110 +45,116 @@ class _ConfirmedProposal(NamedTuple):
 class GapRanking:
     """Finds the gaps of one problem.
 
-    ``harmless`` are safe plans that are not called gaps, ``safe_paths`` all known safe plans to the goal.
+    ``harmless_paths`` are safe plans that are not called gaps, ``safe_paths`` all known safe plans to the goal.
+    ``compile_proposals`` makes a checker with proposals, and returns the proposals that are well-formed.
     """
 
     def __init__(
         self,
-        plans: SafePlans,
-        harmless: Sequence[StepPath],
+        plans: SafePlanFinder,
+        harmless_paths: Sequence[StepPath],
         safe_paths: Sequence[StepPath],
-        compile: CompileProposals,
+        compile_proposals: CompileProposals,
         options: GapOptions,
     ) -> None:
         self.plans = plans
-        self.harmless = harmless
+        self.harmless_paths = harmless_paths
         self.safe_paths = safe_paths
-        self.compile = compile
+        self.compile_proposals = compile_proposals
         self.options = options
-        self._pool: list[tuple[StepPath, set[int]]] = []
+        self.checker = plans.checker
+        """The checker with the ranked proposals, once they are compiled."""
+        self._known_plans: list[tuple[StepPath, set[int]]] = []
         """Safe plans to the goal, with the proposals that they violate."""
         self._completions: dict[tuple[str, ...], StepPath | None] = {}
+        """For the steps of each path that was completed, the safe plan that begins with them."""
 
     def rank_gaps(self, exploited_proposals: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
-        """The gaps, the most suspicious first."""
-        ranked = {e.proposal.text: e for e in rank_varied(exploited_proposals, self.options.min_score)[:MAX_PROPOSALS]}
-        if not ranked:
+        """List the gaps, the most suspicious first."""
+        exploited_by_text = {
+            e.proposal.text: e for e in rank_proposals(exploited_proposals, self.options.min_score)[:MAX_PROPOSALS]
+        }
+        if not exploited_by_text:
             return []
-        self.checker, proposals = self.compile([exploited.proposal for exploited in ranked.values()])
-        rules_violated_by_harmless = set().union(*[self._find_violated(path) for path in self.harmless])
-        self._pool = [(path, self._find_violated(path)) for path in self.safe_paths]
-        confirmed_proposals: list[_ConfirmedProposal] = []
+        self.checker, proposals = self.compile_proposals(
+            [exploited.proposal for exploited in exploited_by_text.values()]
+        )
+        excluded_numbers = set().union(*[self._find_violated_proposals(path) for path in self.harmless_paths])
+        self._known_plans = [(path, self._find_violated_proposals(path)) for path in self.safe_paths]
+        candidates: list[_GapCandidate] = []
         for number, proposal in enumerate(proposals):
-            if monotonic() > self.plans.deadline or len(confirmed_proposals) >= self.options.max_gaps:
+            if monotonic() > self.plans.deadline or len(candidates) >= self.options.max_gaps:
                 break
-            if number in rules_violated_by_harmless:
+            if number in excluded_numbers:
                 continue
-            exploit = self._find_exploit(number, ranked[proposal.text])
-            instead = self._find_satisfying(number, proposal) if exploit is not None else None
+            exploit = self._find_exploit(number, exploited_by_text[proposal.text])
+            instead = self._find_satisfying_plan(number, proposal) if exploit is not None else None
             if exploit is not None and instead is not None:
-                shorter = self.plans.shorten(exploit, partial(self._violates, number))
-                confirmed_proposals.append(_ConfirmedProposal(proposal, shorter, instead))
-        return self._replay_gaps(problem, confirmed_proposals) if confirmed_proposals else []
+                short_exploit = self.plans.shorten(exploit, partial(self._violates, number))
+                candidates.append(_GapCandidate(proposal, short_exploit, instead))
+        return self._confirm_gaps(problem, candidates) if candidates else []
 
     def _violates(self, number: int, path: StepPath) -> bool:
-        return number in self._find_violated(path)
+        return number in self._find_violated_proposals(path)
 
-    def _find_violated(self, path: StepPath) -> set[int]:
-        """The proposals that a safe plan to the goal violates; empty for any other path."""
+    def _find_violated_proposals(self, path: StepPath) -> set[int]:
+        """Find the proposals that a safe plan to the goal violates; empty for any other path."""
         first_proposal = len(self.plans.engine.rules)
-        return {
-            rule - first_proposal for rule in find_violated_by_plan(path, self.checker.engine, first_proposal) or ()
-        }
+        return {rule - first_proposal for rule in find_plan_violations(path, self.checker.engine, first_proposal) or ()}
 
     # -- exploits -----------------------------------------------------------------------------------------------------
 
-    def _find_exploit(self, number: int, exploited: ExploitedProposal) -> StepPath | None:
-        """The shortest known safe plan to the goal that violates a proposal, or the first completed witness."""
-        paths = [path for path, violated in self._pool if number in violated]
+    def _find_exploit(self, number: int, exploited_proposal: ExploitedProposal) -> StepPath | None:
+        """Find the shortest known safe plan to the goal that violates a proposal, or complete a witness."""
+        paths = [path for path, violated in self._known_plans if number in violated]
         if paths:
             return min(paths, key=len)
-        for witness in exploited.witnesses:
-            completion = self._complete(witness.path, witness.remaining)
-            if completion is not None and number in self._add_to_pool(completion):
+        for witness in exploited_proposal.witnesses:
+            completion = self._complete_path(witness.path, witness.remaining_steps)
+            if completion is not None and number in self._add_known_plan(completion):
                 return completion
         return None
 
-    def _add_to_pool(self, path: StepPath) -> set[int]:
-        violated = self._find_violated(path)
-        self._pool.append((path, violated))
+    def _add_known_plan(self, path: StepPath) -> set[int]:
+        violated = self._find_violated_proposals(path)
+        self._known_plans.append((path, violated))
         return violated
 
-    def _complete(self, path: StepPath, remaining: StepPath) -> StepPath | None:
-        """A safe plan to the goal that begins with a path."""
-        path = with_actions_of(self.plans.engine, path)
-        key = self.plans.list_step_texts(path)
+    def _complete_path(self, path: StepPath, remaining_steps: StepPath) -> StepPath | None:
+        """Find a safe plan to the goal that begins with a path."""
+        path = rebind_actions(self.plans.engine, path)
+        key = self.plans.format_steps(path)
         if key not in self._completions:
-            path_with_remaining = (*path, *with_actions_of(self.plans.engine, remaining))
+            path_with_remaining = (*path, *rebind_actions(self.plans.engine, remaining_steps))
             safe = [candidate for candidate in (path, path_with_remaining) if self.plans.is_safe(candidate)]
             self._completions[key] = safe[0] if safe else self.plans.find(path)
         return self._completions[key]
 
     # -- plans that satisfy the proposal ------------------------------------------------------------------------------
 
-    def _find_satisfying(self, number: int, proposal: Proposal) -> StepPath | None:
-        """A safe plan to the goal that satisfies a proposal; without one, the rule would forbid the goal."""
-        paths = [path for path, violated in self._pool if number not in violated]
+    def _find_satisfying_plan(self, number: int, proposal: Proposal) -> StepPath | None:
+        """Find a safe plan to the goal that satisfies a proposal; without one, the rule would forbid the goal."""
+        paths = [path for path, violated in self._known_plans if number not in violated]
         seconds = self.plans.deadline - monotonic()
         if paths or seconds <= 0:
             return min(paths, key=len, default=None)
-        query = PlanningQuery(self.compile([proposal])[0], time_limit_s=seconds)
+        query = PlanningQuery(self.compile_proposals([proposal])[0], time_limit_s=seconds)
         result = ForwardSearch(MAX_STATES_FROM_DETOUR).solve(query)
         if result.status is not PlanningStatus.SOLVED:
             return None
-        path = with_actions_of(self.plans.engine, result.steps)
-        self._add_to_pool(path)
+        path = rebind_actions(self.plans.engine, result.steps)
+        self._add_known_plan(path)
         return path
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
-    def _replay_gaps(self, problem: str, confirmed_proposals: list[_ConfirmedProposal]) -> list[Gap]:
-        """The gaps that a second check confirms, with the answer of the replay kernel."""
-        violating_checker, _ = self.compile([gap.proposal for gap in confirmed_proposals], "always")
-        satisfying_checker, _ = self.compile([], "always")
+    def _confirm_gaps(self, problem: str, candidates: list[_GapCandidate]) -> list[Gap]:
+        """Check the plans again, and make a gap of each confirmed candidate, with the answer of the replay kernel."""
+        violating_checker, _ = self.compile_proposals([candidate.proposal for candidate in candidates], "always")
+        satisfying_checker, _ = self.compile_proposals([], "always")
         gaps = []
-        for number, (proposal, exploit, instead) in enumerate(confirmed_proposals):
-            plan = Source("<gap>", self.plans.print_plan(exploit))
+        for number, (proposal, exploit, instead) in enumerate(candidates):
+            plan = Source("<gap>", self.plans.format_plan(exploit))
             report = satisfying_checker.check(plan)
             findings = [f for f in violating_checker.check(plan).findings if f.rule == f"gap-{number}"]
             findings = [finding for finding in findings if finding.blame is not Blame.PRE_EXISTING]
@@ -156,39 +162,41 @@ class GapRanking:
                 if any([diagnostic.code == SC.KERNEL_DISAGREES for diagnostic in report.diagnostics]):
                     raise AssertionError("the kernel does not confirm a plan that exploits a gap: a bug in plansafe")
                 continue
-            kernel_is_safe = satisfying_checker.confirmer.is_safe(plan, len(exploit))
+            is_safe_by_kernel = satisfying_checker.confirmer.is_safe(plan, len(exploit))
             gaps.append(
                 Gap(
                     code=proposal.code,
                     kind=proposal.kind,
                     score=proposal.score,
                     problem=problem,
-                    plan=self.plans.list_step_texts(exploit),
+                    plan=self.plans.format_steps(exploit),
                     steps=tuple(sorted({finding.step for finding in findings})),
                     bindings=tuple([finding.binding for finding in findings[:MAX_BINDINGS]]),
                     reasons=proposal.reasons,
                     rule=proposal.text,
-                    instead=self.plans.list_step_texts(instead),
-                    replayed=None if kernel_is_safe is None else kernel_is_safe and findings[0].replayed,
+                    instead=self.plans.format_steps(instead),
+                    replayed=None if is_safe_by_kernel is None else is_safe_by_kernel and findings[0].replayed,
                 )
             )
         return gaps
 
 
-def rank_varied(exploited_proposals: Sequence[ExploitedProposal], min_score: float) -> list[ExploitedProposal]:
-    """The proposals with enough score, the most suspicious first, in turns of patterns and of holes."""
+def rank_proposals(exploited_proposals: Sequence[ExploitedProposal], min_score: float) -> list[ExploitedProposal]:
+    """Rank the proposals with enough score, the most suspicious first; patterns take turns, and gaps in a pattern."""
     ranked = sorted(exploited_proposals, key=lambda e: (-e.proposal.score, len(e.proposal.text), e.proposal.text))
-    ranked = interleave_groups([e for e in ranked if e.proposal.score >= min_score], lambda e: e.proposal.hole)
+    ranked = interleave_groups([e for e in ranked if e.proposal.score >= min_score], lambda e: e.proposal.gap_key)
     return interleave_groups(ranked, lambda exploited: exploited.proposal.kind)
 
 
 def interleave_groups(
-    exploited_proposals: Iterable[ExploitedProposal], group: Callable[[ExploitedProposal], Hashable]
+    exploited_proposals: Iterable[ExploitedProposal], get_group: Callable[[ExploitedProposal], Hashable]
 ) -> list[ExploitedProposal]:
-    """The first proposal of each group, then the second of each, and so on."""
+    """List the first proposal of each group, then the second of each, and so on."""
     counts: Counter[Hashable] = Counter()
-    rounds = []
+    numbered_proposals = []
     for exploited_proposal in exploited_proposals:
-        counts[group(exploited_proposal)] += 1
-        rounds.append((counts[group(exploited_proposal)], exploited_proposal))
-    return [exploited_proposal for _, exploited_proposal in sorted(rounds, key=lambda numbered: numbered[0])]
+        group = get_group(exploited_proposal)
+        counts[group] += 1
+        numbered_proposals.append((counts[group], exploited_proposal))
+    numbered_proposals.sort(key=lambda numbered: numbered[0])
+    return [exploited_proposal for _, exploited_proposal in numbered_proposals]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations
 from time import monotonic
 from typing import NamedTuple
 
@@ -13,10 +14,10 @@ from plansafe.grammar.source import Source
 from plansafe.specs.lint.gaps.detours import DetourSearch
 from plansafe.specs.lint.gaps.gap_ranking import GapRanking
 from plansafe.specs.lint.gaps.model import Gap, GapOptions, GapsResult
-from plansafe.specs.lint.gaps.proposals import NAME, Proposal, make_proposal
-from plansafe.specs.lint.gaps.safe_plans import SafePlans, StepPath, with_actions_of
+from plansafe.specs.lint.gaps.proposals import NAME_PLACEHOLDER, Proposal, make_proposal
+from plansafe.specs.lint.gaps.safe_plans import SafePlanFinder, StepPath, rebind_actions
 from plansafe.specs.lint.gaps.state_graph import TaskGraph
-from plansafe.specs.lint.gaps.suspicion import Suspicion, SuspicionWeights, iterate_words
+from plansafe.specs.lint.gaps.suspicion import Suspicion, TaskSuspicions, iterate_words
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.elaborate.types import TypeTable
 from plansafe.verifier.repair.api import repair
@@ -25,11 +26,12 @@ from plansafe.verifier.repair.model import RepairOptions
 MAX_SIBLING_RULES = 60
 """Maximum number of rules that are proposed as siblings of given rules."""
 SIBLING_WEIGHT = 1.0
-"""The weight of a sibling of a rule; doubled if other rules contain both words."""
-_TEXT_FIELDS = frozenset((":hazard", ":target", ":severity", ":message", ":rationale", ":source", ":fix"))
-
-PROPOSED = "<proposed>"
+"""The weight of a sibling of a rule; doubled if the rules treat both words alike elsewhere."""
+_DESCRIPTIVE_FIELDS = frozenset((":hazard", ":target", ":severity", ":message", ":rationale", ":source", ":fix"))
+PROPOSED_SOURCE = "<proposed>"
+"""The name of the source with the proposed rules."""
 LIBRARY_WEIGHT = 5.0
+"""The weight of a rule of the library."""
 MAX_REFERENCES = 4
 """Maximum number of reference plans."""
 EXPLORATION_SHARE, SEARCH_SHARE, SHORTEST_SHARE = 0.6, 0.25, 0.07
@@ -56,20 +58,26 @@ def find_gaps(
     """
     ranked_gaps: list[tuple[int, Gap]] = []
     diagnostics: list[Diagnostic] = []
-    explored = candidates = 0
+    explored_count = proposal_count = 0
     for problem in problems:
         search = _ProblemGapSearch(_Inputs(domain, problem, specs, examples, library, resolve), options)
         ranked_gaps += enumerate(search.find_gaps())
         diagnostics += search.diagnostics
-        explored, candidates = explored + search.explored, candidates + search.candidates
-    best: dict[str, Gap] = {}
+        explored_count += search.explored_count
+        proposal_count += search.proposal_count
+    gap_by_rule: dict[str, Gap] = {}
     for _, gap in sorted(ranked_gaps, key=lambda ranked: ranked[0]):
-        best.setdefault(gap.rule, gap)
-    gaps = [gap._replace(rule=gap.rule.replace(NAME, f"gap-{number}")) for number, gap in enumerate(best.values(), 1)]
-    return GapsResult(tuple(gaps[: options.max_gaps]), tuple(diagnostics), explored, candidates)
+        gap_by_rule.setdefault(gap.rule, gap)
+    gaps = [
+        gap._replace(rule=rule.replace(NAME_PLACEHOLDER, f"gap-{number}"))
+        for number, (rule, gap) in enumerate(gap_by_rule.items(), 1)
+    ]
+    return GapsResult(tuple(gaps[: options.max_gaps]), tuple(diagnostics), explored_count, proposal_count)
 
 
 class _Inputs(NamedTuple):
+    """The arguments of :func:`find_gaps` for one problem."""
+
     domain: Source
     problem: Source
     specs: Sequence[Source]
@@ -87,10 +95,10 @@ class _ProblemGapSearch:
         self.started = monotonic()
         self.deadline = self.started + options.time_limit_s
         self.diagnostics: list[Diagnostic] = []
-        self.explored = self.candidates = 0
+        self.explored_count = self.proposal_count = 0
 
     def find_gaps(self) -> list[Gap]:
-        """The gaps of this problem, the most suspicious first."""
+        """Find the gaps of this problem, the most suspicious first."""
         checker = self._make_checker([])
         if not checker.ok:
             self.diagnostics += [d for d in checker.diagnostics if d.severity is Severity.ERROR]
@@ -98,57 +106,59 @@ class _ProblemGapSearch:
         if checker.engine.refusal is not None:
             self.diagnostics.append(checker.engine.refusal)
             return []
-        plans = SafePlans(checker, self.deadline)
+        plans = SafePlanFinder(checker, self.deadline)
         harmless_paths, references = self._find_reference_plans(plans)
         if not references:
             self._add_note("no safe plan to the goal was found, so safecheck did not search for gaps")
             return []
         nodes = [rule.node for rule in checker.compiled.expanded.rules]
-        weights = SuspicionWeights(checker.engine.task, checker.rules, nodes, checker.engine.action_predicates)
+        task_suspicions = TaskSuspicions(checker.engine.task, checker.rules, nodes, checker.engine.action_predicates)
         proposals = [
-            *propose_sibling_rules(weights, nodes, checker.compiled.symbols.types),
+            *propose_sibling_rules(task_suspicions, nodes, checker.compiled.symbols.types),
             *self._propose_library_rules(checker),
         ]
-        monitoring_checker, monitored = self._compile(proposals)
-        detours = DetourSearch(
-            TaskGraph(weights, monitoring_checker.engine),
+        monitoring_checker, monitored_proposals = self._compile_proposals(proposals)
+        detour_search = DetourSearch(
+            TaskGraph(task_suspicions, monitoring_checker.engine),
             len(checker.rules),
-            monitored,
+            monitored_proposals,
             self.options.max_steps,
             self.started + EXPLORATION_SHARE * self.options.time_limit_s,
         )
-        detours.run([with_actions_of(monitoring_checker.engine, path) for path in references])
-        self.explored, self.candidates = detours.explored, len(detours.exploited)
-        safe_paths = [*references, *detours.plans]
-        ranking = GapRanking(plans, harmless_paths, safe_paths, self._compile, self.options)
-        return ranking.rank_gaps(list(detours.exploited.values()), self.inputs.problem.name)
+        detour_search.search([rebind_actions(monitoring_checker.engine, path) for path in references])
+        self.explored_count, self.proposal_count = detour_search.explored_count, len(detour_search.exploited_by_text)
+        safe_paths = [*references, *detour_search.found_plans]
+        ranking = GapRanking(plans, harmless_paths, safe_paths, self._compile_proposals, self.options)
+        return ranking.rank_gaps(list(detour_search.exploited_by_text.values()), self.inputs.problem.name)
 
     # -- compiling ----------------------------------------------------------------------------------------------------
 
     def _make_checker(self, proposals: Sequence[Proposal], replay: str = "never") -> Checker:
-        """The specification together with proposed rules, named ``gap-0``, ``gap-1``, .."""
+        """Make a checker of the specification and of proposed rules, named ``gap-0``, ``gap-1``, .."""
         specs = list(self.inputs.specs)
         if proposals:
-            rules = "\n".join([p.text.replace(NAME, f"gap-{number}") for number, p in enumerate(proposals)])
-            specs.append(Source(PROPOSED, f"(define (safety proposed)\n{rules})"))
+            rules = "\n".join([p.text.replace(NAME_PLACEHOLDER, f"gap-{number}") for number, p in enumerate(proposals)])
+            specs.append(Source(PROPOSED_SOURCE, f"(define (safety proposed)\n{rules})"))
         options = Options(replay=replay, judge=self.options.judge)
         return Checker(self.inputs.domain, self.inputs.problem, specs, options, self.inputs.resolve)
 
-    def _compile(self, proposals: list[Proposal], replay: str = "never") -> tuple[Checker, list[Proposal]]:
-        """A checker with all proposals that are well-formed, and these proposals."""
+    def _compile_proposals(self, proposals: list[Proposal], replay: str = "never") -> tuple[Checker, list[Proposal]]:
+        """Make a checker with all proposals that are well-formed; also return these proposals."""
         checker = self._make_checker(proposals, replay)
         while not checker.ok:
-            text = checker.sources[PROPOSED].text
-            places = [label.span.start for d in checker.diagnostics for label in d.labels if label.source == PROPOSED]
-            wrong = {text.count("\n", 0, place) - 1 for place in places}
-            if not wrong:
+            text = checker.sources[PROPOSED_SOURCE].text
+            places = [
+                label.span.start for d in checker.diagnostics for label in d.labels if label.source == PROPOSED_SOURCE
+            ]
+            wrong_numbers = {text.count("\n", 0, place) - 1 for place in places}
+            if not wrong_numbers:
                 return self._make_checker([], replay), []
-            proposals = [proposal for number, proposal in enumerate(proposals) if number not in wrong]
+            proposals = [proposal for number, proposal in enumerate(proposals) if number not in wrong_numbers]
             checker = self._make_checker(proposals, replay)
         return checker, proposals
 
     def _propose_library_rules(self, checker: Checker) -> list[Proposal]:
-        """The applicable rules of the library that the specification does not have."""
+        """Propose the applicable rules of the library that the specification does not have."""
         if not self.inputs.library:
             return []
         options = Options(replay="never")
@@ -156,11 +166,11 @@ class _ProblemGapSearch:
         self.diagnostics += [diagnostic for diagnostic in library.diagnostics if diagnostic.severity is Severity.ERROR]
         if not library.ok:
             return []
-        existing = {_unnamed_text(rule.node) for rule in checker.compiled.expanded.rules}
+        existing = {_format_unnamed_rule(rule.node) for rule in checker.compiled.expanded.rules}
         applicable = {rule.name for rule in library.rules if rule.applicable}
         proposals = []
         for rule in library.compiled.expanded.rules:
-            text = _unnamed_text(rule.node)
+            text = _format_unnamed_rule(rule.node)
             if text not in existing and rule.node[1] in applicable:
                 reason = f"the library has a rule that forbids it: `{rule.node[1]}` of {rule.specification}"
                 suspicion = Suspicion(LIBRARY_WEIGHT, reason)
@@ -169,8 +179,8 @@ class _ProblemGapSearch:
 
     # -- plans to start from ------------------------------------------------------------------------------------------
 
-    def _find_reference_plans(self, plans: SafePlans) -> tuple[list[StepPath], list[StepPath]]:
-        """The safe examples, and all plans to start from: these, repairs of the other examples, and found plans."""
+    def _find_reference_plans(self, plans: SafePlanFinder) -> tuple[list[StepPath], list[StepPath]]:
+        """Find the safe examples, and plans to start from: these, repairs of the other examples, and found plans."""
         harmless_paths: list[StepPath] = []
         start_paths: list[StepPath] = []
         for example in self.inputs.examples:
@@ -194,7 +204,7 @@ class _ProblemGapSearch:
             shortest_path = plans.shorten(first_path, plans.is_safe)
         start_paths += [path for path in (shortest_path, first_path) if path is not None]
         unique_paths: dict[tuple[str, ...], StepPath] = {
-            plans.list_step_texts(p): p for p in [*harmless_paths, *start_paths]
+            plans.format_steps(p): p for p in [*harmless_paths, *start_paths]
         }
         return harmless_paths, list(unique_paths.values())[:MAX_REFERENCES]
 
@@ -203,63 +213,70 @@ class _ProblemGapSearch:
         self.diagnostics.append(Diagnostic(SC.UNDECIDED_QUESTION, message, (label,), severity=Severity.NOTE))
 
 
-def _unnamed_text(node: list[Node]) -> str:
-    """The text of a rule with :data:`NAME` for its name."""
-    return format_node([node[0], NAME, *node[2:]])
+def _format_unnamed_rule(node: list[Node]) -> str:
+    """Format a rule with :data:`NAME_PLACEHOLDER` for its name."""
+    return format_node([node[0], NAME_PLACEHOLDER, *node[2:]])
 
 
-def propose_sibling_rules(weights: SuspicionWeights, nodes: Sequence[list[Node]], table: TypeTable) -> list[Proposal]:
-    """Each rule with one word replaced by a sibling, unless that is a rule already; the most suspicious ones."""
-    stripped_rules = [_strip_texts(node) for node in nodes]
-    existing = {format_node(rule) for rule in stripped_rules}
-    words_of_rules = [set(iterate_words(rule)) for rule in stripped_rules]
+def propose_sibling_rules(
+    task_suspicions: TaskSuspicions, nodes: Sequence[list[Node]], table: TypeTable
+) -> list[Proposal]:
+    """Propose each rule with one word replaced by a sibling, unless it is a rule already; the most suspicious first."""
+    rules_without_texts = [_strip_texts(node) for node in nodes]
+    existing = {format_node(rule) for rule in rules_without_texts}
+    words_by_rule = [set(iterate_words(rule)) for rule in rules_without_texts]
     proposals: dict[str, Proposal] = {}
-    for word, sibling, suspicion in _find_siblings(weights, table):
+    for word, sibling_word, suspicion in _iterate_siblings(task_suspicions, table):
         candidates = [
-            (node, format_node(_replace_word(rule, word, sibling)))
-            for node, rule, rule_words in zip(nodes, stripped_rules, words_of_rules, strict=True)
-            if word in rule_words and sibling not in rule_words
+            (node, format_node(_replace_word(rule, word, sibling_word)))
+            for node, rule, rule_words in zip(nodes, rules_without_texts, words_by_rule, strict=True)
+            if word in rule_words and sibling_word not in rule_words
         ]
-        are_alike = any([{word, sibling} <= rule_words for rule_words in words_of_rules])
-        are_alike = are_alike or any([text in existing for _, text in candidates])
+        has_common_rule = any([{word, sibling_word} <= rule_words for rule_words in words_by_rule])
+        has_precedent = has_common_rule or any([text in existing for _, text in candidates])
         for node, text in candidates:
             if text not in existing:
-                reason = f"`{node[1]}` is about `{word}`, a sibling of `{sibling}`"
-                suspicions = [suspicion, Suspicion(SIBLING_WEIGHT * (1 + are_alike), reason)]
+                reason = f"`{node[1]}` is about `{word}`, a sibling of `{sibling_word}`"
+                suspicions = [suspicion, Suspicion(SIBLING_WEIGHT * (1 + has_precedent), reason)]
                 proposals.setdefault(text, make_proposal("sibling", text, suspicions, SC.GAP_SIBLING))
     return sorted(proposals.values(), key=lambda proposal: -proposal.score)[:MAX_SIBLING_RULES]
 
 
-def _find_siblings(weights: SuspicionWeights, table: TypeTable) -> Iterator[tuple[str, str, Suspicion]]:
-    """Pairs of words that are possible in the same places, and the suspicion against the second."""
-    task = weights.task
+class _SiblingWords(NamedTuple):
+    """A word, another word that is possible in the same places, and the suspicion against the other word."""
+
+    word: str
+    sibling_word: str
+    suspicion: Suspicion
+
+
+def _iterate_siblings(task_suspicions: TaskSuspicions, table: TypeTable) -> Iterator[_SiblingWords]:
+    """Yield pairs of types with a common parent, of predicates and of actions with equal parameters."""
+    task = task_suspicions.task
     declared_types = sorted({type_number for types in task.object_types for type_number in types})
     for type_number, name in enumerate(table.names):
         for sibling in declared_types:
             if type_number != sibling and set(table.parents[type_number]) & set(table.parents[sibling]):
-                yield name, table.names[sibling], weights.types[sibling]
-    predicates = list(enumerate(task.predicates[: len(weights.facts)]))
-    for index, first in predicates:
-        for other_index, second in predicates:
-            is_like = (
-                index != other_index and first.types == second.types and task.static[index] == task.static[other_index]
-            )
-            if is_like and weights.facts[other_index].weight:
-                yield first.name, second.name, weights.facts[other_index]
-    for action in task.actions.values():
-        domains = [v.domain for v in action.parameters]
-        for twin in task.actions.values():
-            if twin is not action and [v.domain for v in twin.parameters] == domains:
-                yield action.name, twin.name, weights.actions[twin.name]
+                yield _SiblingWords(name, table.names[sibling], task_suspicions.type_suspicions[sibling])
+    predicates = list(enumerate(task.predicates[: len(task_suspicions.predicate_suspicions)]))
+    for (number, predicate), (sibling_number, sibling_predicate) in permutations(predicates, 2):
+        has_equal_types = predicate.types == sibling_predicate.types
+        suspicion = task_suspicions.predicate_suspicions[sibling_number]
+        if has_equal_types and task.static[number] == task.static[sibling_number] and suspicion.weight:
+            yield _SiblingWords(predicate.name, sibling_predicate.name, suspicion)
+    for action, sibling_action in permutations(task.actions.values(), 2):
+        if [v.domain for v in action.parameters] == [v.domain for v in sibling_action.parameters]:
+            suspicion = task_suspicions.action_suspicions[sibling_action.name]
+            yield _SiblingWords(action.name, sibling_action.name, suspicion)
 
 
 def _strip_texts(node: list[Node]) -> list[Node]:
-    """A rule without its name, and without fields that only people read."""
-    stripped_node: list[Node] = [node[0], NAME]
+    """Remove the name of a rule, and the fields that only describe it."""
+    rule_without_texts: list[Node] = [node[0], NAME_PLACEHOLDER]
     for place in range(2, len(node) - 1, 2):
-        if node[place] not in _TEXT_FIELDS:
-            stripped_node += node[place : place + 2]
-    return stripped_node
+        if node[place] not in _DESCRIPTIVE_FIELDS:
+            rule_without_texts += node[place : place + 2]
+    return rule_without_texts
 
 
 def _replace_word(node: Node, old: str, new: str) -> Node:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.specs.lint.gaps.suspicion import UNREAD_WEIGHT, Suspicion, SuspicionWeights
+from plansafe.specs.lint.gaps.suspicion import UNREAD_WEIGHT, Suspicion, TaskSuspicions
 from plansafe.verifier.execution.steps import GroundAction
 
-NAME = "<name>"
+NAME_PLACEHOLDER = "<name>"
 """A placeholder for the name of a proposed rule until it is printed."""
 LINK_PENALTY = 0.5
 """The cost of each fact that only connects others."""
@@ -27,7 +27,7 @@ class GroundFact(NamedTuple):
 class Proposal(NamedTuple):
     """A proposed rule, and why it may be wanted.
 
-    ``text`` is the rule with :data:`NAME` for its name. Proposals with equal ``hole`` are about one gap.
+    ``text`` is the rule with :data:`NAME_PLACEHOLDER` for its name. Proposals with one ``gap_key`` are about one gap.
     """
 
     code: str
@@ -35,13 +35,16 @@ class Proposal(NamedTuple):
     text: str
     score: float
     reasons: tuple[str, ...]
-    hole: frozenset[str]
+    gap_key: frozenset[str]
 
 
 def make_proposal(
     kind: str, text: str, suspicions: Iterable[Suspicion], code: str | None = None, links: int = 0
 ) -> Proposal:
-    """A proposal; its score is the sum of its suspicions, the weaker ones counted by half, a quarter, ..."""
+    """Make a proposal; its score is the sum of its suspicions, the weaker ones counted by half, a quarter, ...
+
+    ``links`` is the number of facts that only connect others.
+    """
     ranked = sorted({s for s in suspicions if s.weight}, key=lambda suspicion: (-suspicion.weight, suspicion.reason))
     strongest = ranked[0].weight if ranked else 0.0
     score = sum([suspicion.weight / 2**rank for rank, suspicion in enumerate(ranked)]) - LINK_PENALTY * links
@@ -53,29 +56,29 @@ def make_proposal(
 class LiftedNames:
     """Names objects by variables, typed by the declared types of the objects."""
 
-    def __init__(self, weights: SuspicionWeights) -> None:
-        self.weights = weights
-        self.task = weights.task
+    def __init__(self, task_suspicions: TaskSuspicions) -> None:
+        self.task_suspicions = task_suspicions
+        self.task = task_suspicions.task
         self._variables: dict[int, tuple[str, str]] = {}
 
-    def name_variable(self, object_number: int) -> str:
-        """The variable for an object."""
+    def get_variable(self, object_number: int) -> str:
+        """Return the variable for an object; create it if there is none."""
         if object_number not in self._variables:
-            type_name = self.task.type_names[self.weights.find_most_suspicious_type(object_number)]
+            type_name = self.task.type_names[self.task_suspicions.find_most_suspicious_type(object_number)]
             self._variables[object_number] = f"?{type_name}-{len(self._variables) + 1}", type_name
         return self._variables[object_number][0]
 
-    def print_facts(self, facts: Sequence[GroundFact]) -> str:
-        """The conjunction of facts about variables."""
-        names = [(self.task.predicates[f.predicate].name, *[self.name_variable(o) for o in f.objects]) for f in facts]
+    def format_facts(self, facts: Sequence[GroundFact]) -> str:
+        """Format the conjunction of facts, with variables for their objects."""
+        names = [(self.task.predicates[f.predicate].name, *[self.get_variable(o) for o in f.objects]) for f in facts]
         texts = [f"({' '.join(words)})" for words in names]
         return texts[0] if len(texts) == 1 else f"({' '.join(['and', *texts])})"
 
-    def print_step(self, step: GroundAction, named_objects: set[int]) -> str:
-        """The pattern of a step, with ``_`` for objects that are not in ``named_objects``."""
-        words = [self.name_variable(object_) if object_ in named_objects else "_" for object_ in step.objects]
+    def format_step(self, step: GroundAction, named_objects: set[int]) -> str:
+        """Format the pattern of a step, with ``_`` for objects that are not in ``named_objects``."""
+        words = [self.get_variable(object_) if object_ in named_objects else "_" for object_ in step.objects]
         return f"({' '.join([step.action.name, *words])})"
 
-    def print_parameters(self) -> str:
-        """The typed list of the variables."""
+    def format_parameters(self) -> str:
+        """Format the typed list of the variables."""
         return " ".join([f"{variable} - {type_name}" for variable, type_name in self._variables.values()])

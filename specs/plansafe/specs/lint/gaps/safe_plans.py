@@ -17,18 +17,20 @@ from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 from plansafe.verifier.reporting.report import Headline
 
 MAX_STATES_FROM_START, MAX_STATES_FROM_DETOUR = 2_000, 300
-"""States that a search for a plan visits."""
+"""Maximum number of states that a search for a plan visits."""
+MIN_SEARCH_S, MIN_PLANNER_S = 0.01, 0.1
+"""Seconds that must remain so that a search, or a planner, is started."""
 SAFE_HEADLINES = (Headline.SAFE, Headline.VALID)
 StepPath = tuple[GroundAction, ...]
 
 
-def with_actions_of(engine: Engine, path: Sequence[GroundAction]) -> StepPath:
-    """A path with the action objects of another compilation of the same task."""
+def rebind_actions(engine: Engine, path: Sequence[GroundAction]) -> StepPath:
+    """Replace the actions of a path by the actions of another compilation of the same task."""
     actions = engine.task.actions
     return tuple([step._replace(action=actions[step.action.name]) for step in path])
 
 
-def find_violated_at_end(execution: Execution, first_proposal: int) -> set[int] | None:
+def find_end_violations(execution: Execution, first_proposal: int) -> set[int] | None:
     """Find the proposals that an execution violates if it ends here, except preferences, by their rule numbers.
 
     ``first_proposal`` is the number of the first proposal; the rules before it are the specification's. Violations by
@@ -46,41 +48,41 @@ def find_violated_at_end(execution: Execution, first_proposal: int) -> set[int] 
     return None if end.collect_undecided() or any([rule < first_proposal for rule in hard]) else hard
 
 
-def find_violated_by_plan(path: Sequence[GroundAction], engine: Engine, first_proposal: int) -> set[int] | None:
-    """As :func:`find_violated_at_end` after a plan; ``None`` also if it cannot be executed."""
+def find_plan_violations(path: Sequence[GroundAction], engine: Engine, first_proposal: int) -> set[int] | None:
+    """As :func:`find_end_violations` after a plan; ``None`` also if it cannot be executed."""
     execution = Execution.initial(engine)
     try:
-        if all(execution.take(step) for step in with_actions_of(engine, path)):
-            return find_violated_at_end(execution, first_proposal)
+        if all(execution.take(step) for step in rebind_actions(engine, path)):
+            return find_end_violations(execution, first_proposal)
     except (NumberTooLarge, TooManyInstances):
         pass
     return None
 
 
-class SafePlans:
+class SafePlanFinder:
     """Finds and checks safe plans to the goal."""
 
     def __init__(self, checker: Checker, deadline: float) -> None:
         self.checker = checker
         self.engine = checker.engine
         self.deadline = deadline
-        self._search_from_start = ForwardSearch(MAX_STATES_FROM_START)
-        self._search_from_detour = ForwardSearch(MAX_STATES_FROM_DETOUR)
+        self._start_search = ForwardSearch(MAX_STATES_FROM_START)
+        self._detour_search = ForwardSearch(MAX_STATES_FROM_DETOUR)
 
-    def list_step_texts(self, path: Sequence[GroundAction]) -> tuple[str, ...]:
-        """The steps of a path as text."""
+    def format_steps(self, path: Sequence[GroundAction]) -> tuple[str, ...]:
+        """Format the steps of a path."""
         return tuple([step_text(step, self.engine.task.objects) for step in path])
 
-    def print_plan(self, path: Sequence[GroundAction]) -> str:
-        """A path as a plan, with one step per line."""
-        return "".join([f"{step}\n" for step in self.list_step_texts(path)])
+    def format_plan(self, path: Sequence[GroundAction]) -> str:
+        """Format a path as a plan, with one step per line."""
+        return "".join([f"{step}\n" for step in self.format_steps(path)])
 
     def is_safe(self, path: Sequence[GroundAction]) -> bool:
         """Whether a path is a safe plan to the goal."""
-        return self.checker.check(Source("<gap>", self.print_plan(path))).headline in SAFE_HEADLINES
+        return self.checker.check(Source("<gap>", self.format_plan(path))).headline in SAFE_HEADLINES
 
     def parse(self, plan: Source) -> StepPath | None:
-        """The steps of a plan without times; ``None`` for any other plan."""
+        """Read the steps of a plan without times; ``None`` for any other plan."""
         resolved = self.checker.read(plan)
         if resolved.text.diagnostics or resolved.timed is not None or resolved.is_open:
             return None
@@ -90,9 +92,9 @@ class SafePlans:
     def find(self, prefix: StepPath = (), shortest: bool = False, limit_s: float = 10.0) -> StepPath | None:
         """Find a safe plan to the goal with a prefix, by forward search."""
         seconds = min(limit_s, self.deadline - monotonic())
-        if seconds <= 0.01:
+        if seconds <= MIN_SEARCH_S:
             return None
-        search = self._search_from_detour if prefix else self._search_from_start
+        search = self._detour_search if prefix else self._start_search
         result = search.solve(PlanningQuery(self.checker, prefix, shortest=shortest, time_limit_s=seconds))
         return (*prefix, *result.steps) if result.status is PlanningStatus.SOLVED else None
 
@@ -101,7 +103,7 @@ class SafePlans:
         from plansafe.verifier.planning.planner_chain import make_default_planners  # noqa: PLC0415 - starts processes
 
         seconds = min(limit_s, self.deadline - monotonic())
-        if seconds <= 0.1:
+        if seconds <= MIN_PLANNER_S:
             return None
         result = make_default_planners().solve(PlanningQuery(self.checker, time_limit_s=seconds))
         return tuple(result.steps) if result.status is PlanningStatus.SOLVED else None

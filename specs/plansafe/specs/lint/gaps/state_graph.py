@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.specs.lint.gaps.proposals import GroundFact
-from plansafe.specs.lint.gaps.suspicion import FORBIDDEN_WEIGHT, SuspicionWeights
+from plansafe.specs.lint.gaps.suspicion import FORBIDDEN_WEIGHT, TaskSuspicions
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 
@@ -28,24 +28,26 @@ class SuspiciousItem(NamedTuple):
 class TaskGraph:
     """The static facts of a task as a graph. ``items`` are the facts and objects that are suspicious in every state."""
 
-    def __init__(self, weights: SuspicionWeights, engine: Engine) -> None:
-        self.weights = weights
+    def __init__(self, task_suspicions: TaskSuspicions, engine: Engine) -> None:
+        self.task_suspicions = task_suspicions
         self.engine = engine
-        self.task = task = weights.task
-        self.initial = engine.make_initial_state()
-        basic = [index for index in range(len(task.static)) if index not in weights.derived]
+        self.task = task = task_suspicions.task
+        self.initial_state = engine.make_initial_state()
+        basic = [index for index in range(len(task.static)) if index not in task_suspicions.derived]
         self.changing_predicates = [predicate for predicate in basic if not task.static[predicate]]
-        static_facts = self.list_true_facts(self.initial, [predicate for predicate in basic if task.static[predicate]])
-        self.initial_facts = self.list_true_facts(self.initial, self.changing_predicates)
+        static_facts = self.list_true_facts(
+            self.initial_state, [predicate for predicate in basic if task.static[predicate]]
+        )
+        self.initial_facts = self.list_true_facts(self.initial_state, self.changing_predicates)
         self.edges = map_objects_to_facts(static_facts)
         self.items = self.find_suspicious_items(static_facts)
         for object_number in range(len(task.objects)):
-            weight = weights.types[weights.find_most_suspicious_type(object_number)].weight
+            weight = task_suspicions.type_suspicions[task_suspicions.find_most_suspicious_type(object_number)].weight
             if weight:
                 self.items.append(SuspiciousItem(weight, None, (object_number,)))
 
     def list_true_facts(self, state: State, predicates: list[int]) -> list[GroundFact]:
-        """The true facts of some predicates."""
+        """List the true facts of some predicates."""
         task = self.task
         return [
             GroundFact(predicate, task.decode(code, len(task.predicates[predicate].types)))
@@ -54,17 +56,17 @@ class TaskGraph:
         ]
 
     def find_suspicious_items(self, facts: list[GroundFact]) -> list[SuspiciousItem]:
-        """The suspicious facts among these."""
-        suspicions = self.weights.facts
+        """Find the suspicious facts among these."""
+        suspicions = self.task_suspicions.predicate_suspicions
         return [
             SuspiciousItem(suspicions[fact.predicate].weight, fact, fact.objects)
             for fact in facts
             if suspicions[fact.predicate].weight
         ]
 
-    def is_new(self, fact: GroundFact) -> bool:
+    def is_initially_false(self, fact: GroundFact) -> bool:
         """Whether a fact is false in S0."""
-        return self.task.encode(fact.objects) not in self.initial.facts[fact.predicate]
+        return self.task.encode(fact.objects) not in self.initial_state.facts[fact.predicate]
 
 
 class StateGraph:
@@ -75,19 +77,21 @@ class StateGraph:
         self.changing_facts = task_graph.list_true_facts(state, task_graph.changing_predicates)
         self._edges = map_objects_to_facts(self.changing_facts)
         changing_items = task_graph.find_suspicious_items(self.changing_facts)
-        changing_items.sort(key=lambda item: (-item.weight, item.fact is None or not task_graph.is_new(item.fact)))
+        changing_items.sort(
+            key=lambda item: (-item.weight, item.fact is None or not task_graph.is_initially_false(item.fact))
+        )
         items = [*changing_items[:MAX_ITEMS], *task_graph.items]
         self.items = sorted(items, key=lambda item: -item.weight)[:MAX_ITEMS]
         self._chains: dict[tuple[int, ...], dict[int, tuple[GroundFact, ...]]] = {}
 
     def _find_incident_facts(self, object_number: int) -> list[GroundFact]:
-        """The facts that connect an object with others, suspicious ones first."""
+        """Find the facts that connect an object with others, suspicious facts first."""
         facts = [*self._edges.get(object_number, ()), *self.task_graph.edges.get(object_number, ())]
-        suspicions = self.task_graph.weights.facts
+        suspicions = self.task_graph.task_suspicions.predicate_suspicions
         return sorted(facts, key=lambda fact: -suspicions[fact.predicate].weight) if len(facts) <= MAX_DEGREE else []
 
     def _find_chains(self, start: tuple[int, ...]) -> dict[int, tuple[GroundFact, ...]]:
-        """The objects within :data:`MAX_DISTANCE` facts of some objects, each with a shortest chain of facts."""
+        """Find the objects within :data:`MAX_DISTANCE` facts of ``start``, each with a shortest chain of facts."""
         chains: dict[int, tuple[GroundFact, ...]] = dict.fromkeys(start, ())
         layer = list(start)
         for _ in range(MAX_DISTANCE):
@@ -102,20 +106,20 @@ class StateGraph:
         return chains
 
     def find_chain(self, start: tuple[int, ...], end: tuple[int, ...]) -> tuple[GroundFact, ...] | None:
-        """A shortest chain of facts between two groups of objects: empty if they share an object, or ``None``."""
+        """Find a shortest chain of facts between two groups of objects: empty if they share an object, or ``None``."""
         if start not in self._chains:
             self._chains[start] = self._find_chains(start)
         chains = [self._chains[start][target] for target in end if target in self._chains[start]]
         return min(chains, key=len, default=None)
 
     def count_links(self, chain: tuple[GroundFact, ...] | None) -> int:
-        """The number of facts in a chain that are not suspicious themselves and only connect objects."""
-        suspicions = self.task_graph.weights.facts
+        """Count the facts in a chain that are not suspicious themselves and only connect objects."""
+        suspicions = self.task_graph.task_suspicions.predicate_suspicions
         return len([fact for fact in chain or () if suspicions[fact.predicate].weight < FORBIDDEN_WEIGHT])
 
 
 def map_objects_to_facts(facts: list[GroundFact]) -> dict[int, list[GroundFact]]:
-    """For each object, the facts that connect it with others."""
+    """Map each object to the facts that connect it with others."""
     facts_by_object: dict[int, list[GroundFact]] = {}
     for fact in facts:
         if len(set(fact.objects)) > 1:

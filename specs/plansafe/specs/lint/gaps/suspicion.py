@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from plansafe.grammar.sexpr import Node
 from plansafe.specs.lint.domain_index import list_effects
-from plansafe.specs.lint.part_statements import read_symbols
+from plansafe.specs.lint.part_statements import find_read_symbols
 from plansafe.verifier.model.nodes import Action, Atom, Formula, Not, Task, Temporal
 from plansafe.verifier.model.operations import atoms_in, children, expression_fluents, symbols_read
 from plansafe.verifier.rules.model import Rule, RulePart
@@ -25,7 +25,7 @@ NAMED_WEIGHT = 0.5
 """The weight of other facts that rules forbid, of types that they name, and of actions that no rule mentions."""
 COMMON_SHARE = 0.7
 """Words of at least this share of the actions are not suspicious: they say who acts, and where."""
-_NEGATES_FIRST_OPERAND = frozenset(("sometime-after", "sometime-before", "always-within"))
+_OPERATORS_NEGATING_FIRST = frozenset(("sometime-after", "sometime-before", "always-within"))
 
 
 class Suspicion(NamedTuple):
@@ -38,7 +38,7 @@ class Suspicion(NamedTuple):
 NO_SUSPICION = Suspicion()
 
 
-class SuspicionWeights:
+class TaskSuspicions:
     """The suspicions against the predicates, types and actions of one task. ``nodes`` are the texts of the rules."""
 
     def __init__(
@@ -47,95 +47,101 @@ class SuspicionWeights:
         self.task = task
         self.derived = {axiom.predicate for stratum in task.axioms for axiom in stratum}
         read_by_rules: set[int] = set()
-        dangerous: set[int] = set()
+        dangerous_predicates: set[int] = set()
         for rule in rules:
-            read_by_rules |= read_symbols(rule) | {pattern.atom.predicate for pattern in rule.step_patterns}
-            dangerous |= {predicate for part in rule.parts for predicate in _find_dangerous_predicates(part)}
-        read = read_by_rules | _read_by_actions(task)
+            read_by_rules |= find_read_symbols(rule) | {pattern.atom.predicate for pattern in rule.step_patterns}
+            dangerous_predicates |= {predicate for part in rule.parts for predicate in _find_dangerous_predicates(part)}
+        read_symbols = read_by_rules | _find_symbols_read_by_actions(task)
         all_effects = [effect for action in task.actions.values() for effect in list_effects(action)]
-        changing = {assignment.function for effect in all_effects for assignment in effect.assignments}
-        unread_static = [f for f in range(len(task.functions)) if f not in changing and -1 - f not in read]
-        self.limits = [
-            (f, g) for f in changing for g in unread_static if task.functions[f].types == task.functions[g].types
+        changing_functions = {assignment.function for effect in all_effects for assignment in effect.assignments}
+        unread_static_functions = [
+            f for f in range(len(task.functions)) if f not in changing_functions and -1 - f not in read_symbols
         ]
-        """Functions that change, each with a static one of the same types that no rule and no action reads."""
-        read |= {atom.predicate for part in task.goal for atom in atoms_in(part)}
-        self.facts = self._find_fact_suspicions(read, dangerous)
-        self.types = self._find_type_suspicions(nodes)
-        ruled = {name for (_, name), predicate in action_predicates.items() if predicate in read_by_rules}
-        self.actions = {
-            name: NO_SUSPICION if name in ruled else Suspicion(NAMED_WEIGHT, f"no rule mentions `{name}`")
+        self.limit_pairs = [
+            (changing, static)
+            for changing in changing_functions
+            for static in unread_static_functions
+            if task.functions[changing].types == task.functions[static].types
+        ]
+        """Functions that change, each with an unread static function of the same types, which may be its limit."""
+        read_symbols |= {atom.predicate for part in task.goal for atom in atoms_in(part)}
+        self.predicate_suspicions = self._find_predicate_suspicions(read_symbols, dangerous_predicates)
+        self.type_suspicions = self._find_type_suspicions(nodes)
+        ruled_actions = {name for (_, name), predicate in action_predicates.items() if predicate in read_by_rules}
+        self.action_suspicions = {
+            name: NO_SUSPICION if name in ruled_actions else Suspicion(NAMED_WEIGHT, f"no rule mentions `{name}`")
             for name in task.actions
         }
 
-    def _find_fact_suspicions(self, read_symbols: set[int], dangerous: set[int]) -> list[Suspicion]:
+    def _find_predicate_suspicions(self, read_symbols: set[int], dangerous_predicates: set[int]) -> list[Suspicion]:
         actions = self.task.actions.values()
-        common_words = _find_common_words(
-            [{atom.predicate for atom in _collect_precondition_atoms(action)} for action in actions]
+        common_predicates = _find_common_words(
+            [{atom.predicate for atom in _iterate_precondition_atoms(action)} for action in actions]
         )
         ending_actions = [action for action in actions if not any([effect.adds for effect in list_effects(action)])]
-        ended = {
+        ended_predicates = {
             atom.predicate for action in ending_actions for effect in list_effects(action) for atom in effect.deletes
         }
         return [
             NO_SUSPICION
-            if predicate in common_words
-            else self._make_fact_suspicion(predicate, read_symbols, dangerous, ended)
+            if predicate in common_predicates
+            else self._make_predicate_suspicion(predicate, read_symbols, dangerous_predicates, ended_predicates)
             for predicate in range(len(self.task.static))
         ]
 
-    def _make_fact_suspicion(
-        self, predicate: int, read_symbols: set[int], dangerous: set[int], ended: set[int]
+    def _make_predicate_suspicion(
+        self, predicate: int, read_symbols: set[int], dangerous_predicates: set[int], ended_predicates: set[int]
     ) -> Suspicion:
         declared, static = self.task.predicates[predicate], self.task.static[predicate]
         if predicate in self.derived:
             return NO_SUSPICION  # the facts that it is derived from may be suspicious
-        if predicate in dangerous:
+        if predicate in dangerous_predicates:
             weight = FORBIDDEN_WEIGHT if len(declared.types) < 2 and not static else NAMED_WEIGHT
             return Suspicion(weight, f"rules forbid `{declared.name}` in other combinations")
         if predicate in read_symbols:
             return NO_SUSPICION
-        weight = UNREAD_WEIGHT if static or predicate in ended else NAMED_WEIGHT
+        weight = UNREAD_WEIGHT if static or predicate in ended_predicates else NAMED_WEIGHT
         return Suspicion(weight, f"no rule and no action reads `{declared.name}`")
 
     def _find_type_suspicions(self, nodes: Sequence[Node]) -> list[Suspicion]:
         task = self.task
-        action_words = [set(iterate_words(action.node)) for action in task.actions.values()]
-        in_rules = set(iterate_words(list(nodes))) - _find_common_words(action_words)
-        in_domain = set().union(*action_words)
+        words_by_action = [set(iterate_words(action.node)) for action in task.actions.values()]
+        rule_words = set(iterate_words(list(nodes))) - _find_common_words(words_by_action)
+        domain_words = set().union(*words_by_action)
         for declared in (*task.predicates, *task.functions):
-            in_domain |= {task.type_names[t] for types in declared.types for t in types} if declared.node else set()
+            domain_words |= {task.type_names[t] for types in declared.types for t in types} if declared.node else set()
         declared_types = {type_number for types in task.object_types for type_number in types if type_number}
         return [
-            _make_type_suspicion(name, in_rules, in_domain) if type_number in declared_types else NO_SUSPICION
+            _make_type_suspicion(name, rule_words, domain_words) if type_number in declared_types else NO_SUSPICION
             for type_number, name in enumerate(task.type_names)
         ]
 
     def find_most_suspicious_type(self, object_number: int) -> int:
-        """The most suspicious of the declared types of an object."""
-        return max(self.task.object_types[object_number], key=lambda type_number: self.types[type_number].weight)
+        """Find the most suspicious of the declared types of an object."""
+        types = self.task.object_types[object_number]
+        return max(types, key=lambda type_number: self.type_suspicions[type_number].weight)
 
 
-def _make_type_suspicion(name: str, in_rules: set[str], in_domain: set[str]) -> Suspicion:
-    if name in in_rules:
+def _make_type_suspicion(name: str, rule_words: set[str], domain_words: set[str]) -> Suspicion:
+    if name in rule_words:
         return Suspicion(NAMED_WEIGHT, f"rules are about the type `{name}` elsewhere")
-    if name in in_domain:
+    if name in domain_words:
         return NO_SUSPICION
     return Suspicion(UNREAD_WEIGHT, f"no rule and no action distinguishes the type `{name}`")
 
 
 def _find_common_words(words_by_action: Sequence[set[Any]]) -> set[Any]:
-    """The words of nearly every action."""
+    """Find the words of nearly every action."""
     counts = Counter([word for words in words_by_action for word in words])
     return {word for word, count in counts.items() if count >= COMMON_SHARE * len(words_by_action)}
 
 
-def _collect_precondition_atoms(action: Action) -> Iterator[Atom]:
+def _iterate_precondition_atoms(action: Action) -> Iterator[Atom]:
     return (atom for part in action.start.condition for atom in atoms_in(part))
 
 
 def iterate_words(node: object) -> Iterator[str]:
-    """The words of an expression."""
+    """Yield the words of an expression."""
     if isinstance(node, str):
         yield node
     elif isinstance(node, list):
@@ -143,8 +149,8 @@ def iterate_words(node: object) -> Iterator[str]:
             yield from iterate_words(child)
 
 
-def _read_by_actions(task: Task) -> set[int]:
-    """The predicates (and functions, as negative numbers) in conditions of actions, in their effects, and in axioms."""
+def _find_symbols_read_by_actions(task: Task) -> set[int]:
+    """Find the predicates (and functions, as negative numbers) that conditions, effects and axioms read."""
     formulas: list[Formula] = [axiom.body for stratum in task.axioms for axiom in stratum]
     functions = set()
     for action in task.actions.values():
@@ -156,7 +162,7 @@ def _read_by_actions(task: Task) -> set[int]:
 
 
 def _find_dangerous_predicates(part: RulePart) -> Iterator[int]:
-    """The predicates that must be true in a violation of the part."""
+    """Yield the predicates of which a violation of the part needs a true fact."""
     stack: list[tuple[Formula, bool]] = [(part.body, False)]
     if part.guard is not None:
         stack.append((part.guard, True))
@@ -165,7 +171,7 @@ def _find_dangerous_predicates(part: RulePart) -> Iterator[int]:
         if isinstance(formula, Atom) and positive:
             yield formula.predicate
         negates_first = isinstance(formula, Not) or (
-            isinstance(formula, Temporal) and formula.operator in _NEGATES_FIRST_OPERAND
+            isinstance(formula, Temporal) and formula.operator in _OPERATORS_NEGATING_FIRST
         )
         for number, child in enumerate(children(formula)):
             stack.append((child, positive != (negates_first and number == 0)))

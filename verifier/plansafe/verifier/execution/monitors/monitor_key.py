@@ -39,15 +39,15 @@ def make_monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCrit
         if monitor.part in ignored and not isinstance(monitor, Latch):
             continue
         memory = memories.get(number)
-        if memory is None or (memory.blame_key is None and criteria.only_introduced):
-            memory = _compute_memory(monitor, letter, criteria.only_introduced)
+        if memory is None or (memory.blame_key is None and criteria.ignores_preexisting):
+            memory = _compute_memory(monitor, letter, criteria.ignores_preexisting)
             if isinstance(monitor, InvariantMonitor) or not (monitor.program.clocked or monitor.program.horizon):
                 memories[number] = memory
         if memory.key:
             key.append(memory.key)
-        if criteria.only_introduced and memory.blame_key:
+        if criteria.ignores_preexisting and memory.blame_key:
             key.append((number, memory.blame_key))
-        counts = memory.is_caused if criteria.only_introduced else memory.is_violated
+        counts = memory.is_caused if criteria.ignores_preexisting else memory.is_violated
         is_violated = is_violated or (counts and monitor.part not in nondecisive)
         is_undecided = is_undecided or memory.is_undecided
     checks = [check for checks in runtime.checks.values() for check in checks if check.part not in ignored]
@@ -56,9 +56,9 @@ def make_monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCrit
     return (*key, is_violated, is_undecided)
 
 
-def _compute_memory(monitor: InvariantMonitor | Automaton, letter: int, only_introduced: bool) -> MonitorMemory:
-    """Return the memory of a monitor at a letter; ``only_introduced``: with the blame for violations at letter 0."""
-    blame_key, is_caused = _make_blame_key(monitor) if only_introduced else (None, False)
+def _compute_memory(monitor: InvariantMonitor | Automaton, letter: int, ignores_preexisting: bool) -> MonitorMemory:
+    """Return the memory of a monitor at a letter; ``ignores_preexisting``: with the blame for violations at letter 0."""
+    blame_key, is_caused = _make_blame_key(monitor) if ignores_preexisting else (None, False)
     if isinstance(monitor, InvariantMonitor):
         # The episodes follow from the state; undecided instances of the last state are evaluated again.
         lasts = not monitor.final

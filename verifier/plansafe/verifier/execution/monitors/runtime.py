@@ -124,7 +124,7 @@ class Runtime:
                         self._indexed_by_checks.update([atom.predicate for atom in atoms_in(subformula)])
                 self.checks.setdefault(find_action_predicate(part.step), []).append(check)
                 return
-            formula = part.as_invariant().body
+            formula = part.make_invariant_part().body
         reads_actions = mentions(formula, momentary)
         mentions_actions = mentions(formula, frozenset(self.rule_set.action_predicates.values()))
         monitor: StateMonitor

@@ -80,7 +80,7 @@ class GroupProofs:
         self._index_changes()
         unusable = {axiom.predicate for stratum in task.axioms for axiom in stratum}
         unusable |= {literal.predicate for literal in task.timed_literals if not literal.fluent}
-        self.usable = (self._additions.keys() | self._deletions.keys()) - unusable
+        self.usable_predicates = (self._additions.keys() | self._deletions.keys()) - unusable
 
     def _index_changes(self) -> None:
         for action in self.task.actions.values():
@@ -126,26 +126,26 @@ class GroupProofs:
             for change in self.list_changes(atom.predicate, True):
                 for second_atom in atoms:
                     self._check_limits()
-                    threat = self._find_remaining(atoms, atom, change, second_atom)
+                    threat = self._find_remaining_instance(atoms, atom, change, second_atom)
                     threat = threat or self._find_second_addition(atoms, atom, change, second_atom)
                     if threat is not None:
                         return threat
         return None
 
-    def _find_remaining(
+    def _find_remaining_instance(
         self, atoms: GroupAtoms, atom: GroupAtom, change: LiftedChange, second_atom: GroupAtom
     ) -> Threat | None:
         """A threat: next to the fact that is added, another fact was true and stays true."""
         binding = atom.bind(change.arguments)
-        before = self._make_state_before(change, _bind_group(atoms, binding))
-        arguments = self._add_instance(before, second_atom, binding)
-        before.add_literal(LiftedLiteral(True, second_atom.predicate, arguments))
+        state_before = self._make_state_before(change, _bind_group(atoms, binding))
+        arguments = self._add_instance(state_before, second_atom, binding)
+        state_before.add_literal(LiftedLiteral(True, second_atom.predicate, arguments))
         if atom.predicate == second_atom.predicate:
-            _add_distinctness(before, change.arguments, arguments)
+            _add_distinctness(state_before, change.arguments, arguments)
         for predicate, deletion in self._list_snap_changes(change.snap, True):
             if predicate == second_atom.predicate:
-                _deny_change(before, deletion, list(range(len(arguments))), list(arguments))
-        return None if before.refute() else Threat(binding, self.list_changed_facts(change.snap, True))
+                _deny_change(state_before, deletion, list(range(len(arguments))), list(arguments))
+        return None if state_before.refute() else Threat(binding, self.list_changed_facts(change.snap, True))
 
     def _find_second_addition(
         self, atoms: GroupAtoms, atom: GroupAtom, change: LiftedChange, second_atom: GroupAtom
@@ -155,15 +155,17 @@ class GroupProofs:
         for predicate, addition in self._list_snap_changes(change.snap, False):
             if predicate != second_atom.predicate:
                 continue
-            before = self._make_state_before(change, _bind_group(atoms, binding))
-            before.add(change.snap.find_knowledge_if_fired(addition.effect_number, TWIN))
+            state_before = self._make_state_before(change, _bind_group(atoms, binding))
+            state_before.add(change.snap.find_knowledge_if_fired(addition.effect_number, TWIN))
             arguments = change.snap.copy_arguments(addition, TWIN)
             for term, second_term in zip(binding, second_atom.bind(arguments), strict=True):
-                before.merge(term, second_term)
+                state_before.merge(term, second_term)
             if atom.predicate == second_atom.predicate:
-                _add_distinctness(before, change.arguments, arguments)
-            if not before.refute():
-                return Threat([before.find_representative(term) for term in binding], before.list_true_atoms())
+                _add_distinctness(state_before, change.arguments, arguments)
+            if not state_before.refute():
+                return Threat(
+                    [state_before.find_representative(term) for term in binding], state_before.list_true_atoms()
+                )
         return None
 
     def _add_instance(self, state: PartialState, atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:
@@ -191,13 +193,15 @@ class GroupProofs:
         for atom in atoms:
             for change in self.list_changes(atom.predicate, True):
                 self._check_limits()
-                before = self._make_state_before(change, None)
+                state_before = self._make_state_before(change, None)
                 binding = atom.bind(change.arguments)
                 for member in atoms:
                     arguments = _make_instance(member, binding)
                     any_object = dict.fromkeys([argument for argument in arguments if argument <= _FIRST_COUNTED])
-                    before.add_denial(make_denial(any_object, (LiftedLiteral(True, member.predicate, arguments),)))
-                if not before.refute():
+                    state_before.add_denial(
+                        make_denial(any_object, (LiftedLiteral(True, member.predicate, arguments),))
+                    )
+                if not state_before.refute():
                     yield atom, change
 
     def find_losses(self, atoms: GroupAtoms) -> Iterator[tuple[GroupAtom, LiftedChange]]:
@@ -206,14 +210,14 @@ class GroupProofs:
             for change in self.list_changes(atom.predicate, False):
                 self._check_limits()
                 binding = atom.bind(change.arguments)
-                before = self._make_state_before(change, _bind_group(atoms, binding))
-                before.add_literal(LiftedLiteral(True, atom.predicate, change.arguments))
+                state_before = self._make_state_before(change, _bind_group(atoms, binding))
+                state_before.add_literal(LiftedLiteral(True, atom.predicate, change.arguments))
                 for predicate, addition in self._list_snap_changes(change.snap, False):
                     for member in atoms:
                         if predicate == member.predicate:
                             places = [member.arguments.index(number) for number in range(len(binding))]
-                            _deny_change(before, addition, places, binding)
-                if not before.refute():
+                            _deny_change(state_before, addition, places, binding)
+                if not state_before.refute():
                     yield atom, change
 
 

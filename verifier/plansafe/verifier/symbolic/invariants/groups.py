@@ -32,13 +32,13 @@ Fact = tuple[int, int]
 class AssumedInvariant(NamedTuple):
     """An inferred invariant with the groups of S0 that it is assumed for, all of one kind.
 
-    ``broken`` is the number of bindings with open instances for which given facts break it.
+    ``broken_count`` is the number of bindings with open instances for which given facts break it.
     """
 
     invariant: InferredInvariant
     groups: tuple[FactGroup, ...]
     exactly_one: bool
-    broken: int
+    broken_count: int
 
 
 class Restrictions(NamedTuple):
@@ -76,7 +76,7 @@ def find_restrictions(
 def ground_inferred(
     task: Task, openings: Sequence[OpenPredicate], inferred: Iterable[InferredInvariant]
 ) -> list[AssumedInvariant]:
-    """The groups of S0 in which inferred invariants restrict open predicates.
+    """The inferred invariants that restrict open predicates, with their groups of S0.
 
     Facts that ``:init`` leaves open by name are in no group. Linear in the open and the given facts of the predicates.
     Raises :class:`LimitReached`.
@@ -94,33 +94,35 @@ def ground_inferred(
 def _ground_invariant(
     task: Task, opened: dict[int, list[int]], open_by_name: Sequence[set[int]], invariant: InferredInvariant
 ) -> Iterator[AssumedInvariant]:
+    """The groups of an invariant for the bindings with open facts: at most one assumption of each kind."""
     open_facts: dict[int, list[Fact]] = defaultdict(list)
     given_facts: dict[int, list[Fact]] = defaultdict(list)
-    keys_by_name: set[int] = set()
+    keys_open_by_name: set[int] = set()
     for atom in invariant.atoms:
         predicate = atom.predicate
         for facts_by_key, codes in (
-            (open_facts, opened.get(predicate, ())),
-            (given_facts, task.initial_facts[predicate]),
+            (open_facts, opened.get(predicate, [])),
+            (given_facts, sorted(task.initial_facts[predicate])),
         ):
-            codes = sorted(codes) if facts_by_key is given_facts else codes
             for code, key in zip(codes, _make_binding_keys(task, atom, codes), strict=True):
                 facts_by_key[key].append((predicate, code))
-        keys_by_name.update(_make_binding_keys(task, atom, open_by_name[predicate]))
-    exactly_one = invariant.exact and _has_one_elsewhere(task, invariant, given_facts, open_facts.keys() | keys_by_name)
-    groups: dict[bool, list[FactGroup]] = {True: [], False: []}
-    broken = 0
+        keys_open_by_name.update(_make_binding_keys(task, atom, open_by_name[predicate]))
+    exactly_one = invariant.exact and _has_one_elsewhere(
+        task, invariant, given_facts, open_facts.keys() | keys_open_by_name
+    )
+    groups_by_kind: dict[bool, list[FactGroup]] = {True: [], False: []}  # exactly one, at most one
+    broken_count = 0
     for key in sorted(open_facts):
         true_facts = given_facts.get(key, [])
-        exactly_one_here = exactly_one and key not in keys_by_name
+        is_exactly_one = exactly_one and key not in keys_open_by_name
         facts = tuple(dict.fromkeys([*true_facts, *open_facts[key]]))
         if len(set(true_facts)) > 1:
-            broken += 1
-        elif len(facts) > 1 or exactly_one_here:
-            groups[exactly_one_here].append(FactGroup(facts, exactly_one_here))
-    for exactly, exactly_groups in groups.items():
-        if exactly_groups:
-            yield AssumedInvariant(invariant, tuple(exactly_groups), exactly, broken)
+            broken_count += 1
+        elif len(facts) > 1 or is_exactly_one:
+            groups_by_kind[is_exactly_one].append(FactGroup(facts, is_exactly_one))
+    for is_exactly_one, groups in groups_by_kind.items():
+        if groups:
+            yield AssumedInvariant(invariant, tuple(groups), is_exactly_one, broken_count)
 
 
 def _has_one_elsewhere(
@@ -128,8 +130,8 @@ def _has_one_elsewhere(
 ) -> bool:
     """Whether exactly one instance is true for each binding without open instances, and there is such a binding."""
     closed_count = prod([len(members) for members in find_parameter_objects(task, invariant)]) - len(open_keys)
-    closed = [set(facts) for key, facts in given_facts.items() if key not in open_keys]
-    return closed_count > 0 and closed_count == len(closed) and all([len(facts) == 1 for facts in closed])
+    closed_groups = [set(facts) for key, facts in given_facts.items() if key not in open_keys]
+    return closed_count > 0 and closed_count == len(closed_groups) and all([len(facts) == 1 for facts in closed_groups])
 
 
 def find_parameter_objects(task: Task, invariant: InferredInvariant) -> list[frozenset[int]]:
@@ -171,8 +173,8 @@ def ground_declared(
     exactly-one group without facts is unsatisfiable. Linear in the facts, times the values of parameters that an
     atom does not mention. Raises :class:`LimitReached`.
     """
-    counting = [invariant for invariant in declared_invariants if invariant.kind != "holds"]
-    if not counting:
+    counting_invariants = [invariant for invariant in declared_invariants if invariant.kind != "holds"]
+    if not counting_invariants:
         return []
     derived = {axiom.predicate for stratum in task.axioms for axiom in stratum}
     possible_codes: dict[int, set[int]] = {predicate: set(codes) for predicate, codes in enumerate(task.initial_facts)}
@@ -181,12 +183,17 @@ def ground_declared(
             possible_codes[literal.predicate].add(task.encode(literal.arguments))
     for predicate, code in iterate_open_facts(task, openings):
         possible_codes[predicate].add(code)
-    return [group for invariant in counting for group in _ground_declaration(task, invariant, possible_codes, derived)]
+    return [
+        group
+        for invariant in counting_invariants
+        for group in _ground_declaration(task, invariant, possible_codes, derived)
+    ]
 
 
 def _ground_declaration(
     task: Task, invariant: WorldInvariant, possible_codes: dict[int, set[int]], derived: set[int]
 ) -> Iterator[FactGroup]:
+    """The groups of a declared invariant; ``derived``: the derived predicates."""
     exactly_one = invariant.kind == "exactly-one"
     members = {v.slot: task.domain_sets[v.domain] for v in (*invariant.parameters, *invariant.counted)}
     parameters = [v.slot for v in invariant.parameters]
@@ -216,6 +223,7 @@ def _ground_declaration(
 
 
 def _list_instance_codes(task: Task, arguments: tuple[int, ...], members: dict[int, frozenset[int]]) -> list[int]:
+    """The codes of all instances of an atom; ``members``: the objects of each slot. Raises :class:`LimitReached`."""
     variables = sorted({argument for argument in arguments if argument < 0})
     domains = [sorted(members[-1 - v]) for v in variables]
     if prod([len(domain) for domain in domains]) > MAX_OPEN_FACTS:
@@ -232,17 +240,18 @@ def describe_assumed(task: Task, assumed: AssumedInvariant) -> str:
     count, reason = "at most one", "no action can break it"
     if assumed.exactly_one:
         count, reason = "exactly one", "no action can change that, and it is so wherever nothing is open"
-    if assumed.broken:
-        reason += f"; given facts break it for {assumed.broken} other{'s' if assumed.broken > 1 else ''}"
+    if assumed.broken_count:
+        reason += f"; given facts break it for {assumed.broken_count} other{'s' if assumed.broken_count > 1 else ''}"
     return f"{_describe_group(task, assumed.invariant, count)} ({reason}; assumed of S0)"
 
 
 def _describe_group(task: Task, invariant: InferredInvariant, count: str) -> str:
+    """That ``count`` (such as "at most one") of the group's instances is true, as a clause."""
     types = _find_parameter_types(task, invariant)
     if len(invariant.atoms) == 1:
         atom = invariant.atoms[0]
         name = task.predicates[atom.predicate].name
-        counted_type = _type_text(task, atom, atom.find_counted_places()[0])
+        counted_type = _format_type(task, atom, atom.find_counted_places()[0])
         if atom.arguments == (0, COUNTED):
             return f"{with_article(types[0])} is `{name}` {count} {counted_type}"
         if atom.arguments == (COUNTED, 0):
@@ -251,13 +260,14 @@ def _describe_group(task: Task, invariant: InferredInvariant, count: str) -> str
             return f"{count} {counted_type} is `{name}`"
     names = _name_variables(types)
     atoms = [
-        _atom_text(task, a.predicate, ["*" if n == COUNTED else names[n] for n in a.arguments]) for a in invariant.atoms
+        _format_atom(task, a.predicate, ["*" if n == COUNTED else names[n] for n in a.arguments])
+        for a in invariant.atoms
     ]
     parameters = " and ".join([f"{type_text} `{name}`" for type_text, name in zip(types, names, strict=True)])
     return f"{f'for each {parameters}, ' if parameters else ''}{count} of {', '.join(atoms)} is true"
 
 
-def _atom_text(task: Task, predicate: int, arguments: list[str]) -> str:
+def _format_atom(task: Task, predicate: int, arguments: list[str]) -> str:
     return f"`({' '.join([task.predicates[predicate].name, *arguments])})`"
 
 
@@ -279,7 +289,7 @@ def _find_parameter_types(task: Task, invariant: InferredInvariant) -> list[str]
         for atom in invariant.atoms:
             place = atom.arguments.index(number)
             domain = task.predicates[atom.predicate].domains[place]
-            objects[_type_text(task, atom, place)] = task.domain_sets[domain]
+            objects[_format_type(task, atom, place)] = task.domain_sets[domain]
         widest_texts = [
             text for text, members in objects.items() if not any([members < wider for wider in objects.values()])
         ]
@@ -287,23 +297,23 @@ def _find_parameter_types(task: Task, invariant: InferredInvariant) -> list[str]
     return texts
 
 
-def _type_text(task: Task, atom: GroupAtom, place: int) -> str:
+def _format_type(task: Task, atom: GroupAtom, place: int) -> str:
     return " or ".join([task.type_names[type_number] for type_number in task.predicates[atom.predicate].types[place]])
 
 
 def describe_declared(task: Task, invariant: WorldInvariant) -> str:
     """The line of a report about a declared invariant."""
-    for_each_text = _for_each_text(invariant.parameters)
+    for_each_text = _format_for_each(invariant.parameters)
     if invariant.kind == "holds":
         return f"`{invariant.name}` holds{for_each_text} (declared of S0)"
     names = {variable(v.slot): v.name for v in (*invariant.parameters, *invariant.counted)}
     atoms = [
-        _atom_text(task, atom.predicate, [names[a] if a < 0 else task.objects[a] for a in atom.arguments])
+        _format_atom(task, atom.predicate, [names[a] if a < 0 else task.objects[a] for a in atom.arguments])
         for atom in invariant.atoms
     ]
     count = invariant.kind.replace("-", " ")
     return f"`{invariant.name}`: {count} of {', '.join(atoms)} is true{for_each_text} (declared of S0)"
 
 
-def _for_each_text(parameters: tuple[Variable, ...]) -> str:
+def _format_for_each(parameters: tuple[Variable, ...]) -> str:
     return f" for each {' and '.join([f'`{v.name}`' for v in parameters])}" if parameters else ""

@@ -33,12 +33,13 @@ from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.invariants.group_proofs import COUNTED, GroupAtom, GroupAtoms, GroupProofs
 
 MAX_CANDIDATES = 3000
+"""Maximum number of candidates that are examined."""
 MAX_ATOMS = 10
 """Maximum number of atoms of a candidate."""
 MAX_PARAMETERS = 4
 """Maximum number of parameters of an atom."""
 MAX_COUNTED = 2
-"""Counted variables of one atom."""
+"""Maximum number of counted variables of one atom."""
 MAX_DIVISIONS = 64
 """Maximum number of ways in which a group is divided by a parameter."""
 
@@ -64,26 +65,27 @@ def infer_invariants(
     candidates, each checked against all actions that add its predicates, and by ``MAX_CHECKS`` of these checks.
     """
     try:
-        search = _Search(task, deadline, lenient_types)
+        search = _InvariantSearch(task, deadline, lenient_types)
     except LimitReached:
         return []
     with suppress(LimitReached):
-        search.run(sorted(search.usable if about is None else search.usable & set(about)))
+        search.run(sorted(search.usable_predicates if about is None else search.usable_predicates & set(about)))
     return search.list_largest()
 
 
-class _Search:
+class _InvariantSearch:
     """Examines candidates, smallest first; an invariant is extended if an action makes it gain or lose a fact."""
 
     def __init__(self, task: Task, deadline: float | None, lenient: bool) -> None:
         self.task = task
         self.proofs = GroupProofs(task, deadline, lenient)
-        self.usable = self.proofs.usable
+        self.usable_predicates = self.proofs.usable_predicates
         self.invariants: list[InferredInvariant] = []
         self._proposed_groups: set[GroupAtoms] = set()
         self._queue: deque[GroupAtoms] = deque()
 
     def run(self, predicates: list[int]) -> None:
+        """Examine the candidates of one atom of these predicates, and the candidates that follow from them."""
         for counted in range(MAX_COUNTED + 1):
             for predicate in predicates:
                 arity = len(self.task.predicates[predicate].types)
@@ -98,12 +100,14 @@ class _Search:
             self._examine(self._queue.popleft())
 
     def _propose(self, atoms: GroupAtoms) -> None:
+        """Add a candidate to the queue, unless it was proposed before or has too many atoms."""
         atoms = _make_canonical(atoms)
         if atoms not in self._proposed_groups and len(atoms) <= MAX_ATOMS:
             self._proposed_groups.add(atoms)
             self._queue.append(atoms)
 
     def _examine(self, atoms: GroupAtoms) -> None:
+        """Store a candidate if it is an invariant, and propose larger candidates and groups that may explain it."""
         proofs = self.proofs
         threat = proofs.find_threat(atoms)
         if threat is not None:
@@ -115,11 +119,11 @@ class _Search:
         for changes, deleted in ((gains, True), (losses, False)):
             for atom, change in changes:
                 binding = atom.bind(change.arguments)
-                for covering_atoms in self._iterate_covering_atoms(
+                for covering_atom in self._iterate_covering_atoms(
                     atoms, binding, proofs.list_changed_facts(change.snap, deleted)
                 ):
-                    if COUNTED not in covering_atoms.arguments or proofs.list_changes(covering_atoms.predicate, True):
-                        self._propose((*atoms, covering_atoms))
+                    if COUNTED not in covering_atom.arguments or proofs.list_changes(covering_atom.predicate, True):
+                        self._propose((*atoms, covering_atom))
         if self._is_supported(atoms) and not self._is_divisible(atoms):
             parameter_count = _count_parameters(atoms)
             self.invariants.append(InferredInvariant(parameter_count, atoms, not losses))
@@ -132,7 +136,7 @@ class _Search:
     ) -> Iterator[GroupAtom]:
         """New atoms that cover some of the facts, for this binding of the parameters."""
         for predicate, arguments in facts:
-            if predicate not in self.usable:
+            if predicate not in self.usable_predicates:
                 continue
             for places in permutations(range(len(arguments)), len(binding)):
                 if not _is_allowed(len(arguments), len(arguments) - len(places)):
@@ -144,6 +148,7 @@ class _Search:
                         yield atom
 
     def _is_supported(self, atoms: GroupAtoms) -> bool:
+        """Whether an action adds a fact of an atom with a counted variable (of each, if the group has no parameter)."""
         counting_atoms = [atom for atom in atoms if COUNTED in atom.arguments]
         if not counting_atoms:
             return len(atoms) > 1
@@ -151,6 +156,7 @@ class _Search:
         return any(has_additions) if _count_parameters(atoms) else all(has_additions)
 
     def _is_divisible(self, atoms: GroupAtoms) -> bool:
+        """Whether the group is divisible: a sum of independent groups with one more parameter."""
         parameter = _count_parameters(atoms)
         for places in islice(product(*[atom.find_counted_places() for atom in atoms]), MAX_DIVISIONS):
             divided = tuple([atom.divide(place, parameter) for atom, place in zip(atoms, places, strict=True)])
@@ -162,16 +168,28 @@ class _Search:
         """The invariants, except parts of another invariant with the same parameters, and explained ones."""
         largest = []
         for invariant in self.invariants:
-            variants = _list_variants(invariant.atoms)
-            is_part = any([variant < set(larger.atoms) for larger in self.invariants for variant in variants])
+            renumbered_groups = _list_renumberings(invariant.atoms)
+            is_part = any(
+                [
+                    renumbered_group < set(larger.atoms)
+                    for larger in self.invariants
+                    for renumbered_group in renumbered_groups
+                ]
+            )
             if not is_part and not self._is_explained(invariant):
                 largest.append(invariant)
         return sorted(largest, key=lambda invariant: (invariant.parameter_count, invariant.atoms))
 
     def _is_explained(self, invariant: InferredInvariant) -> bool:
+        """Whether all facts of the group are in groups with one more parameter."""
         parameter = invariant.parameter_count
-        finer = [finer for finer in self.invariants if finer.parameter_count == parameter + 1]
-        finer_atoms = {atom for invariant in finer for variant in _list_variants(invariant.atoms) for atom in variant}
+        finer_atoms = {
+            atom
+            for finer in self.invariants
+            if finer.parameter_count == parameter + 1
+            for renumbered_group in _list_renumberings(finer.atoms)
+            for atom in renumbered_group
+        }
         return all(
             [
                 any([atom.divide(place, parameter) in finer_atoms for place in atom.find_counted_places()])
@@ -190,10 +208,11 @@ def _count_parameters(atoms: GroupAtoms) -> int:
 
 
 def _make_canonical(atoms: GroupAtoms) -> GroupAtoms:
-    return min([tuple(sorted(variant)) for variant in _list_variants(atoms)])
+    """The smallest sorted form of a group under renumbering of its parameters."""
+    return min([tuple(sorted(renumbered_group)) for renumbered_group in _list_renumberings(atoms)])
 
 
-def _list_variants(atoms: GroupAtoms) -> list[set[GroupAtom]]:
+def _list_renumberings(atoms: GroupAtoms) -> list[set[GroupAtom]]:
     """The atoms under each renumbering of the parameters."""
     return [
         {

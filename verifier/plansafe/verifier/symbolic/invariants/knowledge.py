@@ -31,7 +31,10 @@ class Denial(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """Literals and denials for some objects in place of ``variables``; at least one alternative of each split holds."""
+    """Literals and denials that hold for some objects in place of ``variables`` (each with its domain).
+
+    Of each split, at least one alternative holds.
+    """
 
     variables: tuple[tuple[int, int], ...] = ()
     literals: tuple[LiftedLiteral, ...] = ()
@@ -53,11 +56,11 @@ class DomainRelations:
         self.object_count = len(task.objects)
 
     @memoized
-    def are_disjoint(self, a: int, b: int) -> bool:
+    def are_disjoint(self, first: int, second: int) -> bool:
         """Whether no object is in both domains."""
-        return a != b and self.sets[a].isdisjoint(self.sets[b])
+        return first != second and self.sets[first].isdisjoint(self.sets[second])
 
     @memoized
     def is_contained(self, first: int, second: int) -> bool:
-        """Whether every object of ``a`` is in ``b``."""
+        """Whether every object of the first domain is in the second."""
         return first == second or self.sets[first] <= self.sets[second]

@@ -26,7 +26,7 @@ MAX_DISJUNCTS = 12
 COPY_OFFSET = 1_000_000
 """The distance between the copies of an effect's variables: more than an action has variables."""
 TWIN, PATTERN = 1, 2
-"""Copies of an effect's variables: a second instance of the effect, and any instance."""
+"""The numbers of copies of an effect's variables: for a second instance of the effect, and for any instance."""
 
 
 class LiftedChange(NamedTuple):
@@ -68,6 +68,7 @@ class PseudoPredicates:
         return LiftedLiteral(True, self._get_number(shape), tuple(arguments))
 
     def _get_number(self, key: Hashable) -> int:
+        """The number of a property, which gets the next free one at first use."""
         return self._numbers.setdefault(key, EQUALITY - 1 - len(self._numbers))
 
 
@@ -188,6 +189,7 @@ class LiftedSnap:
                 assert_never(formula)
 
     def _make_knowledge(self, formula: Formula, positive: bool) -> Knowledge:
+        """The knowledge that a formula is true, or false unless ``positive``."""
         match formula:
             case model.Truth():
                 return Knowledge() if formula.value == positive else Knowledge(splits=((),))
@@ -244,11 +246,16 @@ def _is_small(formula: Formula) -> bool:
 
 
 def _join(*parts: Knowledge) -> Knowledge:
-    fields = [tuple([entry for part in parts for entry in part[field]]) for field in range(4)]
-    return Knowledge(*fields)  # type: ignore[arg-type] # each field is joined with its like
+    return Knowledge(
+        tuple([variable for part in parts for variable in part.variables]),
+        tuple([literal for part in parts for literal in part.literals]),
+        tuple([denial for part in parts for denial in part.denials]),
+        tuple([split for part in parts for split in part.splits]),
+    )
 
 
 def _copy_variables(knowledge: Knowledge, bound: frozenset[int], copy: int) -> Knowledge:
+    """The knowledge with the variables of a copy in place of its own and of ``bound``, the variables around it."""
     if not copy:
         return knowledge
     offset = copy * COPY_OFFSET

@@ -10,6 +10,7 @@ condition is known to be true or to be false, and only that is used.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from plansafe.verifier.symbolic.invariants.knowledge import (
     EQUALITY,
@@ -22,13 +23,13 @@ from plansafe.verifier.symbolic.invariants.knowledge import (
 
 MAX_SPLIT_DEPTH = 4
 """Maximum nesting of alternatives that are tried."""
-MAX_STEPS = 4000
-"""Maximum number of matches and alternatives; if it is exceeded, nothing is refuted."""
+MAX_MATCHES = 4000
+"""Maximum number of matches of denials and of alternatives; if it is exceeded, nothing is refuted."""
 SMALL_DOMAIN = 12
 """Maximum size of a domain whose objects are tried one by one."""
 
-Atoms = dict[int, list[tuple[int, ...]]]
-"""Predicate -> argument tuples."""
+AtomTable = dict[int, list[tuple[int, ...]]]
+"""By predicate, the arguments of its atoms."""
 
 
 class PartialState:
@@ -46,12 +47,12 @@ class PartialState:
         self._unequal_pairs: list[tuple[int, int]] = []
         self._parents: dict[int, int] = {}  # a union-find forest of equal terms; its roots are the representatives
         self._variable_domains: dict[int, tuple[int, ...]] = {}
-        self._true_atoms: Atoms = {}
-        self._false_atoms: Atoms = {}
+        self._true_atoms: AtomTable = {}
+        self._false_atoms: AtomTable = {}
         self._denials: list[Denial] = []
         self._splits: list[tuple[Knowledge, ...]] = []
         self._version = 0  # grows with each addition
-        self._budget = MAX_STEPS
+        self._budget = MAX_MATCHES
 
     def copy(self) -> PartialState:
         """An independent copy."""
@@ -210,15 +211,15 @@ class PartialState:
             return True
         if not self._splits or not depth or self._budget <= 0:
             return False
-        smallest = min(self._splits, key=len)
-        self._splits.remove(smallest)
-        for alternative in smallest:
+        smallest_split = min(self._splits, key=len)
+        self._splits.remove(smallest_split)
+        for alternative in smallest_split:
             branch = self.copy()
             branch._budget = self._budget  # noqa: SLF001 - of its own class
             branch.add(alternative)
-            refuted = branch.refute(depth - 1)
+            is_refuted = branch.refute(depth - 1)
             self._budget = branch._budget - 1  # noqa: SLF001 - of its own class
-            if not refuted:
+            if not is_refuted:
                 return False
         return True
 
@@ -243,8 +244,8 @@ class PartialState:
         if any([find(left) == find(right) for left, right in self._unequal_pairs]):
             self.closed = True
         for predicate, rows in self._true_atoms.items():
-            for false_row in self._false_atoms.get(predicate, ()):
-                if any([self.are_equal(row, false_row) for row in rows]):
+            for false_arguments in self._false_atoms.get(predicate, ()):
+                if any([self.are_equal(row, false_arguments) for row in rows]):
                     self.closed = True
 
     def _eliminate_objects(self) -> None:
@@ -274,11 +275,11 @@ class PartialState:
             for row in self._true_atoms.get(predicate, ())
             if self._matches_pattern(pattern, row)
         ]
-        for predicate, row in instances[1:]:
-            if predicate != instances[0][0]:
+        for (first_predicate, first_row), (predicate, row) in pairwise(instances):
+            if predicate != first_predicate:
                 self.closed = True
                 return
-            for first, second in zip(instances[0][1], row, strict=True):
+            for first, second in zip(first_row, row, strict=True):
                 self.merge(first, second)
 
     def _matches_pattern(self, pattern: tuple[int | None, ...], row: tuple[int, ...]) -> bool:
@@ -291,76 +292,83 @@ class PartialState:
         )
 
     def _match_denial(
-        self, denial: Denial, number: int, binding: dict[int, int], unknown: LiftedLiteral | None
+        self, denial: Denial, number: int, binding: dict[int, int], unknown_literal: LiftedLiteral | None
     ) -> None:
         """Find objects for which all literals of a denial from ``number`` on are known to be true, or all but one.
 
-        ``unknown``: the literal before ``number`` whose value is not known; ``None`` if all are known to be true.
+        ``unknown_literal``: the literal before ``number`` whose value is not known; ``None`` if all are known to be
+        true.
         """
         self._budget -= 1
         if self.closed or self._budget < 0:
             return
         if number == len(denial.literals):
-            self._apply_matched_denial(denial, binding, unknown)
+            self._apply_matched_denial(denial, binding, unknown_literal)
             return
         literal = denial.literals[number]
         arguments = tuple([binding.get(argument, argument) for argument in literal.arguments])
-        unbound = [argument for argument in arguments if argument in denial.variables and argument not in binding]
+        unbound_variables = [
+            argument for argument in arguments if argument in denial.variables and argument not in binding
+        ]
         literal = literal._replace(arguments=arguments)
-        if not unbound:
+        if not unbound_variables:
             value = self.find_value(literal)
             if value:
-                self._match_denial(denial, number + 1, binding, unknown)
-            elif value is None and unknown is None:
+                self._match_denial(denial, number + 1, binding, unknown_literal)
+            elif value is None and unknown_literal is None:
                 self._match_denial(denial, number + 1, binding, literal)
             return
-        for extended in self._extend_binding(denial, literal, unbound, binding):
-            self._match_denial(denial, number + 1, extended, unknown)
-        if unknown is None and literal.predicate != EQUALITY:
+        for extended_binding in self._extend_binding(denial, literal, unbound_variables, binding):
+            self._match_denial(denial, number + 1, extended_binding, unknown_literal)
+        if unknown_literal is None and literal.predicate != EQUALITY:
             self._match_denial(denial, number + 1, binding, literal)
 
     def _extend_binding(
-        self, denial: Denial, literal: LiftedLiteral, unbound: list[int], binding: dict[int, int]
+        self, denial: Denial, literal: LiftedLiteral, unbound_variables: list[int], binding: dict[int, int]
     ) -> Iterator[dict[int, int]]:
         """Yield the bindings of a literal's unbound variables for which it is known to be true."""
         if literal.predicate == EQUALITY:
-            if literal.positive and len(unbound) == 1:
+            if literal.positive and len(unbound_variables) == 1:
                 left, right = literal.arguments
-                term = left if right in unbound else right
-                if self.is_within(term, denial.variables[unbound[0]]):
-                    yield {**binding, unbound[0]: term}
+                term = left if right in unbound_variables else right
+                if self.is_within(term, denial.variables[unbound_variables[0]]):
+                    yield {**binding, unbound_variables[0]: term}
             return
         for row in list((self._true_atoms if literal.positive else self._false_atoms).get(literal.predicate, ())):
-            extended = self._unify(denial, literal.arguments, row, binding)
-            if extended is not None:
-                yield extended
+            extended_binding = self._unify(denial, literal.arguments, row, binding)
+            if extended_binding is not None:
+                yield extended_binding
 
     def _unify(
         self, denial: Denial, arguments: tuple[int, ...], row: tuple[int, ...], binding: dict[int, int]
     ) -> dict[int, int] | None:
         """Extend a binding so that arguments equal the terms of a row; ``None`` if this is impossible."""
-        extended = dict(binding)
+        extended_binding = dict(binding)
         for argument, term in zip(arguments, row, strict=True):
-            argument = extended.get(argument, argument)
-            if argument in denial.variables and argument not in extended:
+            argument = extended_binding.get(argument, argument)
+            if argument in denial.variables and argument not in extended_binding:
                 if not self.is_within(term, denial.variables[argument]):
                     return None
-                extended[argument] = term
+                extended_binding[argument] = term
             elif self.find_representative(argument) != self.find_representative(term):
                 return None
-        return extended
+        return extended_binding
 
-    def _apply_matched_denial(self, denial: Denial, binding: dict[int, int], unknown: LiftedLiteral | None) -> None:
-        """Close the state if all literals of a denial are true; if one is ``unknown``, conclude that it is false."""
+    def _apply_matched_denial(
+        self, denial: Denial, binding: dict[int, int], unknown_literal: LiftedLiteral | None
+    ) -> None:
+        """Close the state if all literals of a denial are true; if one is unknown, conclude that it is false."""
         for variable, domain in denial.variables.items():
             if variable not in binding and domain is not None and not self.domains.sets[domain]:
                 return
-        if unknown is None:
+        if unknown_literal is None:
             self.closed = True
             return
-        arguments = tuple([binding.get(argument, argument) for argument in unknown.arguments])
-        if not any([argument in denial.variables and argument not in binding for argument in unknown.arguments]):
-            self.add_literal(LiftedLiteral(not unknown.positive, unknown.predicate, arguments))
+        arguments = tuple([binding.get(argument, argument) for argument in unknown_literal.arguments])
+        if not any(
+            [argument in denial.variables and argument not in binding for argument in unknown_literal.arguments]
+        ):
+            self.add_literal(LiftedLiteral(not unknown_literal.positive, unknown_literal.predicate, arguments))
 
     def _reduce_splits(self) -> None:
         """Drop alternatives that are known to be false; add the last one that remains."""

@@ -67,9 +67,9 @@ class NumberEncoding:
                 encode_condition = self.timeline.encode_firing if in_effect else self.timeline.encode_literal
                 condition = encode_condition(literal, time_point)
                 if atom[0] == "indicator":
-                    return terms.select(condition, Sum(1), Sum(0))
+                    return terms.choose(condition, Sum(1), Sum(0))
                 then, otherwise = [self.encode_sum(part, time_point, in_effect) for part in _list_inner_sums(atom)]
-                return terms.select(condition, then, otherwise)
+                return terms.choose(condition, then, otherwise)
         left, right = [self.encode_sum(part, time_point, in_effect) for part in _list_inner_sums(atom)]
         return terms.multiply(left, right) if atom[0] == "product" else terms.divide(left, right)
 
@@ -113,9 +113,9 @@ class NumberEncoding:
             )
             amount = self.encode_sum(effect.amount, step, in_effect=True)
             if effect.is_assigned:
-                value = terms.select(takes_effect, amount, value)
+                value = terms.choose(takes_effect, amount, value)
             else:
-                total = terms.add(total, terms.select(takes_effect, amount, Sum(0)))
+                total = terms.add(total, terms.choose(takes_effect, amount, Sum(0)))
             timeline.check_limits()
         return terms.add(value, total)
 

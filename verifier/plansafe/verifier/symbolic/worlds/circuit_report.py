@@ -23,7 +23,7 @@ from plansafe.verifier.reporting.report import (
 from plansafe.verifier.reporting.worlds import Completion, Witness, WorldsReport
 from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world, find_reason
+from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world, find_implying_literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.circuits.substitution import find_dependencies
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
@@ -106,7 +106,7 @@ class CircuitReporter(WorldsReporter):
                 f.world for f in self.failing_worlds if evaluate_in_world(encoding.circuit, [literal], f.world)[0]
             ]
             self.add_failing_world(about, worlds[0] if worlds else self._simplify_world(world, literal))
-        for rule, literal in self._violations_by_rule.items() if verdict.unsafe_world is not None else ():
+        for rule, literal in self._violation_literal_by_rule.items() if verdict.unsafe_world is not None else ():
             if len(self.failing_worlds) >= MAX_WITNESSES:
                 break
             rule_world = None if self.is_violated_in_failing_world(rule) else self.queries.find_world(literal)
@@ -126,7 +126,7 @@ class CircuitReporter(WorldsReporter):
         Facts are removed in chunks, with at most :data:`MAX_REMOVALS` evaluations of the circuit.
         """
         circuit = self.encoding.circuit
-        roots = [self.encoding.allowed, find_reason(circuit, literal, world)]
+        roots = [self.encoding.allowed, find_implying_literal(circuit, literal, world)]
         relevant = {key for node in circuit.find_inputs(roots) if isinstance(key := circuit.keys[node], FactInput)}
         smaller = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in relevant]))
         if all(evaluate_in_world(circuit, roots, smaller)):
@@ -170,7 +170,8 @@ class CircuitReporter(WorldsReporter):
         super().add_failing_world(about, world)
 
     @cached_property
-    def _violations_by_rule(self) -> dict[str, Literal]:
+    def _violation_literal_by_rule(self) -> dict[str, Literal]:
+        """For each name of a deciding rule, the worlds in which one of its instances is violated."""
         parts = self.compiled.engine.rule_set.parts
         literals: dict[str, list[Literal]] = {}
         for violation in self.encoding.violations:
@@ -209,7 +210,7 @@ class CircuitReporter(WorldsReporter):
             executable=verdict.executable,
             goal=verdict.goal,
             safe=verdict.safe,
-            findings=self._add_worlds_to_findings(verdict),
+            findings=self._list_findings_with_shares(verdict),
             rules=self._count_rules(verdict, shown_report),
             metric=shown_report.metric if not self._is_open else None,
             engine="smt" if self.queries.engine_name.startswith("z3") else "sat",
@@ -224,7 +225,7 @@ class CircuitReporter(WorldsReporter):
         is_wanted = self.compiled.options.certificate and self.resolved.timed is None
         if not is_wanted or headline not in (Headline.SAFE, Headline.VALID):
             return None
-        from plansafe.verifier.symbolic.certificates.certificate import write_certificate  # noqa: PLC0415 - only if wanted
+        from plansafe.verifier.symbolic.certificates.writer import write_certificate  # noqa: PLC0415 - only if wanted
 
         kinds = {self.compiled.domain.name: "domain", self.compiled.problem.name: "problem"}
         home = self.compiled.options.home
@@ -242,16 +243,16 @@ class CircuitReporter(WorldsReporter):
     def _describe_failing_world(self, failing: FailingWorld) -> Witness:
         """The witness with the parts of the world that matter to the failures that are shown in it."""
         circuit = self.encoding.circuit
-        literals = {**self.failure_literals, **self._violations_by_rule}
-        same_world = [world for world in self.failing_worlds if world.world == failing.world]
-        roots = [find_reason(circuit, literals[f.about], failing.world) for f in same_world]
+        literals = {**self.failure_literals, **self._violation_literal_by_rule}
+        failures_in_world = [world for world in self.failing_worlds if world.world == failing.world]
+        roots = [find_implying_literal(circuit, literals[f.about], failing.world) for f in failures_in_world]
         keys = [circuit.keys[node] for node in circuit.find_inputs(roots)]
         facts = [(key.predicate, key.code) for key in keys if isinstance(key, FactInput)]
         choices = {(key.step, key.number, key.objects) for key in keys if isinstance(key, OutcomeInput)}
         numbers = find_dependencies(circuit, roots).numbers
         return self.make_witness(failing, describe_world(self.task, self.steps, failing.world, facts, numbers, choices))
 
-    def _add_worlds_to_findings(self, verdict: WorldsVerdict) -> tuple[Finding, ...]:
+    def _list_findings_with_shares(self, verdict: WorldsVerdict) -> tuple[Finding, ...]:
         """The findings of all failing worlds, each with the share of worlds that have it."""
         findings: list[Finding] = []
         for index, finding in self.collect_findings():
@@ -262,48 +263,50 @@ class CircuitReporter(WorldsReporter):
         return tuple(findings)
 
     @cached_property
-    def _violations_by_instance(self) -> dict[tuple[str, Binding], Literal]:
-        return self._group_literals_by_instance((*self.encoding.violations, *self.encoding.nondeciding_violations))
+    def _violation_literal_by_instance(self) -> dict[tuple[str, Binding], Literal]:
+        """For each instance (rule, binding), the worlds in which it is violated."""
+        return self._join_literals_by_instance((*self.encoding.violations, *self.encoding.nondeciding_violations))
 
     @cached_property
-    def _undecided_by_instance(self) -> dict[tuple[str, Binding], Literal]:
-        return self._group_literals_by_instance(self.encoding.undecided_instances)
+    def _undecided_literal_by_instance(self) -> dict[tuple[str, Binding], Literal]:
+        """For each instance (rule, binding), the worlds in which it is undecided."""
+        return self._join_literals_by_instance(self.encoding.undecided_instances)
 
-    def _group_literals_by_instance(self, instances: Iterable[InstanceLiteral]) -> dict[tuple[str, Binding], Literal]:
+    def _join_literals_by_instance(self, instances: Iterable[InstanceLiteral]) -> dict[tuple[str, Binding], Literal]:
+        """For each instance (rule, binding), the disjunction of its literals at all letters and of all parts."""
         literals: dict[tuple[str, Binding], list[Literal]] = {}
-        parameters: dict[int, list[tuple[str, int]]] = {}
+        names_of_part: dict[int, list[str]] = {}
         for instance in instances:
             part = self.compiled.engine.rule_set.parts[instance.part]
-            if instance.part not in parameters:
-                names = shorten_variable_names([v.name for v in part.parameters])
-                parameters[instance.part] = sorted(zip(names, range(len(names)), strict=True))
+            if instance.part not in names_of_part:
+                names_of_part[instance.part] = shorten_variable_names([v.name for v in part.parameters])
             objects = self.task.names(instance.binding)
-            binding = tuple([(name, objects[index]) for name, index in parameters[instance.part]])
+            binding = tuple(sorted(zip(names_of_part[instance.part], objects, strict=True)))
             literals.setdefault((self.compiled.rules[part.rule].name, binding), []).append(instance.literal)
         return {instance: self.encoding.circuit.disjunction(parts) for instance, parts in literals.items()}
 
     def _decide_finding(self, finding: Finding, verdict: WorldsVerdict) -> Worlds:
+        """The share of worlds that have a finding, which some world has."""
         encoding, undecided = self.encoding, FALSE
         match finding.finding_class:
             case FindingClass.UNMET_GOAL:
                 return Worlds.ALL if verdict.goal is Worlds.NONE else Worlds.SOME
             case FindingClass.ILL_FORMED | FindingClass.INEXECUTABLE if finding.step in encoding.failing:
-                literal = encoding.failing[finding.step]
-            case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.criteria.only_introduced:
+                has_finding = encoding.failing[finding.step]
+            case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.criteria.ignores_preexisting:
                 return Worlds.UNKNOWN  # the circuit has introduced violations only
             case _:
                 instance = finding.rule or "", finding.binding
-                literal = self._violations_by_instance.get(instance, FALSE)
-                undecided = self._undecided_by_instance.get(instance, FALSE)
-        holds_without = encoding.circuit.both(literal ^ 1, undecided ^ 1)
-        some_world_without = self.queries.holds_in_some_world(holds_without)
-        if (
-            some_world_without is False
-            and holds_without != literal ^ 1
-            and self.queries.holds_in_some_world(literal ^ 1) is not False
-        ):
+                has_finding = self._violation_literal_by_instance.get(instance, FALSE)
+                undecided = self._undecided_literal_by_instance.get(instance, FALSE)
+        lacks_finding = encoding.circuit.both(has_finding ^ 1, undecided ^ 1)
+        is_lacking_somewhere = self.queries.holds_in_some_world(lacks_finding)
+        if is_lacking_somewhere is None:
             return Worlds.UNKNOWN
-        return Worlds.UNKNOWN if some_world_without is None else Worlds.SOME if some_world_without else Worlds.ALL
+        if is_lacking_somewhere:
+            return Worlds.SOME
+        is_undecided_somewhere = self.queries.holds_in_some_world(has_finding ^ 1) is not False
+        return Worlds.UNKNOWN if is_undecided_somewhere else Worlds.ALL
 
     def _count_rules(self, verdict: WorldsVerdict, shown_report: Report) -> RuleCounts:
         """The status of each rule over all worlds (docs/worlds.md, section 4)."""
@@ -314,10 +317,11 @@ class CircuitReporter(WorldsReporter):
             return mark_undecided(counts)
         is_executed = any([report.executable is Worlds.ALL for report in reports])
         if not is_executed and any([count.status == "never applied" for count in counts]):
-            longest = next(
-                (literal for literal in reversed(encoding.alive) if queries.holds_in_some_world(literal)), FALSE
+            # The last letter that some world has: there, the most steps are executed.
+            last_alive = next(
+                (alive for alive in reversed(encoding.alive) if queries.holds_in_some_world(alive)), FALSE
             )
-            world = queries.find_world(longest)
+            world = queries.find_world(last_alive)
             if world is not None:
                 report = report_in_world(self.compiled, self.plan, self.resolved, world, halt_only=True)
                 counts = merge_rule_counts([counts, report.rules])
@@ -336,6 +340,7 @@ class CircuitReporter(WorldsReporter):
         return tuple(final_counts)
 
     def _group_literals_by_rule(self, instances: Iterable[InstanceLiteral]) -> dict[int, list[Literal]]:
+        """For each rule (by number), the literals of its instances, joined over all letters and parts."""
         literals: dict[int, dict[tuple[str, ...], list[Literal]]] = {}
         for instance in instances:
             part = self.compiled.engine.rule_set.parts[instance.part]
@@ -348,6 +353,7 @@ class CircuitReporter(WorldsReporter):
     def _decide_rule(
         self, count: RuleCount, is_preference: bool, violated: list[Literal], undecided: list[Literal]
     ) -> RuleCount:
+        """The count of a rule with its status over all worlds, from the literals of its instances."""
         with suppress(Unsupported):
             self.queries.answer_together(violated[:MAX_QUERIES])
         answers = [self._holds_in_some_world(literal) for literal in violated[:MAX_QUERIES]]

@@ -72,9 +72,10 @@ class CompletionSearch:
         self.circuit, self.good = circuit, good
         self._engine, self._deadline, self._work = engine, deadline, work
         near = find_dependencies(circuit, [good])
-        self.allowed = _keep_connected(circuit, allowed, near.nodes, near.numbers)
+        self.allowed = _select_connected_conjuncts(circuit, allowed, near.nodes, near.numbers)
         far = find_dependencies(circuit, [self.allowed])
-        self.near_size, self._size = len(near.nodes), len(near.nodes) + len(far.nodes)
+        self.near_size = len(near.nodes)
+        self._size = len(near.nodes) + len(far.nodes)
         near_facts = {node for node in near.nodes if isinstance(circuit.keys.get(node), FactInput)}
         far_facts = {node for node in far.nodes if isinstance(circuit.keys.get(node), FactInput)} - near_facts
         self.near_variables: list[OpenVariable] = [*sorted(near_facts), *sorted(near.numbers)]
@@ -149,12 +150,12 @@ class CompletionSearch:
         If there is none, some of the assumptions that no good completion satisfies together. An assumption about
         outcomes must be true for some outcome of every good completion.
         """
-        goodness = [] if self.depends_on_outcomes else [self.good]
+        good_assumptions = [] if self.depends_on_outcomes else [self.good]
         while True:
-            if not self._solve(self.finder, [*goodness, *assumptions]):
+            if not self._solve(self.finder, [*good_assumptions, *assumptions]):
                 return set(self.finder.core()).intersection(assumptions)
             model = self.finder.model()
-            if not self.depends_on_outcomes or not self._refute(model):
+            if not self.depends_on_outcomes or not self._find_refuting_outcome(model):
                 return model
 
     def read_world_values(self, world: Completion, variables: Iterable[OpenVariable]) -> OpenValues | None:
@@ -178,7 +179,7 @@ class CompletionSearch:
     def encode_value(self, variable: OpenVariable, value: bool | Number) -> Literal:
         """A literal that is true in the worlds in which a variable has this value."""
         if isinstance(variable, int):
-            return 2 * variable + (not value)
+            return 2 * variable if value else 2 * variable + 1
         return terms.compare(self.circuit, "=", terms.variable(*variable), terms.constant(value))
 
     def is_safe_in_some_bad_world(self) -> bool:
@@ -208,7 +209,7 @@ class CompletionSearch:
             self._refuter = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
         return self._refuter
 
-    def _refute(self, model: Model) -> bool:
+    def _find_refuting_outcome(self, model: Model) -> bool:
         """Whether some outcome makes the completion of a model bad. Such an outcome becomes known."""
         near_literals = [
             self.encode_value(variable, value)
@@ -231,13 +232,15 @@ class CompletionSearch:
         self.finder.require(good)
 
     def _solve(self, solver: Solver, assumptions: Sequence[Literal]) -> bool:
+        """Whether a solver can satisfy the assumptions. Raises ``GaveUp``."""
         if self._work is not None:
             self._work.left -= QUERY_WORK + GATE_WORK * self._size
         answer = None if self._is_late() or self._is_work_spent() else solver.solve(assumptions)
-        if answer is None:
-            reason = "time ran out" if self._is_late() else f"{solver.name} could not decide"
-            raise GaveUp("the search grew too large" if self._is_work_spent() else reason)
-        return answer
+        if answer is not None:
+            return answer
+        if self._is_work_spent():
+            raise GaveUp("the search grew too large")
+        raise GaveUp("time ran out" if self._is_late() else f"{solver.name} could not decide")
 
     def _is_work_spent(self) -> bool:
         return self._work is not None and self._work.left <= 0
@@ -246,19 +249,27 @@ class CompletionSearch:
         return self._deadline is not None and time.monotonic() > self._deadline
 
 
-def _keep_connected(circuit: Circuit, allowed: Literal, near: Iterable[int], numbers: Iterable[OpenNumber]) -> Literal:
-    """The conjuncts of ``allowed`` that are connected with ``near_variables`` and ``numbers`` by shared variables."""
+def _list_conjuncts(circuit: Circuit, literal: Literal) -> list[Literal]:
+    """The literals whose conjunction a literal is, as far as its gates show."""
     conjuncts: list[Literal] = []
-    stack, seen_literals = [allowed], set()
+    stack, seen_literals = [literal], set()
     while stack:
-        literal = stack.pop()
-        if literal not in seen_literals:
-            seen_literals.add(literal)
-            children = None if literal & 1 else circuit.gates[literal >> 1]
+        part = stack.pop()
+        if part not in seen_literals:
+            seen_literals.add(part)
+            children = None if part & 1 else circuit.gates[part >> 1]
             if children is None:
-                conjuncts.append(literal)
+                conjuncts.append(part)
             else:
                 stack.extend(children)
+    return conjuncts
+
+
+def _select_connected_conjuncts(
+    circuit: Circuit, allowed: Literal, near: Iterable[int], numbers: Iterable[OpenNumber]
+) -> Literal:
+    """The conjuncts of ``allowed`` that are connected with ``near`` nodes and ``numbers`` by shared variables."""
+    conjuncts = _list_conjuncts(circuit, allowed)
     parents = list(range(len(circuit.gates)))  # a union-find forest of nodes and numbers; all near nodes are in tree 0
     number_nodes: dict[OpenNumber, int] = {}
 
@@ -270,7 +281,8 @@ def _keep_connected(circuit: Circuit, allowed: Literal, near: Iterable[int], num
 
     def find_root(node: int) -> int:
         while parents[node] != node:
-            parents[node] = node = parents[parents[node]]
+            parents[node] = parents[parents[node]]
+            node = parents[node]
         return node
 
     for node in near:
@@ -290,4 +302,4 @@ def _keep_connected(circuit: Circuit, allowed: Literal, near: Iterable[int], num
         for child in [*[literal >> 1 for literal in children], *number_children]:
             parents[find_root(child)] = root
     near_root = find_root(0)
-    return circuit.conjunction([c for c in conjuncts if c < 2 or find_root(c >> 1) == near_root])
+    return circuit.conjunction([c for c in conjuncts if c <= TRUE or find_root(c >> 1) == near_root])

@@ -23,9 +23,9 @@ from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter, audit_
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 
 MAX_KERNEL_AUDITS = 20
-"""Ranges of values of one plan about which the kernel is asked."""
-_GOOD = {Headline.SAFE, Headline.VALID}
-_BAD = {Headline.UNSAFE, Headline.INVALID}
+"""Maximum number of ranges of values of one plan that the kernel confirms."""
+_GOOD_HEADLINES = {Headline.SAFE, Headline.VALID}
+_BAD_HEADLINES = {Headline.UNSAFE, Headline.INVALID}
 
 
 def find_refusal(compiled: CompiledTask, resolved: ResolvedPlan) -> Diagnostic | None:
@@ -52,9 +52,9 @@ class ContinuousReporter(TimedReporter):
     _ranges: Sequence[ValueRange] = ()
     """The values of the open number, if nothing else is open."""
 
-    def decide(self) -> WorldsVerdict:
+    def decide_verdict(self) -> WorldsVerdict:
         """Decide the verdict over all values of the number, in one world after the other if more is open."""
-        self.method = "all values of the number" if self._is_only_number_open else "one world after the other"
+        self.decision_method = "all values of the number" if self._is_only_number_open else "one world after the other"
         return audit_each_world(self.open_parts, self._audit_world, self.deadline)
 
     @property
@@ -73,16 +73,17 @@ class ContinuousReporter(TimedReporter):
 
     def _confirm_range(self, part: ValueRange, audit: OpenNumberAudit) -> ValueRange:
         """Ask the kernel about all values of a range. Raises :class:`EngineContradiction`."""
-        ends = [None if end is None else Fraction(end) for end in (part.low, part.high) if _is_rational(end)]
-        if len(ends) < 2 or None in part.verdict[:3]:
+        is_decided = None not in (part.verdict.executable, part.verdict.goal, part.verdict.safe)
+        if not is_decided or _is_irrational(part.low) or _is_irrational(part.high):
             return part
-        steps, bounds = len(self.resolved.steps), (ends[0], ends[1])
+        low, high = [None if end is None else Fraction(end) for end in (part.low, part.high)]
+        steps, bounds = len(self.resolved.steps), (low, high)
         number = next(iter(self.durations), None) or self.open_parts.open_numbers[0]
         headlines = self.confirmer.find_headlines(self.plan, steps, audit.world, number, bounds)
         if headlines is None or "UNKNOWN" in headlines:
             return part
         if headlines != {part.headline.value}:
-            place = f"{self._name_number()} near {part.sample}"
+            place = f"{self._format_number_name()} near {part.sample}"
             message = f"{part.headline.value} for {place}, the kernel has {' and '.join(sorted(headlines))}"
             raise EngineContradiction(message)
         return part._replace(replayed=True)
@@ -91,27 +92,29 @@ class ContinuousReporter(TimedReporter):
         report = super()._make_report(sample)
         if not self._ranges or report.worlds is None:
             return report
-        name = self._name_number()
-        worlds = report.worlds._replace(ranges=tuple([_show_range(name, part) for part in self._ranges]))
+        name = self._format_number_name()
+        worlds = report.worlds._replace(ranges=tuple([_make_shown_range(name, part) for part in self._ranges]))
         headlines = {part.headline for part in self._ranges}
-        if headlines & _BAD and self.open_parts.open_numbers:
+        if headlines & _BAD_HEADLINES and self.open_parts.open_numbers:
             value = self.failing_worlds[0].world.values[self.open_parts.open_numbers[0]]
             worlds = worlds._replace(
-                question=(name,) if headlines & _GOOD else None,
-                cause=() if headlines <= _BAD else (ShownValue(name, str(value)),),
+                question=(name,) if headlines & _GOOD_HEADLINES else None,
+                cause=() if headlines <= _BAD_HEADLINES else (ShownValue(name, str(value)),),
             )
         return report._replace(worlds=worlds)
 
-    def _name_number(self) -> str:
-        for step in self.durations:
+    def _format_number_name(self) -> str:
+        """The name of the open number in a report."""
+        step = next(iter(self.durations), None)
+        if step is not None:
             return f"duration of {self._format_step(step)}"
         return self.task.fluent_text(*self.open_parts.open_numbers[0])
 
 
-def _show_range(name: str, part: ValueRange) -> ShownRange:
+def _make_shown_range(name: str, part: ValueRange) -> ShownRange:
     low, high = [None if end is None else str(end) for end in (part.low, part.high)]
     return ShownRange(name, low, high, part.low_open, part.high_open, part.headline.value, part.replayed)
 
 
-def _is_rational(end: Number | None) -> bool:
-    return end is None or isinstance(end, int | Fraction)
+def _is_irrational(end: Number | None) -> bool:
+    return end is not None and not isinstance(end, int | Fraction)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.happening import Event
@@ -62,7 +63,7 @@ def encode_plan(
     derived = DerivedFacts(compiler) if task.axioms else None
     encoder = StepEncoder(compiler)
     limits: list[str] = []
-    collector = InstanceCollector(circuit, compiled.options.criteria.only_introduced)
+    collector = InstanceCollector(circuit, compiled.options.criteria.ignores_preexisting)
     executable = goal = FALSE
     failing: dict[int, Literal] = {}
     invariants: list[Literal] = []
@@ -85,42 +86,63 @@ def encode_plan(
         limits.append("a recursive derived predicate depends on too many unknown facts")
     except NumberTooLarge:
         limits.append("a number grew beyond 65,536 bits")
-    criteria, rules = compiled.options.criteria, compiled.rules
-    deciding_parts = frozenset(
-        [number for number, part in enumerate(engine.rule_set.parts) if criteria.includes(rules[part.rule])]
-    )
-    exempt_violations = _find_exempt_violations(compiled, collector.violations)
-    violations = [v for v in collector.violations if v.part in deciding_parts and v not in exempt_violations]
-    violated = circuit.disjunction([v.literal for v in violations])
-    skipped_deciding_rules = [rule for rule in dict.fromkeys(collector.skipped_rules) if criteria.includes(rules[rule])]
-    undecided = circuit.disjunction([v.literal for v in collector.undecided if v.part in deciding_parts])
+    violations = _classify_violations(compiled, collector)
     return Encoding(
         circuit=circuit,
         allowed=circuit.conjunction([*start.constraints, *invariants]),
         executable=executable,
         goal=goal,
-        violated=violated,
-        undecided=violated ^ 1 if skipped_deciding_rules else circuit.both(undecided, violated ^ 1),
-        violations=tuple(violations),
+        violated=violations.violated,
+        undecided=violations.undecided,
+        violations=violations.deciding,
         has_instances=_has_deciding_instance(compiled, steps),
         open_numbers=start.open_numbers,
         open_fact_count=start.open_fact_count,
         alternative_counts=encoder.alternative_counts,
         oneof_statements=list_oneof_statements(steps),
         limits=tuple(limits),
-        skipped_messages=tuple(
-            [f"rule `{rules[rule].name}` has too many instances" for rule in skipped_deciding_rules]
-        ),
+        skipped_messages=violations.skipped_messages,
         finite_numbers=find_numbers_with_finite_values(task),
         alive=tuple(alive),
         failing=failing,
-        nondeciding_violations=tuple([v for v in collector.violations if v.part not in deciding_parts]),
+        nondeciding_violations=violations.nondeciding,
         undecided_instances=tuple(collector.undecided),
         skipped_rules=frozenset(collector.skipped_rules),
     )
 
 
+class _ClassifiedViolations(NamedTuple):
+    """The violations and undecided instances of a trace, as in :class:`Encoding`."""
+
+    deciding: tuple[InstanceLiteral, ...]
+    nondeciding: tuple[InstanceLiteral, ...]
+    violated: Literal
+    undecided: Literal
+    skipped_messages: tuple[str, ...]
+
+
+def _classify_violations(compiled: CompiledTask, collector: InstanceCollector) -> _ClassifiedViolations:
+    """Divide the violations by whether they decide the verdict, and join those that do."""
+    criteria, rules, circuit = compiled.options.criteria, compiled.rules, collector.circuit
+    deciding_parts = frozenset(
+        [number for number, part in enumerate(compiled.engine.rule_set.parts) if criteria.includes(rules[part.rule])]
+    )
+    exempt_violations = _find_exempt_violations(compiled, collector.violations)
+    deciding = [v for v in collector.violations if v.part in deciding_parts and v not in exempt_violations]
+    violated = circuit.disjunction([v.literal for v in deciding])
+    skipped_deciding_rules = [rule for rule in dict.fromkeys(collector.skipped_rules) if criteria.includes(rules[rule])]
+    undecided = circuit.disjunction([v.literal for v in collector.undecided if v.part in deciding_parts])
+    return _ClassifiedViolations(
+        tuple(deciding),
+        tuple([v for v in collector.violations if v.part not in deciding_parts]),
+        violated,
+        violated ^ 1 if skipped_deciding_rules else circuit.both(undecided, violated ^ 1),
+        tuple([f"rule `{rules[rule].name}` has too many instances" for rule in skipped_deciding_rules]),
+    )
+
+
 def _find_exempt_violations(compiled: CompiledTask, violations: Sequence[InstanceLiteral]) -> set[InstanceLiteral]:
+    """The violations that an exemption of the verdict's criteria covers."""
     criteria = compiled.options.criteria
     if not criteria.exemptions:
         return set()
@@ -130,7 +152,7 @@ def _find_exempt_violations(compiled: CompiledTask, violations: Sequence[Instanc
 
 
 class _TraceChecker:
-    """Replays a trace and checks all rules on it; the collector gets the results."""
+    """Replays a trace and checks all rules on it; the violations go to the collector."""
 
     def __init__(
         self,
@@ -169,15 +191,15 @@ class _TraceChecker:
             if part.step is not None and find_action_predicate(part.step) not in rule_set.momentary:
                 if not timed:
                     continue  # about an action under way, which an untimed plan does not have
-                part = part.as_invariant()
+                part = part.make_invariant_part()
             formulas = [part.body] if part.guard is None else [part.body, part.guard]
-            is_local = not any([is_temporal(f) or mentions(f, rule_set.momentary) for f in formulas])
+            reads_single_state = not any([is_temporal(f) or mentions(f, rule_set.momentary) for f in formulas])
             reads_actions = any([mentions(f, action_predicates) for f in formulas])
-            if part.mode == "each" and is_local:
+            if part.mode == "each" and reads_single_state:
                 assert part.step is not None
                 predicate = find_action_predicate(part.step)
                 self.step_rules.setdefault(predicate, []).append(StepRule(number, part, self.compiler))
-            elif part.mode in ("always", "end") and is_local:
+            elif part.mode in ("always", "end") and reads_single_state:
                 self.state_rules.append(StateRule(number, part, self.compiler, reads_actions=reads_actions))
             else:
                 limit = self.compiled.options.max_instances
@@ -189,6 +211,7 @@ class _TraceChecker:
                     self.collector.skipped_rules.append(part.rule)
 
     def _find_temporal_instances(self) -> None:
+        """Find the instances of the temporal rules; skip the rules that have too many."""
         for rule in list(self.temporal_rules):
             try:
                 rule.find_instances(self.trace, self.action_facts)
@@ -197,7 +220,7 @@ class _TraceChecker:
                 self.collector.skipped_rules.append(rule.part.rule)
 
     def check(self) -> Literal:
-        """Check all rules; returns the worlds in which the goal is reached."""
+        """Check all rules; return the worlds in which the goal is reached."""
         trace, state, circuit, collector = self.trace, self.state, self.circuit, self.collector
         goal = self.compiler.compile_true(And(self.compiled.engine.task.goal))
         is_last = encode_trace_ends(circuit, trace.alive)
@@ -224,22 +247,23 @@ class _TraceChecker:
         return circuit.disjunction(goals)
 
     def _advance(self, letter: int) -> list[FactChange]:
-        """Change the state to that of a letter; returns the changes if temporal rules or blame need them."""
+        """Change the state to the state of a letter; return the changes if temporal rules or blame need them."""
         changes = self.trace.changes[letter]
         index_changes = self.dispatch.list_index_changes(self.state, changes)
         fact_changes: list[FactChange] = []
-        if self.temporal_rules or self.collector.only_introduced:
-            circuit = self.circuit if self.collector.only_introduced else None
+        if self.temporal_rules or self.collector.ignores_preexisting:
+            circuit = self.circuit if self.collector.ignores_preexisting else None
             fact_changes = _list_fact_changes(self.state, changes, circuit)
         changes.apply_to(self.state)
         self.dispatch.find_candidates(self.state, changes, index_changes)
         return fact_changes
 
     def _check_state_rules(self, letter: int, changes: list[FactChange], is_last: Literal) -> None:
-        if self.collector.only_introduced:
+        """Check the state rules at a letter, which is the last one in the worlds of ``is_last``."""
+        if self.collector.ignores_preexisting:
             for rule in self.state_rules:
                 if letter:
-                    rule.update_pre_existing(self.state, self.circuit, changes)
+                    rule.update_pre_existing_violations(self.state, self.circuit, changes)
                 else:
                     rule.store_initial_violations(self.state)
         for rule in self.state_rules:
@@ -258,7 +282,7 @@ class _TraceChecker:
             if letter:
                 rule.read_letter(self.state, letter, changes)
             else:
-                rule.read_initial(self.state)
+                rule.read_initial_letter(self.state)
 
 
 def _list_fact_changes(state: SymbolicState, changes: StateChanges, circuit: Circuit | None) -> list[FactChange]:
@@ -294,9 +318,8 @@ def _has_deciding_instance(compiled: CompiledTask, steps: Sequence[GroundAction 
         for pattern in rule.step_patterns:
             match = compile_step_matcher(task, pattern.atom, rule.declared_parameters)
             name = names.get(pattern.atom.predicate)
-            same_action = [step for step in steps if isinstance(step, GroundAction) and step.action.name == name]
-            if pattern.bindings_per_match and any(
-                [match(task.encode(step.objects)) is not None for step in same_action]
-            ):
+            same_action_steps = [step for step in steps if isinstance(step, GroundAction) and step.action.name == name]
+            has_match = any([match(task.encode(step.objects)) is not None for step in same_action_steps])
+            if pattern.bindings_per_match and has_match:
                 return True
     return False

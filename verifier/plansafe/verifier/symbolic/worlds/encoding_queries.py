@@ -37,11 +37,11 @@ class EncodingQueries:
         self.engine = engine
         self.deadline = deadline
         self._solver: Solver | None = None
-        self._solver_decided = False
+        self._has_solver_decided = False
         self._answers: dict[Literal, bool | None] = {}
         self._models: dict[Literal, Model] = {}
         self._simulation: Simulation | None = None
-        self._simulation_decided = False
+        self._has_simulation_decided = False
 
     @property
     def solver(self) -> Solver:
@@ -55,11 +55,12 @@ class EncodingQueries:
     @property
     def engine_name(self) -> str:
         """The name of the method that decided the queries: a solver, simulation, or constant folding."""
-        if self._solver is not None and self._solver_decided:
+        if self._solver is not None and self._has_solver_decided:
             return self._solver.name
-        return DECIDED_BY_SIMULATION if self._simulation_decided else DECIDED_BY_FOLDING
+        return DECIDED_BY_SIMULATION if self._has_simulation_decided else DECIDED_BY_FOLDING
 
     def _list_property_literals(self) -> list[Literal]:
+        """The literals that queries are most often about."""
         encoding = self.encoding
         return [
             encoding.executable,
@@ -75,26 +76,31 @@ class EncodingQueries:
         if literal == FALSE:
             return False
         if literal not in self._answers:
-            self._answers[literal] = self._find_by_simulation(literal) or self._ask_solver(literal)
+            self._answers[literal] = self._holds_in_simulation(literal) or self._ask_solver(literal)
         return self._answers[literal]
 
     def answer_together(self, literals: Iterable[Literal]) -> None:
         """Find which of many literals are true in some world: one query excludes all that are true in no world."""
-        unanswered = [x for x in dict.fromkeys(literals) if x not in self._answers and not self._find_by_simulation(x)]
+        unanswered = [
+            literal
+            for literal in dict.fromkeys(literals)
+            if literal not in self._answers and not self._holds_in_simulation(literal)
+        ]
         while len(unanswered) > 1:
-            some = self.circuit.disjunction(unanswered)
-            answer = self.holds_in_some_world(some)
+            some_unanswered = self.circuit.disjunction(unanswered)
+            answer = self.holds_in_some_world(some_unanswered)
             if answer is False:
                 self._answers.update(dict.fromkeys(unanswered, False))
-            if not answer or some not in self._models:
+            if not answer or some_unanswered not in self._models:
                 return
-            values = evaluate_in_world(self.circuit, unanswered, self._make_completion(self._models[some]))
-            self._answers.update([(x, True) for x, value in zip(unanswered, values, strict=True) if value])
-            if not any(values):
+            world = self._make_completion(self._models[some_unanswered])
+            values = dict(zip(unanswered, evaluate_in_world(self.circuit, unanswered, world), strict=True))
+            if not any(values.values()):
                 return
-            unanswered = [x for x, value in zip(unanswered, values, strict=True) if not value]
+            self._answers.update([(literal, True) for literal, value in values.items() if value])
+            unanswered = [literal for literal, value in values.items() if not value]
 
-    def _find_by_simulation(self, literal: Literal) -> bool:
+    def _holds_in_simulation(self, literal: Literal) -> bool:
         """Whether a literal is true in one of a few random worlds: most properties of some world hold in many."""
         if self._simulation is None and self.engine == "auto":
             self._simulation = simulate(self.circuit, [self.encoding.allowed, *self._list_property_literals()])
@@ -104,17 +110,18 @@ class EncodingQueries:
             [self.encoding.allowed, literal]
         ):
             return False
-        self._simulation_decided = self._simulation_decided or literal != TRUE
+        self._has_simulation_decided = self._has_simulation_decided or literal != TRUE
         return True
 
     def _ask_solver(self, literal: Literal) -> bool | None:
+        """Whether a literal is true in some world that exists, and store a model; ``None`` if that is undecided."""
         answer = self.solver.solve([literal])
-        self._solver_decided = self._solver_decided or literal != TRUE
+        self._has_solver_decided = self._has_solver_decided or literal != TRUE
         if answer:
             self._models[literal] = self.solver.model()
-        return self._try_values(literal) if answer is None else answer
+        return self._try_number_values(literal) if answer is None else answer
 
-    def _try_values(self, literal: Literal) -> bool | None:
+    def _try_number_values(self, literal: Literal) -> bool | None:
         """Try all values of the open numbers, if these are finite: with constants, products and comparisons fold."""
         finite = dict(self.encoding.finite_numbers)
         combinations = prod([len(values) for values in finite.values()])
@@ -145,12 +152,13 @@ class EncodingQueries:
         """A world in which a literal is true, from an earlier query or the simulation; ``None`` if neither has one."""
         if literal in self._models:
             return self._models[literal]
-        if literal == self.encoding.allowed == TRUE or not self._find_by_simulation(literal):
+        if literal == self.encoding.allowed == TRUE or not self._holds_in_simulation(literal):
             return None
         assert self._simulation is not None
-        return Model(self._simulation.find_example(self.circuit, [self.encoding.allowed, literal]), {})
+        return Model(self._simulation.find_satisfying_inputs(self.circuit, [self.encoding.allowed, literal]), {})
 
     def _make_completion(self, model: Model) -> Completion:
+        """The world of a model; facts and numbers without a value in it are false or 0."""
         keys = [self.circuit.keys.get(node) for node, value in model.inputs.items() if value]
         facts = frozenset([(key.predicate, key.code) for key in keys if isinstance(key, FactInput)])
         outcome_inputs = {key for key in keys if isinstance(key, OutcomeInput)}

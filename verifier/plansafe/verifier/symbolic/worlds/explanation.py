@@ -124,11 +124,10 @@ def explain(queries: EncodingQueries, task: Task, bad_world: Completion) -> Expl
     cause_values = question_texts = None
     if cause.values is not None:
         values = cause.values
-        variables = _sort_variables(values)
         cause_values = tuple(
             [
                 ShownValue(_format_variable(task, circuit, variable), str(values[variable]).lower())
-                for variable in variables
+                for variable in _sort_variables(values)
             ]
         )
     if question.variables is not None:
@@ -139,11 +138,12 @@ def explain(queries: EncodingQueries, task: Task, bad_world: Completion) -> Expl
 
 
 def _sort_variables(variables: Iterable[OpenVariable]) -> list[OpenVariable]:
-    """Facts before numbers."""
+    """List facts before numbers, each in the given order."""
     return sorted(variables, key=lambda variable: isinstance(variable, tuple))
 
 
 def _format_variable(task: Task, circuit: Circuit, variable: OpenVariable) -> str:
+    """An open fact or number as PDDL."""
     if isinstance(variable, tuple):
         return task.fluent_text(*variable)
     key = circuit.keys[variable]

@@ -46,7 +46,9 @@ MAX_ROUNDS = 400
 Binding = dict[int, int]
 """Slot -> object; slots are never reused in a scope, so closures share one map."""
 LiteralFunction = Callable[[SymbolicState, Binding], Literal]
+"""Evaluates a formula: the worlds in which it has a truth value."""
 QuantityFunction = Callable[[SymbolicState, Binding], Quantity]
+"""Evaluates an expression."""
 
 
 class FormulaCompiler:
@@ -229,7 +231,7 @@ class FormulaCompiler:
                 return lambda state, binding: state.get_quantity(function, compute_code(binding))
             case Arithmetic():
                 operands = [self.compile_number(operand) for operand in expression.operands]
-                return lambda state, binding: self._calculate(
+                return lambda state, binding: self._encode_arithmetic(
                     expression.operator, [operand(state, binding) for operand in operands]
                 )
             case nodes.Duration():
@@ -239,7 +241,8 @@ class FormulaCompiler:
             case _:
                 assert_never(expression)
 
-    def _calculate(self, operator: str, operands: list[Quantity]) -> Quantity:
+    def _encode_arithmetic(self, operator: str, operands: list[Quantity]) -> Quantity:
+        """The value of an operator; it is undefined where an operand is undefined or a divisor is 0."""
         circuit = self.circuit
         defined, total = operands[0]
         if len(operands) == 1:
@@ -296,8 +299,8 @@ class DerivedFacts:
         strata = compiler.task.axioms
         self._circuit = compiler.circuit
         self._strata = [[_CompiledAxiom(compiler, axiom) for axiom in stratum] for stratum in strata]
-        self._heads = [sorted({axiom.predicate for axiom in stratum}) for stratum in strata]
-        self.derived_predicates = frozenset([predicate for heads in self._heads for predicate in heads])
+        self._derived_by_stratum = [sorted({axiom.predicate for axiom in stratum}) for stratum in strata]
+        self.derived_predicates = frozenset([predicate for heads in self._derived_by_stratum for predicate in heads])
         reads = [part for stratum in strata for axiom in stratum for part in atoms_and_fluents(axiom.body)]
         self.input_predicates = (
             frozenset([part.predicate for part in reads if isinstance(part, Atom)]) - self.derived_predicates
@@ -306,10 +309,11 @@ class DerivedFacts:
 
     def update(self, state: SymbolicState) -> None:
         """Set the derived predicates of a state. Raises :class:`TooManyRounds`."""
-        for axioms, heads in zip(self._strata, self._heads, strict=True):
+        for axioms, heads in zip(self._strata, self._derived_by_stratum, strict=True):
             self._update_stratum(state, axioms, heads)
 
     def _update_stratum(self, state: SymbolicState, axioms: list[_CompiledAxiom], heads: list[int]) -> None:
+        """Compute the least fixpoint of a stratum's axioms, whose derived predicates are ``heads``."""
         for predicate in heads:
             state.facts[predicate].clear()
             state.facts[state.size + predicate].clear()
@@ -329,6 +333,7 @@ class DerivedFacts:
                 raise TooManyRounds
 
     def _apply_axioms(self, state: SymbolicState, axioms: list[_CompiledAxiom]) -> dict[tuple[int, int], Literal]:
+        """For each fact, the worlds in which an axiom derives it from the facts of the state."""
         bodies: dict[tuple[int, int], set[Literal]] = {}
         for axiom in axioms:
             candidates: list[tuple[int, ...]] = []

@@ -96,15 +96,15 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
     """
     unknown_facts = task.unknowns.facts if task.unknowns is not None else []
     total = sum([len(codes) for codes in unknown_facts])
-    mentioned: dict[int, set[int]] = {}
+    mentioned_by_predicate: dict[int, set[int]] = {}
     opened_codes: dict[int, list[int]] = {}
     size = max(len(task.objects), 1)
     for opening in openings:
         predicate, arity = opening.predicate, len(opening.arguments)
-        if predicate not in mentioned:
-            denied = [code for denied_predicate, code in task.denied if denied_predicate == predicate]
-            unknown = unknown_facts[predicate : predicate + 1]
-            mentioned[predicate] = task.initial_facts[predicate].union(denied, *unknown)
+        if predicate not in mentioned_by_predicate:
+            denied_codes = [code for denied_predicate, code in task.denied if denied_predicate == predicate]
+            unknown_codes = unknown_facts[predicate] if predicate < len(unknown_facts) else set[int]()
+            mentioned_by_predicate[predicate] = task.initial_facts[predicate].union(denied_codes, unknown_codes)
         # The code of a fact is the sum of ``weight * object`` over its distinct arguments.
         codes = [0]
         for argument in sorted(set(opening.arguments)):
@@ -115,7 +115,7 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
                 raise LimitReached(LimitKind.OPEN_FACTS)
             summands = [weight * object_ for object_ in task.domains[opening.domains[places[0]]] if object_ in members]
             codes = [code + term for code in codes for term in summands]
-        mentioned_codes = mentioned[predicate]
+        mentioned_codes = mentioned_by_predicate[predicate]
         new_codes = [code for code in codes if code not in mentioned_codes]
         mentioned_codes.update(new_codes)
         total += len(new_codes)
@@ -126,7 +126,7 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
 def _encode_supports(
     task: Task, circuit: Circuit, state: SymbolicState, unknowns: Unknowns, openings: Sequence[OpenPredicate]
 ) -> Iterator[Literal]:
-    """A fact that only a ``oneof`` mentions is false unless an alternative with this fact is true."""
+    """For each fact that only a ``oneof`` mentions: it is false unless an alternative with this fact is true."""
     supports: dict[Fact, list[Literal]] = {}
     for choice in unknowns.choices:
         for literals in choice.alternatives if choice.exactly_one else ():
@@ -156,6 +156,7 @@ def _opens_fact(task: Task, opening: OpenPredicate, predicate: int, code: int) -
 
 
 def _encode_statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> Iterator[Literal]:
+    """For each choice and each interval of ``:init``, the worlds that satisfy it."""
     for choice in unknowns.choices:
         alternatives = [
             circuit.conjunction([_encode_literal(circuit, state, literal) for literal in literals])
@@ -185,10 +186,12 @@ def find_numbers_with_finite_values(task: Task) -> tuple[tuple[tuple[int, int], 
 
 
 def _encode_literal(circuit: Circuit, state: SymbolicState, literal: InitialLiteral) -> Literal:
+    """The worlds in which a fact or number of S0 has the value that an alternative gives it."""
     if literal.fluent:
         value = terms.variable(literal.predicate, literal.code)
         return terms.compare(circuit, "=", value, terms.constant(literal.value))
-    return state.get(literal.predicate, literal.code) ^ (not literal.value)
+    fact = state.get(literal.predicate, literal.code)
+    return fact if literal.value else fact ^ 1
 
 
 def encode_invariants(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.continuous.open_number import OpenNumber, SampleIsBoundary
@@ -36,10 +36,11 @@ from plansafe.verifier.symbolic.worlds.verdict import (
 )
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
+T = TypeVar("T")
 MAX_RUNS = 200
 """Maximum number of runs, each with one value of the open number."""
 MIN_WIDTH = Fraction(1, 10**9)
-"""Of values that are examined: an irrational value at which a comparison changes is approached, and not reached."""
+"""Minimum width of a gap that is examined: an irrational value at which a comparison changes is never reached."""
 
 
 class OpenFluent(NamedTuple):
@@ -94,6 +95,10 @@ class _Direction(NamedTuple):
     def value_at(self, distance: Number) -> Number:
         return normal_number(self.origin + self.sign * distance)
 
+    def order_ends(self, near: T, far: T) -> tuple[T, T]:
+        """The lower and the upper of two values, of which the first is nearer to the origin."""
+        return (near, far) if self.sign > 0 else (far, near)
+
 
 class OpenNumberAudit:
     """Runs a plan with one value after the other of the open number: a fluent, or the duration of a step.
@@ -121,7 +126,7 @@ class OpenNumberAudit:
     def run(self) -> None:
         """Examine all values of the open number, or the only world. Raises :class:`LimitReached`."""
         if self.number is None:
-            self.ranges.append(ValueRange(None, None, True, True, None, *self._decide(self.world)))
+            self.ranges.append(ValueRange(None, None, True, True, None, *self._decide_in_world(self.world)))
             return
         interval = self.number.interval
         low, high = interval.low, interval.high
@@ -142,6 +147,7 @@ class OpenNumberAudit:
             self._examine_direction(direction)
 
     def _examine_direction(self, direction: _Direction) -> None:
+        """Examine all values of a direction: a sample of each gap between the distances that were examined."""
         gaps: list[tuple[Number, Number | None]] = [(0, direction.length)]
         while gaps:
             low, high = gaps.pop(0)
@@ -154,7 +160,9 @@ class OpenNumberAudit:
             sample = choose_simple_number(low, high, direction)
             variable = OpenNumber(Fraction(sample), low, high)
             try:
-                decision = self._decide(self.complete_world(direction.origin + direction.sign * variable.number))
+                decision = self._decide_in_world(
+                    self.complete_world(direction.origin + direction.sign * variable.number)
+                )
             except SampleIsBoundary:
                 gaps += [(low, sample), (sample, high)]
                 self._examine_value(direction.value_at(sample))
@@ -169,19 +177,20 @@ class OpenNumberAudit:
 
     def _add_undecided_range(self, direction: _Direction, low: Number, high: Number) -> None:
         """Leave the values between two distances undecided."""
-        ends = [direction.value_at(end) for end in (low, high)][:: direction.sign]
-        self.limits[f"not decided for values near {float(ends[0]):.9f}"] = None
+        lower, upper = direction.order_ends(direction.value_at(low), direction.value_at(high))
+        self.limits[f"not decided for values near {float(lower):.9f}"] = None
         sample = direction.value_at(find_rational_between(low, high))
-        self.ranges.append(ValueRange(ends[0], ends[1], True, True, sample, *_UNDECIDED))
+        self.ranges.append(ValueRange(lower, upper, True, True, sample, *_UNDECIDED))
 
     def _add_range(self, direction: _Direction, variable: OpenNumber, decision: _Decision) -> None:
-        ends = [None if end is None else direction.value_at(end) for end in (variable.low, variable.high)]
-        low, high = ends[:: direction.sign]
+        """Store the decision for the range of distances in which a run takes the same decisions."""
+        far = None if variable.high is None else direction.value_at(variable.high)
+        low, high = direction.order_ends(direction.value_at(variable.low), far)
         self.ranges.append(ValueRange(low, high, True, True, direction.value_at(variable.sample), *decision))
 
     def _examine_value(self, value: Number) -> None:
         """Run the plan with a value. A failure with an irrational value has no witness that can be replayed."""
-        decision = self._decide(self.complete_world(value))
+        decision = self._decide_in_world(self.complete_world(value))
         is_rational = isinstance(value, int | Fraction)
         verdict = decision.verdict
         if not is_rational and not (verdict.executable and verdict.goal and verdict.safe):
@@ -197,7 +206,7 @@ class OpenNumberAudit:
             return self.world._replace(durations=((self.number.step, value),))
         return self.world._replace(values={(self.number.function, self.number.code): value})
 
-    def _decide(self, world: Completion) -> _Decision:
+    def _decide_in_world(self, world: Completion) -> _Decision:
         """Run the plan in a world."""
         check_deadline(self.deadline)
         self._runs += 1
@@ -208,14 +217,14 @@ class OpenNumberAudit:
             counts = count_rules(compiled, outcome)
         except Undecided as reason:
             self.limits[str(reason)] = None
-            return _Decision(WorldVerdict(None, None, None), Headline.UNKNOWN)
+            return _UNDECIDED
         if outcome.limit is not None:
             self.limits[outcome.limit.message] = None
             counts = mark_undecided(counts)
         self.counts = merge_rule_counts([self.counts, counts])
         has_instances = any([count.instances for count in counts if count.name in self._deciding_rules])
-        over_worlds = summarise_world(verdict, self.world, self.compiled.rules)
-        return _Decision(verdict, choose_headline(over_worlds, has_instances))
+        worlds_verdict = summarise_world(verdict, self.world, self.compiled.rules)
+        return _Decision(verdict, choose_headline(worlds_verdict, has_instances))
 
     def make_verdict(self) -> WorldsVerdict:
         """The verdict over all values that were examined."""

@@ -60,8 +60,8 @@ class OpenParts:
         self.open_fact_count, self.open_numbers = start.open_fact_count, start.open_numbers
         self._fact_inputs = [(node, key) for node, key in self.circuit.keys.items() if isinstance(key, FactInput)]
         read_predicates = _find_read_predicates(compiled)
-        self._read_inputs = [(node, key) for node, key in self._fact_inputs if key.predicate in read_predicates]
-        self.read_facts = [(key.predicate, key.code) for _, key in self._read_inputs]
+        self._relevant_inputs = [(node, key) for node, key in self._fact_inputs if key.predicate in read_predicates]
+        self.relevant_facts = [(key.predicate, key.code) for _, key in self._relevant_inputs]
         self.choices = list(_list_choices(self.task, resolved))
         self.statements = list_oneof_statements(resolved.steps)
 
@@ -86,10 +86,12 @@ class OpenParts:
                 yield frozenset(
                     [(key.predicate, key.code) for node, key in self._fact_inputs if inputs.get(node, False)]
                 )
-                if not self._read_inputs:
+                if not self._relevant_inputs:
                     return
-                differences = [2 * node + inputs.get(node, False) for node, _ in self._read_inputs]
-                solver.require(self.circuit.disjunction(differences))
+                other_values = [
+                    2 * node + 1 if inputs.get(node, False) else 2 * node for node, _ in self._relevant_inputs
+                ]
+                solver.require(self.circuit.disjunction(other_values))
         finally:
             solver.close()
 
@@ -125,9 +127,9 @@ class OpenPartsReporter(WorldsReporter, ABC):
     ``durations``: for each step with a tolerance, its least and greatest duration.
     """
 
-    method = ""
-    """The method that decided, for the report."""
-    unordered_pairs = 0
+    decision_method = ""
+    """The name of the method that decides the verdict, for the report."""
+    unordered_pair_count = 0
     """Number of pairs of steps that the plan leaves in either order."""
 
     def __init__(self, case: AuditCase, restrictions: Restrictions) -> None:
@@ -137,7 +139,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
         self.durations = find_open_durations(self.resolved)
 
     @abstractmethod
-    def decide(self) -> WorldsVerdict:
+    def decide_verdict(self) -> WorldsVerdict:
         """Decide the verdict over all worlds."""
 
     @abstractmethod
@@ -157,7 +159,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
         if next(self.open_parts.iterate_completions(), None) is None and self.open_parts.is_open:
             return self.report_no_world()
         try:
-            verdict = self.verdict = self.decide()
+            verdict = self.verdict = self.decide_verdict()
             for about, world in verdict.failures:
                 self.add_failing_world(about, world)
             if verdict.unsafe_world is not None:
@@ -170,6 +172,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
             return self.report_contradiction(contradiction)
 
     def _add_violating_worlds(self) -> None:
+        """Add a world for each rule that the failing worlds do not violate, up to :data:`MAX_WITNESSES` worlds."""
         for rule in self.compiled.rules:
             if not self.compiled.options.criteria.includes(rule) or not rule.applicable:
                 continue
@@ -193,34 +196,22 @@ class OpenPartsReporter(WorldsReporter, ABC):
         return report_in_world(self.compiled, self.plan, self.resolved, world, halt_only=True)
 
     def _make_report(self, sample: Report) -> Report:
-        verdict, open_parts, durations, pairs = self.verdict, self.open_parts, len(self.durations), self.unordered_pairs
-        worlds = WorldsReport(
-            open_parts.open_fact_count,
-            len(open_parts.open_numbers),
-            len(open_parts.choices),
-            len(open_parts.read_facts) + len(open_parts.open_numbers) + len(open_parts.choices) + durations + pairs,
-            tuple(
-                [self.make_witness(failing, self._describe_failing_world(failing)) for failing in self.failing_worlds]
-            ),
-            invariants=self.restrictions.texts,
-            solver=self.method,
-            durations=durations,
-            unordered=pairs,
-        )
-        findings: list[Finding] = []
-        for index, finding in self.collect_findings():
-            finding = finding._replace(world=index)
-            share = self.decide_finding(finding) if len(findings) < MAX_DECIDED_FINDINGS else Worlds.UNKNOWN
-            findings.append(finding._replace(worlds=share))
+        """The report, from the report on a sample world: a failing one if there is any."""
+        verdict = self.verdict
+        worlds, findings = self._make_worlds_report(), self._list_findings_with_shares()
         reports = [sample, *[failing.report for failing in self.failing_worlds]]
         rules = self.count_rules(merge_rule_counts([verdict.rules, *[report.rules for report in reports]]))
-        deciding = [rule.name for rule in self.compiled.rules if self.compiled.options.criteria.can_be_decisive(rule)]
+        deciding_rules = [
+            rule.name for rule in self.compiled.rules if self.compiled.options.criteria.can_be_decisive(rule)
+        ]
         return sample._replace(
-            headline=choose_headline(verdict, any([count.instances for count in rules if count.name in deciding])),
+            headline=choose_headline(
+                verdict, any([count.instances for count in rules if count.name in deciding_rules])
+            ),
             executable=verdict.executable,
             goal=verdict.goal,
             safe=verdict.safe,
-            findings=tuple(findings),
+            findings=findings,
             rules=rules,
             metric=None,
             engine="smt",
@@ -229,31 +220,65 @@ class OpenPartsReporter(WorldsReporter, ABC):
             verdict_basis=self.merge_verdict_bases(sample),
         )
 
+    def _make_worlds_report(self) -> WorldsReport:
+        parts, durations, pairs = self.open_parts, len(self.durations), self.unordered_pair_count
+        witnesses = [
+            self.make_witness(failing, self._describe_failing_world(failing)) for failing in self.failing_worlds
+        ]
+        relevant = len(parts.relevant_facts) + len(parts.open_numbers) + len(parts.choices) + durations + pairs
+        return WorldsReport(
+            open_facts=parts.open_fact_count,
+            open_numbers=len(parts.open_numbers),
+            choices=len(parts.choices),
+            relevant=relevant,
+            witnesses=tuple(witnesses),
+            invariants=self.restrictions.texts,
+            solver=self.decision_method,
+            durations=durations,
+            unordered=pairs,
+        )
+
+    def _list_findings_with_shares(self) -> tuple[Finding, ...]:
+        """The findings of all failing worlds, each with the share of worlds that have it."""
+        findings: list[Finding] = []
+        for index, finding in self.collect_findings():
+            finding = finding._replace(world=index)
+            share = self.decide_finding(finding) if len(findings) < MAX_DECIDED_FINDINGS else Worlds.UNKNOWN
+            findings.append(finding._replace(worlds=share))
+        return tuple(findings)
+
     def list_relevant_choices(self) -> list[ChoiceKey]:
         """The choices that may matter to the verdict."""
         return [choice for choice, _ in self.open_parts.choices]
 
     def _describe_failing_world(self, failing: FailingWorld) -> ShownWorld:
+        """Describe the relevant facts, numbers and outcomes of a world, its order and its durations."""
         world, parts = failing.world, self.open_parts
         choices = self.list_relevant_choices()
-        shown = describe_world(self.task, self.resolved.steps, world, parts.read_facts, parts.open_numbers, choices)
+        shown = describe_world(self.task, self.resolved.steps, world, parts.relevant_facts, parts.open_numbers, choices)
         return shown._replace(
             order=tuple([self._format_step(step) for step in world.order]),
             durations=tuple([ShownValue(self._format_step(step), str(duration)) for step, duration in world.durations]),
         )
 
     def _format_step(self, number: int) -> str:
+        """A step as in the plan's text, with its label; without a label, a timed step has its number."""
         timed = self.resolved.timed
         step = self.resolved.text.steps[timed[number - 1].source_index if timed else number - 1]
         text = "(" + " ".join(step.tokens) + ")"
-        return f"{step.label} {text}" if step.label else f"step {number} {text}" if timed else text
+        if step.label:
+            return f"{step.label} {text}"
+        return f"step {number} {text}" if timed else text
 
 
 def _choose_value(interval: Interval) -> Number:
+    """The middle of an interval, or a value next to its only bound."""
     low, high = interval.low, interval.high
-    if low is None or high is None:
-        return high - 1 if high is not None else low + 1 if low is not None else 0
-    return normal_number(Fraction(low + high) / 2)
+    if low is not None and high is not None:
+        return normal_number(Fraction(low + high) / 2)
+    if low is not None:
+        return low + 1
+    return 0 if high is None else high - 1
 
 
 def _find_read_predicates(compiled: CompiledTask) -> set[int]:

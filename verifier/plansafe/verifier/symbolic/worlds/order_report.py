@@ -36,15 +36,15 @@ from plansafe.verifier.symbolic.worlds.world_replay import (
 class OrderReporter(OpenPartsReporter):
     """Reports on one partially ordered plan."""
 
-    method = "all orders"
+    decision_method = "all orders"
 
     def __init__(self, case: AuditCase, restrictions: Restrictions) -> None:
         super().__init__(case, restrictions)
         assert self.resolved.ordering is not None
         self.order = PartialOrder(len(self.resolved.steps), self.resolved.ordering)
-        self.unordered_pairs = self.order.count_unordered_pairs()
+        self.unordered_pair_count = self.order.count_unordered_pairs()
 
-    def decide(self) -> WorldsVerdict:
+    def decide_verdict(self) -> WorldsVerdict:
         """Decide the verdict over all orders."""
         options, steps, parts = self.compiled.options, self.resolved.steps, self.open_parts
         compiled, open_worlds = self.compiled, None
@@ -71,6 +71,7 @@ class OrderReporter(OpenPartsReporter):
                 yield ClosedWorld(world, engine, resolve_outcomes(self.resolved.steps, world))
 
     def _audit_world(self, world: Completion) -> OrderVerdict:
+        """The verdict on one world with its order."""
         report = self.report_until_failure(world)
         is_safe = {Worlds.ALL: True, Worlds.NONE: False}.get(report.safe)
         return OrderVerdict(report.executable is Worlds.ALL, report.goal is Worlds.ALL, is_safe)
@@ -97,7 +98,7 @@ class OrderReporter(OpenPartsReporter):
         counts = merge_rule_counts([counts, *[self.report_until_failure(world).rules for world in worlds]])
         final_counts: list[RuleCount] = []
         for rule, count in zip(self.compiled.rules, counts, strict=True):
-            final_count = self._decide_status(rule, count)
+            final_count = self._decide_rule_count(rule, count)
             if final_count is None:
                 return self._count_in_all_orders(counts)
             final_counts.append(final_count)
@@ -114,7 +115,7 @@ class OrderReporter(OpenPartsReporter):
         worlds = [self.audit.encoding.find_world_taking(step).world for step in steps]
         return [world for world in worlds if world is not None]
 
-    def _decide_status(self, rule: Rule, count: RuleCount) -> RuleCount | None:
+    def _decide_rule_count(self, rule: Rule, count: RuleCount) -> RuleCount | None:
         """The count of a rule with its status in all orders; ``None`` if the encoding cannot decide it."""
         if count.status in VIOLATED_STATUSES or count.status == "not applicable":
             return count

@@ -8,6 +8,7 @@ the constraints on completions (:class:`.completions.CompletionSearch`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
@@ -25,7 +26,7 @@ from plansafe.verifier.symbolic.circuits.substitution import (
     CircuitTemplate,
     OpenNumber,
     collect_references,
-    evaluate_sums,
+    evaluate_last_sum,
     find_dependencies,
     list_inner_sums,
 )
@@ -91,7 +92,7 @@ def _has_more_necessary_facts(search: CompletionSearch, good_model: Model, max_f
     Every question contains each of these facts. Only :data:`MAX_FLIPS` facts are tested, evenly spread.
     """
     facts = [variable for variable in search.near_variables if isinstance(variable, int)]
-    tested_facts = facts[:: -(-len(facts) // MAX_FLIPS)] if facts else []
+    tested_facts = facts[:: ceil(len(facts) / MAX_FLIPS)] if facts else []
     flips = InputFlips(search.circuit, (search.allowed, search.good))
     bits = flips.evaluate(good_model.inputs, good_model.values, tested_facts)
     if bits is None:
@@ -112,7 +113,7 @@ class _CompletionPair:
         self._search = search
         self._variables = search.near_variables
         circuit = search.circuit
-        unused_function = 1 + max(
+        function_offset = 1 + max(
             [v[0] for v in (*search.near_variables, *search.far_variables) if isinstance(v, tuple)], default=0
         )
         self._input_copies: dict[int, Literal] = {}
@@ -121,14 +122,14 @@ class _CompletionPair:
             if isinstance(variable, int):
                 self._input_copies[variable] = circuit.input(AuxiliaryInput("other completion", variable))
             else:
-                self._number_copies[variable] = variable[0] + unused_function, variable[1]
+                self._number_copies[variable] = variable[0] + function_offset, variable[1]
         roots = (search.allowed, search.good)
         template = CircuitTemplate(circuit, [*roots], self._input_copies, self._number_copies)
         number_terms = {number: terms.variable(*copy) for number, copy in self._number_copies.items()}
         nodes = template.instantiate_nodes(self._input_copies, number_terms)
         allowed, good = [nodes.get(root >> 1, root & ~1) ^ (root & 1) for root in roots]
-        self._differ = [allowed, search.good, good ^ 1]
-        self._equal = self._encode_equality(template, nodes)
+        self._difference_assumptions = [allowed, search.good, good ^ 1]
+        self._equality_literals = self._encode_equality(template, nodes)
         self._flips = InputFlips(circuit, roots)
         self._facts_to_test = [variable for variable in self._variables if isinstance(variable, int)]
         """The facts that are not known to be necessary (in every question)."""
@@ -136,7 +137,7 @@ class _CompletionPair:
         """The number of queries without a test for necessary facts, and its value after the last test."""
 
     def _encode_equality(self, template: CircuitTemplate, nodes: Mapping[int, Literal]) -> dict[OpenVariable, Literal]:
-        """For each variable, a literal that makes it equal in both completions.
+        """Return for each variable a literal that makes it equal in both completions.
 
         If all children of a gate are equal, the gate is. These clauses are redundant, but solvers need them to be fast.
         """
@@ -167,17 +168,19 @@ class _CompletionPair:
     def check_alike(
         self, variables: Sequence[OpenVariable]
     ) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
-        """Whether completions that agree on these variables are both good or both bad."""
-        equal = self._equal
-        model = self._search.find_good_model([*self._differ, *[equal[variable] for variable in variables]])
+        """Check whether any two completions that agree on these variables are both good or both bad."""
+        equal = self._equality_literals
+        model = self._search.find_good_model(
+            [*self._difference_assumptions, *[equal[variable] for variable in variables]]
+        )
         if not isinstance(model, Model):
             return PropertyHolds([variable for variable in variables if equal[variable] in model])
         good = self._search.read_model_values(model, self._variables)
         bad = self._read_bad_values(model, self._variables)
-        different = [variable for variable in self._variables if good[variable] != bad[variable]]
-        return PropertyFails(different, self._find_necessary(model))
+        different_variables = [variable for variable in self._variables if good[variable] != bad[variable]]
+        return PropertyFails(different_variables, self._find_necessary_facts(model))
 
-    def _find_necessary(self, model: Model) -> list[int]:
+    def _find_necessary_facts(self, model: Model) -> list[int]:
         """Facts whose flip alone makes the good completion bad, or the bad completion good.
 
         The outcomes stay those of the model. A flip that makes the plan unsafe for one outcome makes the completion
@@ -187,25 +190,28 @@ class _CompletionPair:
         if self._queries_to_skip:  # the last tests found no fact
             self._queries_to_skip -= 1
             return []
-        worlds = [(model.inputs, model.values, 1)]
+        necessary_bits = 0
+        bits_of_good = self._flips.evaluate(model.inputs, model.values, self._facts_to_test)
+        if bits_of_good is not None:
+            allowed_bits, good_bits = bits_of_good
+            necessary_bits |= allowed_bits & ~good_bits
         if not self._search.depends_on_outcomes:
             bad = self._read_bad_values(model, self._input_copies.keys() | self._number_copies.keys())
             inputs = {variable: bool(value) for variable, value in bad.items() if isinstance(variable, int)}
-            worlds.append((inputs, {number: value for number, value in bad.items() if isinstance(number, tuple)}, 0))
-        necessary_bits = 0
-        for inputs, values, is_good in worlds:
-            bits = self._flips.evaluate(inputs, values, self._facts_to_test)
-            if bits is not None:
-                allowed_bits, good_bits = bits
-                necessary_bits |= allowed_bits & (~good_bits if is_good else good_bits)
-        nodes = list(enumerate(self._facts_to_test))
-        necessary = [node for bit, node in nodes if necessary_bits >> bit & 1]
-        self._facts_to_test = [node for bit, node in nodes if not necessary_bits >> bit & 1]
-        self._skip_length = 0 if necessary else 2 * self._skip_length + 1
+            numbers = {number: value for number, value in bad.items() if isinstance(number, tuple)}
+            bits_of_bad = self._flips.evaluate(inputs, numbers, self._facts_to_test)
+            if bits_of_bad is not None:
+                allowed_bits, good_bits = bits_of_bad
+                necessary_bits |= allowed_bits & good_bits
+        facts_by_bit = list(enumerate(self._facts_to_test))
+        necessary_facts = [fact for bit, fact in facts_by_bit if (necessary_bits >> bit) & 1]
+        self._facts_to_test = [fact for bit, fact in facts_by_bit if not (necessary_bits >> bit) & 1]
+        self._skip_length = 0 if necessary_facts else 2 * self._skip_length + 1
         self._queries_to_skip = self._skip_length
-        return necessary
+        return necessary_facts
 
     def _read_bad_values(self, model: Model, variables: Iterable[OpenVariable]) -> OpenValues:
+        """The values of variables in the bad completion of a model; false or 0 for a variable that it lacks."""
         return {
             variable: model.inputs.get(self._input_copies[variable] >> 1, False)
             if isinstance(variable, int)
@@ -225,7 +231,7 @@ class InputFlips:
     def evaluate(
         self, inputs: Mapping[int, bool], numbers: Mapping[OpenNumber, Number], flipped: Sequence[int]
     ) -> list[int] | None:
-        """For each root an integer whose bit ``i`` is its value if only the input ``flipped[i]`` is flipped.
+        """Return for each root an integer whose bit ``i`` is its value if only the input ``flipped[i]`` is flipped.
 
         Missing inputs are false, missing numbers 0. ``None`` if that takes more than :data:`MAX_SUMS` sums. The cost is
         linear in gates, times one machine word for 64 flips.
@@ -247,14 +253,18 @@ class InputFlips:
                 sums = list_inner_sums(key.sum)
                 read_bits = {literal >> 1: node_bits[literal >> 1] for literal in collect_references(key.sum)[0]}
                 varies = any([bits not in (0, all_bits) for bits in read_bits.values()])
-                budget -= len(sums) * (count if varies else 1)
+                evaluation_count = count if varies else 1
+                budget -= len(sums) * evaluation_count
                 if budget < 0:
                     return None
                 truths = []
-                for i in range(count if varies else 1):
-                    read_inputs = {child: bool(bits >> i & 1) for child, bits in read_bits.items()}
-                    truths.append(terms.is_satisfied(evaluate_sums(sums, read_inputs, numbers, {}), key.operator))
-                node_bits[node] = sum([1 << i for i, t in enumerate(truths) if t]) if varies else all_bits * truths[0]
+                for i in range(evaluation_count):
+                    read_inputs = {child: bool((bits >> i) & 1) for child, bits in read_bits.items()}
+                    truths.append(terms.is_satisfied(evaluate_last_sum(sums, read_inputs, numbers, {}), key.operator))
+                if varies:
+                    node_bits[node] = sum([1 << i for i, is_true in enumerate(truths) if is_true])
+                else:
+                    node_bits[node] = all_bits if truths[0] else 0
             else:
                 node_bits[node] = (all_bits if inputs.get(node, False) else 0) ^ flip_bit.get(node, 0)
         return [node_bits[root >> 1] ^ (all_bits if root & 1 else 0) for root in self._roots]

@@ -37,6 +37,8 @@ from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, Se
 
 MAX_MATCHES = 2_000_000
 """Maximum number of bindings that a search finds."""
+MATCHES_BETWEEN_CHECKS = 4096
+"""Number of matches after which a search checks again whether to give up."""
 Objects = tuple[int, ...]
 
 
@@ -64,7 +66,7 @@ class _LimitedMatches(list[Objects]):
 
     def append(self, match: Objects) -> None:
         super().append(match)
-        if len(self) > self.max_matches or (not len(self) % 4096 and self.is_over()):
+        if len(self) > self.max_matches or (len(self) % MATCHES_BETWEEN_CHECKS == 0 and self.is_over()):
             raise LimitReached(LimitKind.QUESTION)
 
 
@@ -98,9 +100,9 @@ class Relaxation:
         state = engine.make_initial_state()
         self._fluents = state.fluents
         self._constant_functions = self._find_constant_functions() if fold_constants else frozenset()
-        initial = [set(facts) for facts in state.facts]
-        initial += [set() for _ in range(self._size - len(initial))]
-        self._facts: list[set[int]] = [set(facts) for facts in initial] + initial
+        action_facts = [set[int]() for _ in range(self._size - len(state.facts))]  # no action is executed in S0
+        may_be_true, never_false = [[set(facts) for facts in (*state.facts, *action_facts)] for _ in range(2)]
+        self._facts: list[set[int]] = [*may_be_true, *never_false]
         self._derived = frozenset([axiom.predicate for stratum in self.task.axioms for axiom in stratum])
         self._derived_count = 0
         self._action_predicates = frozenset(engine.action_predicates.values())
@@ -180,6 +182,7 @@ class Relaxation:
                 return push_negation(formula, positive, self._make_possible_form)
 
     def _make_possible_temporal(self, formula: Temporal, positive: bool) -> Formula:
+        """The possible form of a past operator, from its last operand; other operators may have any value."""
         if formula.operator not in PAST_OPERATORS:
             return TRUE
         operator = past_operator(formula)
@@ -204,11 +207,13 @@ class Relaxation:
         """The functions whose values are given and never change."""
         task = self.task
         snaps = [snap for action in task.actions.values() for snap in (action.start, action.end) if snap is not None]
-        changing = {a.function for snap in snaps for effect in snap.effects for a in effect.assignments}
-        changing.update([literal.predicate for literal in task.timed_literals if literal.fluent])
+        changing_functions = {a.function for snap in snaps for effect in snap.effects for a in effect.assignments}
+        changing_functions.update([literal.predicate for literal in task.timed_literals if literal.fluent])
         if task.unknowns is not None:
-            changing.update([function for function, intervals in enumerate(task.unknowns.intervals) if intervals])
-        return frozenset(range(len(task.functions))) - changing
+            changing_functions.update(
+                [function for function, intervals in enumerate(task.unknowns.intervals) if intervals]
+            )
+        return frozenset(range(len(task.functions))) - changing_functions
 
     def _is_constant(self, formula: Compare) -> bool:
         fluents = [fluent for side in (formula.left, formula.right) for fluent in expression_fluents(side)]
@@ -217,7 +222,7 @@ class Relaxation:
     # -- the fixpoint -------------------------------------------------------------------------------------------------
 
     def add_value(self, predicate: int, code: int, value: bool) -> bool:
-        """Let a fact have a value; returns whether that is new."""
+        """Let a fact have a value; return whether that is new."""
         may_be_true, never_false = self._facts[predicate], self._facts[predicate + self._size]
         if value:
             if code in may_be_true:
@@ -230,6 +235,7 @@ class Relaxation:
         return False
 
     def _compute_fixpoint(self) -> None:
+        """Apply effects and axioms until no value is new, then add the actions that may be executed."""
         effects = [effect for action in self.task.actions.values() for effect in self._relax_effects(action)]
         has_changed = True
         while has_changed:
@@ -249,14 +255,15 @@ class Relaxation:
         return tuple([v._replace(domain=self._all_objects_domain) for v in parameters])
 
     def _relax_effects(self, action: Action) -> Iterator[_RelaxedEffect]:
+        """The effects of an action, each with a condition that some step with the effect satisfies over time."""
         parameters = self._widen_domains(action.parameters)
         for kind, snap in (("start", action.start), ("end", action.end)):
             effects = snap.effects if snap is not None else ()
-            unconditional = [e for e in effects if e.condition is TRUE and e.at_start is TRUE and not e.choices]
+            unconditional_effects = [e for e in effects if e.condition is TRUE and e.at_start is TRUE and not e.choices]
             for effect in effects:
                 condition = And((*_join_conditions(action, kind).parts, effect.condition, effect.at_start))
                 variables = (*parameters, *effect.variables)
-                yield _RelaxedEffect(self.task, condition, variables, effect, unconditional)
+                yield _RelaxedEffect(self.task, condition, variables, effect, unconditional_effects)
 
     def find_matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[Objects]:
         """All bindings for which a condition may hold."""
@@ -273,7 +280,7 @@ class Relaxation:
         return matches
 
     def _derive_facts(self) -> bool:
-        """Compute the least fixpoints of derived facts that may be true, or are never false; whether facts are new."""
+        """Compute the derived facts that may be true, and those that are never false; return whether any is new."""
         for predicate in self._derived:
             self._facts[predicate + self._size].clear()
         for stratum in self.task.axioms:
@@ -287,6 +294,8 @@ class Relaxation:
         return self._derived_count != previous_count
 
     def _apply_axiom(self, axiom: Axiom, *, may_be_true: bool) -> bool:
+        """Derive facts that may be true, or are never false; return whether any is new."""
+
         def make_condition() -> Formula:
             if may_be_true:
                 return self._make_possible_form(axiom.body, True)
@@ -311,24 +320,31 @@ class _RelaxedEffect:
     """An effect that may happen wherever its condition may hold."""
 
     def __init__(
-        self, task: Task, condition: And, variables: tuple[Variable, ...], effect: Effect, unconditional: list[Effect]
+        self,
+        task: Task,
+        condition: And,
+        variables: tuple[Variable, ...],
+        effect: Effect,
+        unconditional_effects: list[Effect],
     ) -> None:
         self.task = task
         self.condition = condition
         self.variables = variables
         self._adds = effect.adds
         self._places = {variable(v.slot): place for place, v in enumerate(variables)}
-        added = [
-            (atom, {variable(v.slot): task.domain_sets[v.domain] for v in adding.variables})
-            for adding in unconditional
-            for atom in adding.adds
+        always_added = [
+            (atom, {variable(v.slot): task.domain_sets[v.domain] for v in adding_effect.variables})
+            for adding_effect in unconditional_effects
+            for atom in adding_effect.adds
         ]
-        deletes = [d for d in effect.deletes if all([d != atom or domains for atom, domains in added])]
-        self._deletes = [(d, [addition for addition in added if addition[0].predicate == d.predicate]) for d in deletes]
+        deletes = [d for d in effect.deletes if all([d != atom or domains for atom, domains in always_added])]
+        self._deletes = [
+            (d, [(atom, domains) for atom, domains in always_added if atom.predicate == d.predicate]) for d in deletes
+        ]
         """Each with the atoms that the action always adds: an added fact is not deleted."""
 
     def apply(self, relaxation: Relaxation) -> bool:
-        """Add the values that the effect may cause; returns whether any is new."""
+        """Add the values that the effect may cause; return whether any is new."""
         if not (self._adds or self._deletes):
             return False
         has_changed = False
@@ -338,7 +354,7 @@ class _RelaxedEffect:
                 has_changed |= relaxation.add_value(atom.predicate, encode(self._bind(atom, objects)), True)
             for atom, additions in self._deletes:
                 arguments = self._bind(atom, objects)
-                if not any([self._has_instance(*addition, objects, arguments) for addition in additions]):
+                if not any([self._has_instance(a, domains, objects, arguments) for a, domains in additions]):
                     has_changed |= relaxation.add_value(atom.predicate, encode(arguments), False)
         return has_changed
 

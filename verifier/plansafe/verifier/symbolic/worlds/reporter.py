@@ -119,13 +119,15 @@ class WorldsReporter:
         """
         bases = [*[failing.report.verdict_basis for failing in self.failing_worlds], shown_report.verdict_basis]
         uses = sorted([use for basis in bases for use in basis.exempted], key=lambda use: use.times)
-        most_used = {use.exemption: use for use in uses}
+        most_frequent_use = {use.exemption: use for use in uses}  # the last use of an exemption is kept
         criteria = self.compiled.options.criteria
         return VerdictBasis(
             criteria,
             max([basis.before for basis in bases]),
             max([basis.minor for basis in bases]),
-            tuple([most_used[exemption] for exemption in criteria.exemptions if exemption in most_used]),
+            tuple(
+                [most_frequent_use[exemption] for exemption in criteria.exemptions if exemption in most_frequent_use]
+            ),
         )
 
     # -- reports without a verdict ------------------------------------------------------------------------------------

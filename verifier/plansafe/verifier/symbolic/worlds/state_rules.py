@@ -26,13 +26,13 @@ FactChange = tuple[int, int, Literal]
 class InstanceCollector:
     """Collects the worlds in which instances are violated, and undecided.
 
-    ``only_introduced``: pre-existing violations do not count (docs/language.md, "Blame"). ``skipped_rules``: the rules
-    with too many instances, which are not encoded.
+    ``ignores_preexisting``: pre-existing violations do not count (docs/language.md, "Blame"). ``skipped_rules``: the
+    rules with too many instances, which are not encoded.
     """
 
-    def __init__(self, circuit: Circuit, only_introduced: bool = False) -> None:
+    def __init__(self, circuit: Circuit, ignores_preexisting: bool = False) -> None:
         self.circuit = circuit
-        self.only_introduced = only_introduced
+        self.ignores_preexisting = ignores_preexisting
         self.violations: list[InstanceLiteral] = []
         self.undecided: list[InstanceLiteral] = []
         self.skipped_rules: list[int] = []
@@ -55,7 +55,8 @@ class StateRule:
     """
 
     def __init__(self, number: int, part: RulePart, compiler: FormulaCompiler, *, reads_actions: bool) -> None:
-        self.number, self.reads_actions = number, reads_actions
+        self.number = number
+        self.reads_actions = reads_actions
         self.is_final = part.mode == "end"
         possible_certain = compiler.possible_certain
         emitter = possible_certain.emitter
@@ -78,7 +79,9 @@ class StateRule:
                 self._pre_existing_literals[objects] = false
                 self.readers.add(objects)
 
-    def update_pre_existing(self, state: SymbolicState, circuit: Circuit, changes: Sequence[FactChange]) -> None:
+    def update_pre_existing_violations(
+        self, state: SymbolicState, circuit: Circuit, changes: Sequence[FactChange]
+    ) -> None:
         """Update the pre-existing violations before a letter is checked; readers of changes become candidates."""
         affected: set[Objects] = set()
         for predicate, code, differs in changes:
@@ -106,28 +109,33 @@ class StateRule:
             if is_last != FALSE:
                 for objects in self._all_candidates:
                     collector.add(
-                        self.number, objects, letter, is_last, *self._evaluate_counted(state, objects, collector)
+                        self.number,
+                        objects,
+                        letter,
+                        is_last,
+                        *self._evaluate_without_pre_existing(state, objects, collector),
                     )
             return
         for objects in dict.fromkeys(self.candidates):
-            values = self._evaluate_counted(state, objects, collector)
+            values = self._evaluate_without_pre_existing(state, objects, collector)
             # An earlier letter exists wherever this one does: the same literals add nothing.
             if self._last_values.get(objects) != values:
                 self._last_values[objects] = values
                 collector.add(self.number, objects, letter, exists, *values)
         self.candidates.clear()
 
-    def _evaluate_counted(
+    def _evaluate_without_pre_existing(
         self, state: SymbolicState, objects: Objects, collector: InstanceCollector
     ) -> tuple[Literal, Literal]:
         """The worlds in which an instance is true, and false. A violation that does not count is true."""
         true, false = self._evaluate(state, objects)
         pre_existing = self._pre_existing_literals.get(objects, FALSE)
-        if not collector.only_introduced or pre_existing == FALSE:
+        if not collector.ignores_preexisting or pre_existing == FALSE:
             return true, false
         return collector.circuit.either(true, pre_existing), collector.circuit.both(false, pre_existing ^ 1)
 
     def _evaluate(self, state: SymbolicState, objects: Objects) -> tuple[Literal, Literal]:
+        """The worlds in which an instance is true, and those in which it is false."""
         return self._evaluate_body(state, dict(zip(self.slots, objects, strict=True)))
 
 
@@ -151,7 +159,7 @@ class StepRule:
         self.search = possible_certain.compile_search(possible_condition, self.unbound_parameters, self.bound_slots)
         self._evaluate_guard = compiler.compile_both(guard)
         self._evaluate_body = compiler.compile_both(part.body)
-        self._open_checks: list[tuple[Binding, Literal, Literal]] = []
+        self._pending_checks: list[tuple[Binding, Literal, Literal]] = []
 
     def check_before(
         self, state: SymbolicState, code: int, letter: int, exists: Literal, collector: InstanceCollector
@@ -166,15 +174,15 @@ class StepRule:
             full_binding = {**binding, **bind(self.unbound_parameters, objects)}
             guard = self._evaluate_guard(state, full_binding)
             if self.after:
-                self._open_checks.append((full_binding, *guard))
+                self._pending_checks.append((full_binding, *guard))
             else:
                 self._add(state, full_binding, *guard, letter, exists, collector)
 
     def check_after(self, state: SymbolicState, letter: int, exists: Literal, collector: InstanceCollector) -> None:
         """Check the state after the step."""
-        for binding, guard_true, guard_false in self._open_checks:
+        for binding, guard_true, guard_false in self._pending_checks:
             self._add(state, binding, guard_true, guard_false, letter, exists, collector)
-        self._open_checks.clear()
+        self._pending_checks.clear()
 
     def _add(
         self,
@@ -186,6 +194,7 @@ class StepRule:
         exists: Literal,
         collector: InstanceCollector,
     ) -> None:
+        """Add the value of an instance: it is true where the guard is false or the body is true."""
         circuit = collector.circuit
         body_true, body_false = self._evaluate_body(state, binding)
         true, false = circuit.either(guard_false, body_true), circuit.both(guard_true, body_false)

@@ -39,6 +39,8 @@ class NumericUpdate(NamedTuple):
 
 
 class _CompiledAssignment(NamedTuple):
+    """A numeric effect as functions of a state and a binding."""
+
     operator: str
     function: int
     code: _CodeFunction
@@ -79,19 +81,28 @@ class _CompiledEffect(NamedTuple):
     choices: tuple[Choice, ...]
 
 
+class _CompiledSnap(NamedTuple):
+    """The condition and the effects of a snap action. ``snap`` is kept, so that its ``id`` is not used again."""
+
+    snap: Snap
+    condition: LiteralFunction
+    effects: list[_CompiledEffect]
+
+
 class StepEncoder:
     """Encodes the steps of plans. ``alternative_counts``: the number of alternatives of each choice in them."""
 
     def __init__(self, compiler: FormulaCompiler) -> None:
         self.compiler = compiler
         self.circuit: Circuit = compiler.circuit
-        self._snaps: dict[int, tuple[Snap, LiteralFunction, list[_CompiledEffect]]] = {}
+        self._snaps: dict[int, _CompiledSnap] = {}
         self.alternative_counts: dict[ChoiceKey, int] = {}
 
-    def _compile_snap(self, snap: Snap) -> tuple[Snap, LiteralFunction, list[_CompiledEffect]]:
+    def _compile_snap(self, snap: Snap) -> _CompiledSnap:
         if id(snap) not in self._snaps:
             condition = self.compiler.compile_true(And(snap.condition))
-            self._snaps[id(snap)] = snap, condition, [self._compile_effect(effect) for effect in snap.effects]
+            effects = [self._compile_effect(effect) for effect in snap.effects]
+            self._snaps[id(snap)] = _CompiledSnap(snap, condition, effects)
         return self._snaps[id(snap)]
 
     def _compile_effect(self, effect: Effect) -> _CompiledEffect:
@@ -141,10 +152,10 @@ class StepEncoder:
         ``start``: the state before the start of a durative action, for the effects at its end.
         """
         circuit = self.circuit
-        _, condition, compiled_effects = self._compile_snap(snap)
-        executable = condition(state, binding)
+        compiled_snap = self._compile_snap(snap)
+        executable = compiled_snap.condition(state, binding)
         effects = SnapEffects({}, {}, {}, [])
-        for effect in compiled_effects if executable != FALSE else ():
+        for effect in compiled_snap.effects if executable != FALSE else ():
             for _ in self._bind_variables(effect, state, binding):
                 chosen, fires = TRUE, effect.fires(state, binding)
                 if effect.choices:
@@ -191,6 +202,7 @@ class StepEncoder:
             yield
 
     def _encode_choices(self, choices: tuple[Choice, ...], step: int, binding: Binding) -> Literal:
+        """The worlds that choose all these alternatives; stores the number of alternatives of each choice."""
         literals = []
         for choice in choices:
             objects = tuple([binding[v.slot] for v in choice.variables])
@@ -201,6 +213,7 @@ class StepEncoder:
     def _encode_facts(
         self, state: SymbolicState, adds: Mapping[Fact, list[Literal]], deletes: Mapping[Fact, list[Literal]]
     ) -> list[tuple[int, int, Literal]]:
+        """The facts that change (predicate, code), each with its new literal."""
         circuit = self.circuit
         changes = []
         for fact, literals in adds.items():
@@ -233,14 +246,14 @@ class StepEncoder:
         for fires, operator, operand in updates:
             if operator == "assign":
                 assigned.append(fires)
-                value = terms.select(fires, operand.value, value)
+                value = terms.choose(fires, operand.value, value)
                 continue
             failures.append(circuit.both(fires, defined ^ 1))
             if operator in ("increase", "decrease"):
-                amount = terms.select(fires, operand.value, terms.constant(0))
+                amount = terms.choose(fires, operand.value, terms.constant(0))
                 value = terms.add(value, amount, 1 if operator == "increase" else -1)
                 continue
-            factor = terms.select(fires, operand.value, terms.constant(1))
+            factor = terms.choose(fires, operand.value, terms.constant(1))
             if operator == "scale-up":
                 value = terms.multiply(value, factor)
             else:
@@ -266,13 +279,14 @@ def _encode_choice(circuit: Circuit, step: int, choice: Choice, objects: tuple[i
     return circuit.conjunction([literal ^ 1 for literal in inputs])
 
 
-def _can_combine(a: str, b: str) -> bool:
-    """Whether two numeric effects on one fluent may happen in one step."""
+def _can_combine(first: str, second: str) -> bool:
+    """Whether effects with two operators on one fluent may happen in one step."""
     sums, products = ("increase", "decrease"), ("scale-up", "scale-down")
-    return (a in sums and b in sums) or (a in products and b in products)
+    return (first in sums and second in sums) or (first in products and second in products)
 
 
 def _merge_lists(maps: Sequence[Mapping[Fact, list[T]]]) -> Mapping[Fact, list[T]]:
+    """One map with the joined lists of each fact."""
     if len(maps) == 1:
         return maps[0]
     merged: dict[Fact, list[T]] = {}

@@ -9,10 +9,10 @@ the other instances keep values under which the rule holds for the whole trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from math import prod
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from plansafe.verifier.compile.triggers import compile_patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
@@ -46,6 +46,14 @@ RESPONSES = ("sometime-after", "always-within")
 MAX_INSTANCES = 50_000
 """Maximum number of instances of a rule that keeps all of them."""
 ActionFact = tuple[int, int]
+
+
+class _CheckedLetter(NamedTuple):
+    """A letter, and the worlds in which an instance is violated or undecided there."""
+
+    letter: int
+    violated: Literal
+    undecided: Literal
 
 
 class TemporalRule:
@@ -88,7 +96,8 @@ class TemporalRule:
         )
         violation = possible_certain.make_possible_condition(_make_static_condition(self.formula), False)
         self._search_initial = possible_certain.compile_search(violation, part.parameters, ())
-        self._step_predicate, self._match = -1, None
+        self._step_predicate: int | None = None
+        self._match: Callable[[int], Binding | None] | None = None
         if part.mode == "each":
             assert part.step is not None
             self._step_predicate = find_action_atom(part.step).predicate
@@ -97,7 +106,7 @@ class TemporalRule:
         """The instances that are kept, each with the history of every leaf."""
         self._matched_letters: dict[Objects, list[int]] = {}
         """The letters before the steps that an instance matches."""
-        self._read_changes: dict[Objects, list[tuple[int, Literal]]] = {}
+        self._relevant_changes: dict[Objects, list[tuple[int, Literal]]] = {}
         """The letters at which a fact or fluent that an instance reads changes, with the worlds."""
         self._shift_depth = find_shift_depth(self.formula)
         self._times = times
@@ -112,17 +121,17 @@ class TemporalRule:
             for letter, letter_facts in enumerate(action_facts):
                 for predicate, code in letter_facts:
                     if predicate == self._step_predicate:
-                        self._add_matching(code, letter)
+                        self._add_matching_instances(code, letter)
         elif count > self.max_instances:
             raise LimitReached(LimitKind.INSTANCES)
         elif count <= MAX_INSTANCES:
             self.instances = {objects: [] for objects in product(*self._domains)}
         else:
-            self.instances = {objects: [] for objects in self._find_affected(trace, action_facts)}
+            self.instances = {objects: [] for objects in self._find_affected_instances(trace, action_facts)}
         for objects in self.instances:
             self._index.add(objects)
 
-    def _add_matching(self, code: int, letter: int) -> None:
+    def _add_matching_instances(self, code: int, letter: int) -> None:
         """Add the instances that a step matches; ``code``: of its objects."""
         assert self._match is not None
         binding = self._match(code)
@@ -140,17 +149,21 @@ class TemporalRule:
             if letter not in letters[-1:]:
                 letters.append(letter)
 
-    def _find_affected(self, trace: SymbolicTrace, action_facts: Sequence[Sequence[ActionFact]]) -> Iterable[Objects]:
+    def _find_affected_instances(
+        self, trace: SymbolicTrace, action_facts: Sequence[Sequence[ActionFact]]
+    ) -> Iterable[Objects]:
         """The instances that S0 may violate, and those that read a change."""
         initial: list[Objects] = []
         self._search_initial(trace.start.facts, (), initial)
         affected = dict.fromkeys(initial)
-        changed_facts = dict.fromkeys([(p, code) for changes in trace.changes for p, code, _ in changes.facts])
-        changed_facts.update(dict.fromkeys([fact for facts in action_facts for fact in facts]))
         # The task of `PossibleCertain` has each predicate twice; its fluents have the numbers after them.
         first_fluent = 2 * len(self.task.predicates)
-        changed_facts.update(
-            dict.fromkeys([(first_fluent + f, code) for changes in trace.changes for f, code, _ in changes.quantities])
+        changed_facts = dict.fromkeys(
+            [
+                *[(predicate, code) for changes in trace.changes for predicate, code, _ in changes.facts],
+                *[fact for facts in action_facts for fact in facts],
+                *[(first_fluent + f, code) for changes in trace.changes for f, code, _ in changes.quantities],
+            ]
         )
         pattern_keys: set[tuple[int, Objects]] = set()
         for predicate, code in changed_facts:
@@ -169,7 +182,7 @@ class TemporalRule:
 
     # -- the trace ----------------------------------------------------------------------------------------------------
 
-    def read_initial(self, state: SymbolicState) -> None:
+    def read_initial_letter(self, state: SymbolicState) -> None:
         """Read letter 0, whose state includes the action fact of the first step."""
         for objects in self.instances:
             binding: Binding = dict(zip(self.slots, objects, strict=True))
@@ -185,7 +198,7 @@ class TemporalRule:
             readers: set[Objects] = set()
             self._index.add_readers(predicate, code, readers)
             for objects in readers:
-                self._read_changes.setdefault(objects, []).append((letter, differs))
+                self._relevant_changes.setdefault(objects, []).append((letter, differs))
             affected |= readers
         for objects in affected:
             binding: Binding = dict(zip(self.slots, objects, strict=True))
@@ -200,18 +213,18 @@ class TemporalRule:
         self, circuit: Circuit, alive: Sequence[Literal], end_letters: Sequence[int], collector: InstanceCollector
     ) -> None:
         """Check every instance. ``end_letters``: the letters at which ``alive`` changes."""
-        checked_letters_by_history: dict[object, list[tuple[int, Literal, Literal]]] = {}
+        checked_letters_by_history: dict[object, list[_CheckedLetter]] = {}
         for objects, histories in self.instances.items():
             matched_letters = self._matched_letters.get(objects)
-            read_changes = self._read_changes.get(objects, []) if collector.only_introduced else None
+            relevant_changes = self._relevant_changes.get(objects, []) if collector.ignores_preexisting else None
             key = (
                 tuple([tuple(history) for history in histories]),
                 None if matched_letters is None else tuple(matched_letters),
-                None if read_changes is None else tuple(read_changes),
+                None if relevant_changes is None else tuple(relevant_changes),
             )
             if key not in checked_letters_by_history:
                 checked_letters_by_history[key] = self._check_instance(
-                    circuit, alive, end_letters, histories, matched_letters, read_changes
+                    circuit, alive, end_letters, histories, matched_letters, relevant_changes
                 )
             for letter, violated, undecided in checked_letters_by_history[key]:
                 if violated != FALSE:
@@ -226,51 +239,54 @@ class TemporalRule:
         end_letters: Sequence[int],
         histories: list[LeafHistory],
         matched_letters: list[int] | None,
-        read_changes: list[tuple[int, Literal]] | None,
-    ) -> list[tuple[int, Literal, Literal]]:
-        """For each letter at which an instance may be violated or undecided: (letter, violated, undecided).
+        relevant_changes: list[tuple[int, Literal]] | None,
+    ) -> list[_CheckedLetter]:
+        """The letters at which an instance may be violated or undecided.
 
-        ``violated`` and ``undecided`` are the worlds in which it is. ``histories`` are the values of its leaves.
-        ``read_changes`` are given if pre-existing violations do not count.
+        ``histories`` are the values of its leaves. ``relevant_changes`` are given if pre-existing violations do not
+        count.
         """
         letters = [letter for history in histories for letter, _, _ in history]
-        letters += [letter for letter, _ in read_changes or ()]
+        letters += [letter for letter, _ in relevant_changes or ()]
         starts = self._find_segments([*end_letters, *letters, *(matched_letters or ())], len(alive) - 1)
         leaves = {id(leaf): history for leaf, history in zip(self.leaves, histories, strict=True)}
         vectors = TruthVectors(circuit, alive, starts, leaves, self._times)
         false = vectors.compute(self.formula, False)
         may_be_undefined = any([truth != falsity ^ 1 for history in histories for _, truth, falsity in history])
         true = vectors.compute(self.formula, True) if may_be_undefined else [falsity ^ 1 for falsity in false]
-        if read_changes is not None and matched_letters is None and not self.reads_actions:
-            self._exclude_pre_existing(vectors, read_changes, true, false)
-        values = []
+        if relevant_changes is not None and matched_letters is None and not self.reads_actions:
+            self._exclude_pre_existing(vectors, relevant_changes, true, false)
+        checked_letters = []
         for segment, exists in self._find_checked_segments(vectors, alive, matched_letters):
-            letter = starts[segment] + (matched_letters is not None and not self.part.after)
+            letter = starts[segment]
+            if matched_letters is not None and not self.part.after:
+                letter += 1  # the step leads to the next letter
             violated = circuit.both(exists, false[segment])
             undecided = circuit.conjunction([exists, true[segment] ^ 1, false[segment] ^ 1])
             if violated != FALSE or undecided != FALSE:
-                values.append((letter, violated, undecided))
-        return values
+                checked_letters.append(_CheckedLetter(letter, violated, undecided))
+        return checked_letters
 
     def _exclude_pre_existing(
-        self, vectors: TruthVectors, read_changes: list[tuple[int, Literal]], true: TruthVector, false: TruthVector
+        self, vectors: TruthVectors, relevant_changes: list[tuple[int, Literal]], true: TruthVector, false: TruthVector
     ) -> None:
         """Make the vectors true instead of false where the violation is pre-existing."""
         circuit, alive, starts = vectors.circuit, vectors.alive_letters, vectors.starts
         if self.part.mode == "whole":
             has_changed = circuit.disjunction(
-                [circuit.both(alive[letter], literal) for letter, literal in read_changes]
+                [circuit.both(alive[letter], literal) for letter, literal in relevant_changes]
             )
             if self._is_response:
                 true[0] = circuit.either(true[0], circuit.both(false[0], has_changed ^ 1))
             # For other formulas, the letter of the violation is not known here: S0 may have caused the violation.
             false[0] = circuit.both(false[0], has_changed)
             return
-        pre_existing, changes_at = TRUE, dict[int, list[Literal]]()
-        for letter, literal in read_changes:
-            changes_at.setdefault(letter, []).append(literal)
+        changes_by_letter: dict[int, list[Literal]] = {}
+        for letter, literal in relevant_changes:
+            changes_by_letter.setdefault(letter, []).append(literal)
+        pre_existing = TRUE
         for segment, literal in enumerate(false):
-            unchanged = circuit.disjunction(changes_at.get(starts[segment], [])) ^ 1
+            unchanged = circuit.disjunction(changes_by_letter.get(starts[segment], [])) ^ 1
             pre_existing = circuit.conjunction([pre_existing, literal, unchanged])
             true[segment] = circuit.either(true[segment], pre_existing)
             false[segment] = circuit.both(literal, pre_existing ^ 1)
@@ -280,13 +296,13 @@ class TemporalRule:
     ) -> list[tuple[int, Literal]]:
         """The segments at which the formula must hold, with the worlds in which it must."""
         if matched_letters is not None:  # the step is executed where the next letter exists
-            segment = {start: number for number, start in enumerate(vectors.starts)}
-            return [(segment[letter], alive[letter + 1]) for letter in matched_letters]
+            segment_by_start = {start: segment for segment, start in enumerate(vectors.starts)}
+            return [(segment_by_start[letter], alive[letter + 1]) for letter in matched_letters]
         if self.part.mode == "always":
             return list(enumerate(vectors.alive))
         if self.part.mode == "end":
             both = vectors.circuit.both
-            return [(k, both(vectors.alive[k], vectors.after[k] ^ 1)) for k in range(len(vectors.starts))]
+            return [(k, both(vectors.alive[k], vectors.alive_after[k] ^ 1)) for k in range(len(vectors.starts))]
         return [(0, vectors.alive[0])]
 
     def _find_segments(self, letters: Iterable[int], last: int) -> list[int]:
@@ -310,22 +326,33 @@ def _make_static_condition(formula: Formula) -> Formula:
     """
     match formula:
         case Temporal():
-            return _make_static_operator(formula)
+            return _make_static_operator_condition(formula)
         case Quantified():
             return formula
         case _:
             return map_children(formula, _make_static_condition)
 
 
-def _make_static_operator(formula: Temporal) -> Formula:
+def _make_static_operator_condition(formula: Temporal) -> Formula:
+    """As :func:`_make_static_condition`, for a formula with a temporal operator."""
     match formula.operator:
         case "always-within":
             return Or(tuple([_make_static_condition(operand) for operand in formula.operands]))
         case "next" | "weak-next" | "yesterday" | "weak-yesterday":
             return formula
-        case "once" | "historically" | "since" | "until" | "release" | "always" | "sometime":
-            return _make_static_condition(formula.operands[-1])
-        case "at-end" | "within" | "hold-during" | "hold-after":
+        case (
+            "once"
+            | "historically"
+            | "since"
+            | "until"
+            | "release"
+            | "always"
+            | "sometime"
+            | "at-end"
+            | "within"
+            | "hold-during"
+            | "hold-after"
+        ):
             return _make_static_condition(formula.operands[-1])
         case "sometime-after" | "sometime-before" | "at-most-once":
             raise AssertionError("replaced by `expand_operators`")

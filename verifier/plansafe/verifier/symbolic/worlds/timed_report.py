@@ -30,12 +30,12 @@ MAX_WORLDS = 5_000
 class TimedReporter(OpenPartsReporter):
     """Reports on one plan with open durations."""
 
-    def decide(self) -> WorldsVerdict:
+    def decide_verdict(self) -> WorldsVerdict:
         """Decide the verdict over all durations, in one world after the other if more is open."""
         if not self.open_parts.is_open:
-            self.method = "all durations"
+            self.decision_method = "all durations"
             return self._audit_durations(self.compiled, make_certain_world(self.resolved.steps))
-        self.method = "one world after the other"
+        self.decision_method = "one world after the other"
         if self.open_parts.open_numbers:
             limit = "numbers are open in a plan with times: only one value each could be tried"
             return WorldsVerdict(Worlds.UNKNOWN, Worlds.UNKNOWN, Worlds.UNKNOWN, None, None, None, (limit,))

@@ -56,21 +56,31 @@ def list_untimed_happenings(steps: Sequence[GroundAction | IllFormed]) -> list[H
     ]
 
 
+class _EncodedEvent(NamedTuple):
+    """An event with its time and its effects."""
+
+    time: Number
+    event: Event
+    effects: SnapEffects
+
+
 class TraceEncoder:
     """Encodes the happenings of one plan."""
 
     def __init__(
         self, engine: Engine, encoder: StepEncoder, derived: DerivedFacts | None, tolerance: Tolerance, timed: bool
     ) -> None:
-        self.engine, self.encoder, self.circuit, self.tolerance = engine, encoder, encoder.circuit, tolerance
+        self.engine, self.encoder, self.circuit = engine, encoder, encoder.circuit
+        self.tolerance = tolerance
         self._derived, self._timed = derived, timed
         self._running: list[TimedStep] = []
         """The steps of the durative actions under way."""
         self._start_states: dict[int, SymbolicState] = {}
         """By step under way, the state before its start, if effects at its end depend on it."""
-        self._recent: list[tuple[Number, Event, SnapEffects]] = []
-        """The events less than the tolerance before the next happening, with their times and effects."""
+        self._recent_events: list[_EncodedEvent] = []
+        """The events less than the tolerance before the next happening."""
         self._reads: dict[tuple[str, int], Footprint] = {}
+        """By the kind and the step of an event, what it reads."""
 
     def build_trace(
         self, start: SymbolicState, happenings: Iterable[Happening], deadline: float | None
@@ -90,7 +100,7 @@ class TraceEncoder:
             alive = trace.alive[-1]
             for step, literals in failures.items():
                 trace.failing[step] = circuit.both(alive, circuit.disjunction(literals))
-            still_alive = circuit.both(alive, _join(circuit, failures) ^ 1)
+            still_alive = circuit.both(alive, _encode_any_failure(circuit, failures) ^ 1)
             if still_alive == FALSE:
                 return trace._replace(is_complete=False)
             trace.changes.append(changes)
@@ -103,27 +113,28 @@ class TraceEncoder:
         self, state: SymbolicState, time: Number, events: list[Event], failures: Failures
     ) -> StateChanges:
         """Change a state by a happening. Add the worlds in which steps fail to ``failures``."""
-        present: list[tuple[Number, Event, SnapEffects]] = []
+        encoded_events: list[_EncodedEvent] = []
         for event in events:
-            present.append((time, event, self._encode_event(state, event, failures)))
+            encoded_events.append(_EncodedEvent(time, event, self._encode_event(state, event, failures)))
             if event.step is not None and event.kind == START and _reads_start(event.step):
                 self._start_states[event.step.number] = state.copy()
-        changes, undefined = self.encoder.combine_effects(state, [effects for _, _, effects in present])
-        for _, event, effects in present:
+        changes, undefined = self.encoder.combine_effects(state, [encoded.effects for encoded in encoded_events])
+        for _, event, effects in encoded_events:
             if event.step is not None:
-                if effects.updates and len(present) > 1:
+                if effects.updates and len(encoded_events) > 1:
                     undefined = self.encoder.combine_effects(state, [effects])[1]
                 if undefined != FALSE:
                     failures.setdefault(event.step.number, []).append(undefined)
         if self._timed:
-            self._recent = [recent for recent in self._recent if time - recent[0] < self.tolerance.separation]
-            self._encode_interference(present, failures)
-            self._recent += present
+            separation = self.tolerance.separation
+            self._recent_events = [recent for recent in self._recent_events if time - recent.time < separation]
+            self._encode_interference(encoded_events, failures)
+            self._recent_events += encoded_events
             changes.facts.extend(self._change_running(events))
         changes.apply_to(state)
         if self._derived is not None:
             changes.facts.extend(_update_derived_facts(state, changes, self._derived))
-        happens = _join(self.circuit, failures) ^ 1 if self._running else TRUE
+        happens = _encode_any_failure(self.circuit, failures) ^ 1 if self._running else TRUE
         for step in self._running:
             assert isinstance(step.resolved, GroundAction)
             self.encoder.compiler.duration = step.duration or 0
@@ -153,26 +164,30 @@ class TraceEncoder:
         start = self._start_states.get(step.number) if event.kind == END else None
         binding = step.resolved.binding
         executable, effects = self.encoder.encode_snap(state, event.snap, binding, step.number, start)
-        step_failures = [executable ^ 1, *effects.failures, *self._encode_durations(state, event, step.resolved)]
+        step_failures = [
+            executable ^ 1,
+            *effects.failures,
+            *self._encode_duration_violations(state, event, step.resolved),
+        ]
         if any([literal != FALSE for literal in step_failures]):
             failures[step.number] = [self.circuit.disjunction(step_failures)]
         return effects
 
-    def _encode_durations(self, state: SymbolicState, event: Event, ground: GroundAction) -> list[Literal]:
+    def _encode_duration_violations(self, state: SymbolicState, event: Event, ground: GroundAction) -> list[Literal]:
         """For each constraint on the duration of a step that its event reads, the worlds in which it is violated."""
         violations = []
         compiler, tolerance = self.encoder.compiler, self.tolerance.duration
         for constraint in ground.action.durations:
             if constraint.at_end == (event.kind == END):
                 bound = compiler.compile_number(constraint.value)(state, ground.binding)
-                literals = [bound.defined]
+                conditions = [bound.defined]
                 if constraint.operator in ("<=", "<", "="):
-                    violating_operator = ">" if constraint.operator == "<" else ">="
-                    literals.append(self._compare(bound, violating_operator, compiler.duration - tolerance))
+                    operator = ">" if constraint.operator == "<" else ">="
+                    conditions.append(self._compare(bound, operator, compiler.duration - tolerance))
                 if constraint.operator in (">=", ">", "="):
-                    violating_operator = "<" if constraint.operator == ">" else "<="
-                    literals.append(self._compare(bound, violating_operator, compiler.duration + tolerance))
-                violations.append(self.circuit.conjunction(literals) ^ 1)
+                    operator = "<" if constraint.operator == ">" else "<="
+                    conditions.append(self._compare(bound, operator, compiler.duration + tolerance))
+                violations.append(self.circuit.conjunction(conditions) ^ 1)
         return violations
 
     def _compare(self, bound: Quantity, operator: str, value: Number) -> Literal:
@@ -180,14 +195,16 @@ class TraceEncoder:
 
     def _change_running(self, events: list[Event]) -> list[tuple[int, int, Literal]]:
         """Start and end the actions of a happening; return the changes of facts about actions under way."""
-        before, ended = self._running, {event.step.number for event in events if event.step and event.kind == END}
-        started = [e.step for e in events if e.step and e.kind == START and _find_end(e.step) is not None]
-        self._running = [step for step in before if step.number not in ended] + started
-        facts_before, facts = self._list_action_facts(before), self._list_action_facts(self._running)
+        ended_steps = {event.step.number for event in events if event.step and event.kind == END}
+        started_steps = [e.step for e in events if e.step and e.kind == START and _get_end_snap(e.step) is not None]
+        facts_before = self._list_action_facts(self._running)
+        self._running = [step for step in self._running if step.number not in ended_steps] + started_steps
+        facts = self._list_action_facts(self._running)
         changes = [(*fact, FALSE) for fact in facts_before if fact not in facts]
         return changes + [(*fact, TRUE) for fact in facts if fact not in facts_before]
 
     def _list_action_facts(self, running: list[TimedStep]) -> dict[tuple[int, int], None]:
+        """The facts by which rules read that these steps are under way."""
         facts = [
             self.engine.find_action_fact("during", s.resolved) for s in running if isinstance(s.resolved, GroundAction)
         ]
@@ -195,41 +212,44 @@ class TraceEncoder:
 
     # -- interference -------------------------------------------------------------------------------------------------
 
-    def _encode_interference(self, present: list[tuple[Number, Event, SnapEffects]], failures: Failures) -> None:
+    def _encode_interference(self, encoded_events: list[_EncodedEvent], failures: Failures) -> None:
         """Add the worlds in which events interfere within a happening, or with a recent one, to ``failures``."""
         can_happen = {step: self.circuit.disjunction(literals) ^ 1 for step, literals in failures.items()}
-        for position, (_, event, effects) in enumerate(present):
-            for index, (_, neighbour, neighbour_effects) in enumerate([*self._recent, *present[:position]]):
+        for position, (_, event, effects) in enumerate(encoded_events):
+            neighbours = [*self._recent_events, *encoded_events[:position]]
+            for index, (_, neighbour, neighbour_effects) in enumerate(neighbours):
                 number, neighbour_number = [0 if e.step is None else e.step.number for e in (event, neighbour)]
-                failed = number if index < len(self._recent) and number else max(number, neighbour_number)
+                is_neighbour_recent = index < len(self._recent_events)
+                # The later event fails, or the step with the greater number; 0: literals alone do not fail.
+                failed = number if is_neighbour_recent and number else max(number, neighbour_number)
                 if failed:
                     clashes = [
                         *self._find_clashes(event, effects, neighbour_effects),
                         *self._find_clashes(neighbour, neighbour_effects, effects),
                         *_find_update_clashes(self.circuit, effects, neighbour_effects),
                     ]
-                    happen = [can_happen.get(step, TRUE) for step in (number, neighbour_number)]
-                    clash = self.circuit.conjunction([self.circuit.disjunction(clashes), *happen])
+                    both_happen = [can_happen.get(step, TRUE) for step in (number, neighbour_number)]
+                    clash = self.circuit.conjunction([self.circuit.disjunction(clashes), *both_happen])
                     failures.setdefault(failed, []).append(clash)
 
-    def _find_clashes(self, event: Event, effects: SnapEffects, neighbours: SnapEffects) -> list[Literal]:
+    def _find_clashes(self, event: Event, effects: SnapEffects, neighbour_effects: SnapEffects) -> list[Literal]:
         """The worlds in which a neighbour changes a variable that an event reads, or deletes a fact that it adds."""
-        reads, clashes = self._find_reads(event), list[Literal]()
-        for fact, literals in (*neighbours.adds.items(), *neighbours.deletes.items()):
-            if fact in reads.reads or fact[0] in reads.unbounded_reads:
+        circuit, footprint = self.circuit, self._find_reads(event)
+        clashes: list[Literal] = []
+        for (predicate, code), literals in (*neighbour_effects.adds.items(), *neighbour_effects.deletes.items()):
+            if (predicate, code) in footprint.reads or predicate in footprint.unbounded_reads:
                 clashes += literals
-        for fact in effects.adds.keys() & neighbours.deletes.keys():
-            literals = [
-                self.circuit.disjunction(changing_steps[fact]) for changing_steps in (effects.adds, neighbours.deletes)
-            ]
-            clashes.append(self.circuit.both(*literals))
-        for (function, code), updates in neighbours.updates.items():
-            variable = len(self.engine.task.predicates) + function, code
-            if variable in reads.reads or variable[0] in reads.unbounded_reads:
+        for fact in effects.adds.keys() & neighbour_effects.deletes.keys():
+            is_added = circuit.disjunction(effects.adds[fact])
+            clashes.append(circuit.both(is_added, circuit.disjunction(neighbour_effects.deletes[fact])))
+        for (function, code), updates in neighbour_effects.updates.items():
+            subject = len(self.engine.task.predicates) + function
+            if (subject, code) in footprint.reads or subject in footprint.unbounded_reads:
                 clashes += [update.fires for update in updates]
         return clashes
 
     def _find_reads(self, event: Event) -> Footprint:
+        """The footprint of what an event reads; empty for a literal or an ill-formed step."""
         if event.step is None or isinstance(event.step.resolved, IllFormed):
             return make_empty_footprint()
         key = event.kind, event.step.number
@@ -252,18 +272,19 @@ def _find_update_clashes(circuit: Circuit, first: SnapEffects, second: SnapEffec
     ]
 
 
-def _join(circuit: Circuit, failures: Failures) -> Literal:
+def _encode_any_failure(circuit: Circuit, failures: Failures) -> Literal:
     """The worlds in which some step fails."""
     return circuit.disjunction([literal for literals in failures.values() for literal in literals])
 
 
-def _find_end(step: TimedStep) -> Snap | None:
-    """The end of a durative action; ``None`` for other steps."""
+def _get_end_snap(step: TimedStep) -> Snap | None:
+    """The end snap of a durative action; ``None`` for other steps."""
     return step.resolved.action.end if isinstance(step.resolved, GroundAction) else None
 
 
 def _reads_start(step: TimedStep) -> bool:
-    end = _find_end(step)
+    """Whether effects at the end of a step depend on the state before its start."""
+    end = _get_end_snap(step)
     return end is not None and any([effect.at_start is not ALWAYS for effect in end.effects])
 
 
@@ -275,6 +296,7 @@ def encode_trace_ends(circuit: Circuit, alive: Sequence[Literal]) -> list[Litera
 def _update_derived_facts(
     state: SymbolicState, changes: StateChanges, derived: DerivedFacts
 ) -> list[tuple[int, int, Literal]]:
+    """Update the derived facts after changes of other facts; return the derived facts that change."""
     reads_changes = any([predicate in derived.input_predicates for predicate, _, _ in changes.facts])
     if not reads_changes and not (derived.reads_numbers and changes.quantities):
         return []

@@ -38,6 +38,7 @@ from plansafe.verifier.model.operations import (
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 
 TruthVector = list[Literal]
+"""For each segment, the worlds in which a formula has a truth value."""
 LeafHistory = list[tuple[int, Literal, Literal]]
 """(letter, true, false) at each letter where the value of a formula without temporal operators changes, ascending."""
 TimedTraceOperator: TypeAlias = Fixed["at-end", "within", "always-within", "hold-during", "hold-after"]
@@ -77,8 +78,9 @@ def expand_operators(formula: Formula, operators: frozenset[str] = EXPANDED_OPER
 
 def find_shift_depth(formula: Formula) -> int:
     """The maximum number of letters by which ``next`` and ``yesterday`` shift a part of a formula."""
-    below = max([find_shift_depth(part) for part in children(formula)], default=0)
-    return below + (isinstance(formula, Temporal) and formula.operator in NEIGHBOUR_OPERATORS)
+    depth = max([find_shift_depth(part) for part in children(formula)], default=0)
+    is_shifting = isinstance(formula, Temporal) and formula.operator in NEIGHBOUR_OPERATORS
+    return depth + 1 if is_shifting else depth
 
 
 def find_bound_letters(formula: Formula, times: Sequence[Number]) -> set[int] | None:
@@ -92,8 +94,8 @@ def find_bound_letters(formula: Formula, times: Sequence[Number]) -> set[int] | 
             if part.operator == "always-within":
                 return None
             for bound in part.bounds:
-                for first in (bisect_left(times, bound), bisect_right(times, bound)):
-                    letters |= {first - 2, first - 1, first, first + 1}
+                for first_letter in (bisect_left(times, bound), bisect_right(times, bound)):
+                    letters.update(range(first_letter - 2, first_letter + 2))
     return letters
 
 
@@ -101,7 +103,7 @@ class TruthVectors:
     """Computes the truth vectors of the formula of one instance.
 
     ``starts``: the first letters of the segments, ascending from 0. ``leaves``: the histories of the leaves, by ``id``;
-    they change at first letters only. ``alive[k]`` and ``after[k]``: the worlds that have segment k, and k + 1.
+    they change at first letters only. ``alive[k]`` and ``alive_after[k]``: the worlds with segment k, and with k + 1.
     ``letter_times``: the times of all letters; ``times[k]``: the time of letter ``starts[k]``.
     """
 
@@ -118,8 +120,10 @@ class TruthVectors:
         self.starts = starts
         self.alive_letters = alive
         self.alive = [alive[start] for start in starts]
-        self.after = [*self.alive[1:], FALSE]
-        self.is_single_letter = [end - start == 1 for start, end in zip(starts, [*starts[1:], len(alive)], strict=True)]
+        self.alive_after = [*self.alive[1:], FALSE]
+        self.are_single_letters = [
+            end - start == 1 for start, end in zip(starts, [*starts[1:], len(alive)], strict=True)
+        ]
         self.leaves = leaves
 
     def compute(self, formula: Formula, value: bool) -> TruthVector:
@@ -146,12 +150,14 @@ class TruthVectors:
                 assert_never(formula)
 
     def _compute_leaf(self, history: LeafHistory, value: bool) -> TruthVector:
+        """The vector of a leaf from its history: each segment has the last value up to its first letter."""
         vector: TruthVector = []
         position = 0
         for start in self.starts:
             while position + 1 < len(history) and history[position + 1][0] <= start:
                 position += 1
-            vector.append(history[position][1 if value else 2])
+            _, true, false = history[position]
+            vector.append(true if value else false)
         return vector
 
     def _apply_operator(self, formula: Temporal, vectors: list[TruthVector]) -> TruthVector:
@@ -172,33 +178,33 @@ class TruthVectors:
                 return vector
             case "yesterday" | "weak-yesterday":
                 start = TRUE if formula.operator == "weak-yesterday" else FALSE
-                shifted_vectors = [start, *first[:-1]]
+                shifted_vector = [start, *first[:-1]]
                 return [
-                    s if single else f
-                    for s, f, single in zip(shifted_vectors, first, self.is_single_letter, strict=True)
+                    shifted if is_single else same
+                    for shifted, same, is_single in zip(shifted_vector, first, self.are_single_letters, strict=True)
                 ]
             case "next" | "weak-next":
                 return self._apply_next(first, formula.operator == "weak-next")
             case "sometime":
                 return self._apply_backwards(
-                    FALSE, lambda segment, later: either(first[segment], both(self.after[segment], later))
+                    FALSE, lambda segment, later: either(first[segment], both(self.alive_after[segment], later))
                 )
             case "always":
                 return self._apply_backwards(
-                    TRUE, lambda segment, later: both(first[segment], either(self.after[segment] ^ 1, later))
+                    TRUE, lambda segment, later: both(first[segment], either(self.alive_after[segment] ^ 1, later))
                 )
             case "until":
                 return self._apply_backwards(
                     FALSE,
                     lambda segment, later: either(
-                        second[segment], circuit.conjunction([first[segment], self.after[segment], later])
+                        second[segment], circuit.conjunction([first[segment], self.alive_after[segment], later])
                     ),
                 )
             case "release":
                 return self._apply_backwards(
                     TRUE,
                     lambda segment, later: both(
-                        second[segment], circuit.disjunction([first[segment], self.after[segment] ^ 1, later])
+                        second[segment], circuit.disjunction([first[segment], self.alive_after[segment] ^ 1, later])
                     ),
                 )
             case "at-end" | "within" | "always-within" | "hold-during" | "hold-after":
@@ -210,20 +216,26 @@ class TruthVectors:
                 assert_never(formula.operator)
 
     def _apply_next(self, vector: TruthVector, weak: bool) -> TruthVector:
-        shifted_vectors = [*vector[1:], FALSE]
+        """The vector of ``next``, or ``weak-next``: within a longer segment, the next letter has the same value."""
+        shifted_vector = [*vector[1:], FALSE]
         next_vector = []
-        for segment, (same_segment, next_segment) in enumerate(zip(vector, shifted_vectors, strict=True)):
-            single = self.is_single_letter[segment]
-            exists, value = (self.after[segment], next_segment) if single else (self.alive[segment], same_segment)
+        for segment, (same_segment, next_segment) in enumerate(zip(vector, shifted_vector, strict=True)):
+            is_single = self.are_single_letters[segment]
+            exists = self.alive_after[segment] if is_single else self.alive[segment]
+            value = next_segment if is_single else same_segment
             next_vector.append(self.circuit.either(exists ^ 1, value) if weak else self.circuit.both(exists, value))
         return next_vector
 
     def _apply_backwards(self, end: Literal, step: Callable[[int, Literal], Literal]) -> TruthVector:
-        """The vector of a recurrence from the last segment to the first, with the value ``end`` after the trace."""
+        """The vector of a recurrence from the last segment to the first, with the value ``end`` after the trace.
+
+        ``step`` returns the value at a segment from the value at the next one.
+        """
         vector: TruthVector = []
-        for segment in range(len(self.starts) - 1, -1, -1):
-            end = step(segment, end)
-            vector.append(end)
+        value = end
+        for segment in reversed(range(len(self.starts))):
+            value = step(segment, value)
+            vector.append(value)
         return vector[::-1]
 
     # -- operators about the whole trace -------------------------------------------------------------------------------
@@ -231,6 +243,7 @@ class TruthVectors:
     def _apply_trace_operator(
         self, operator: TimedTraceOperator, bounds: Sequence[Number], first: TruthVector, second: TruthVector
     ) -> Literal:
+        """The worlds in which an operator about the whole trace holds; ``second``: of its last operand."""
         circuit = self.circuit
         match operator:
             case "at-end":
@@ -248,7 +261,10 @@ class TruthVectors:
                 assert_never(operator)
 
     def _apply_at_end(self, vector: TruthVector) -> Literal:
-        ends = [self.circuit.both(alive, after ^ 1) for alive, after in zip(self.alive, self.after, strict=True)]
+        ends = [
+            self.circuit.both(alive, alive_after ^ 1)
+            for alive, alive_after in zip(self.alive, self.alive_after, strict=True)
+        ]
         return self.circuit.disjunction([self.circuit.both(end, v) for end, v in zip(ends, vector, strict=True)])
 
     def _apply_always_within(self, no_premise: TruthVector, response: TruthVector, bound: Number) -> Literal:
@@ -267,21 +283,21 @@ class TruthVectors:
         )
 
     def _apply_hold(self, bounds: Sequence[Number], vector: TruthVector) -> Literal:
-        """``hold-during`` (two bounds) and ``hold-after`` (one bound). A bound begins a segment of one letter."""
+        """The worlds that satisfy ``hold-during`` (two bounds) or ``hold-after`` (one). A bound begins a segment."""
         circuit = self.circuit
-        bounded_segments = [k for k, time in enumerate(self.times) if time > bounds[0]]
-        if not bounded_segments:
+        segments = [k for k, time in enumerate(self.times) if time > bounds[0]]
+        if not segments:
             return self._apply_at_end(vector)
-        first = bounded_segments[0]
+        first = segments[0]
         if len(bounds) == 2:
-            bounded_segments = [k for k in bounded_segments if self.times[k] < bounds[1]]
-        parts = [circuit.either(self.alive[k] ^ 1, vector[k]) for k in bounded_segments]
+            segments = [k for k in segments if self.times[k] < bounds[1]]
+        parts = [circuit.either(self.alive[k] ^ 1, vector[k]) for k in segments]
         if bounds[0] >= 0:  # the last letter up to the bound is also in the interval: its state holds at the bound
             parts.append(vector[first - 1])
         holds = circuit.conjunction(parts)
         # If the trace ends before the interval, the formula must hold in the final state.
-        ended = [circuit.conjunction([self.alive[k], self.after[k] ^ 1, vector[k]]) for k in range(first)]
-        return circuit.choose(self.alive[first], holds, circuit.disjunction(ended))
+        ends_before = [circuit.conjunction([self.alive[k], self.alive_after[k] ^ 1, vector[k]]) for k in range(first)]
+        return circuit.choose(self.alive[first], holds, circuit.disjunction(ends_before))
 
 
 def _negate(vector: TruthVector) -> TruthVector:

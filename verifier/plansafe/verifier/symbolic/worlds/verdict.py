@@ -19,7 +19,9 @@ from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 
 RuleCounts = tuple[RuleCount, ...]
+"""The counts of each rule of a task, or none."""
 STATUSES = ("not applicable", "never applied", "kept", "exempt", "undecided", "preference violated", "violated")
+"""The statuses of a rule; over several worlds, the last of them counts."""
 VIOLATED_STATUSES = frozenset(("preference violated", "violated"))
 
 
@@ -37,24 +39,25 @@ def decide_in_world(compiled: CompiledTask, outcome: Outcome) -> WorldVerdict:
     stopped = bool(outcome.failures)
     is_unknown = outcome.limit is not None and not stopped
     violated = _list_violated_rules(compiled, outcome)
-    unsettled = compiled.engine.leaves_undecided(outcome.undecided, compiled.options.criteria)
+    is_undecided = compiled.engine.leaves_undecided(outcome.undecided, compiled.options.criteria)
+    safe: bool | None = not violated
+    if not violated and (is_undecided or outcome.limit is not None):
+        safe = None
     return WorldVerdict(
-        None if is_unknown else not stopped,
-        None if is_unknown else outcome.goal is True,
-        False if violated else None if unsettled or outcome.limit is not None else True,
-        violated,
+        None if is_unknown else not stopped, None if is_unknown else outcome.goal is True, safe, violated
     )
 
 
 def _list_violated_rules(compiled: CompiledTask, outcome: Outcome) -> frozenset[int]:
+    """The rules (by number) with a violation that decides the verdict."""
     parts, rules, criteria = compiled.engine.rule_set.parts, compiled.engine.rule_set.rules, compiled.options.criteria
-    hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
-    if not hard or criteria == EVERY_VIOLATION:
-        return frozenset([parts[v.part].rule for v in hard])
+    hard_violations = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
+    if not hard_violations or criteria == EVERY_VIOLATION:
+        return frozenset([parts[v.part].rule for v in hard_violations])
     return frozenset(
         [
             violation.part.rule
-            for violation in merge_violations(compiled, [outcome._replace(violations=tuple(hard))])
+            for violation in merge_violations(compiled, [outcome._replace(violations=tuple(hard_violations))])
             if criteria.is_decisive(violation.rule, violation.blame, [name for _, name in violation.binding])
         ]
     )
@@ -112,7 +115,7 @@ def summarise_world(verdict: WorldVerdict, world: Completion, rules: Sequence[Ru
 
 
 def merge_verdicts(verdicts: Sequence[WorldsVerdict], limits: Iterable[str], rules: RuleCounts) -> WorldsVerdict:
-    """Merge the verdicts on parts of the worlds; ``limits`` say why others were not examined."""
+    """Merge the verdicts on parts of the worlds; ``limits`` say why the other worlds were not examined."""
     limits = tuple(limits)
     rule_witnesses: dict[str, Completion] = {}
     for verdict in verdicts:
