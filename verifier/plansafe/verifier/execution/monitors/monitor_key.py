@@ -57,7 +57,7 @@ def make_monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCrit
 
 
 def _compute_memory(monitor: InvariantMonitor | Automaton, letter: int, ignores_preexisting: bool) -> MonitorMemory:
-    """Return the memory of a monitor at a letter; ``ignores_preexisting``: with the blame for violations at letter 0."""
+    """Return the memory of a monitor at a letter, with the key of blame if the criteria need it."""
     blame_key, is_caused = _make_blame_key(monitor) if ignores_preexisting else (None, False)
     if isinstance(monitor, InvariantMonitor):
         # The episodes follow from the state; undecided instances of the last state are evaluated again.

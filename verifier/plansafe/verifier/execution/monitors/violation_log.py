@@ -99,7 +99,7 @@ class ViolationLog:
         return False
 
     def end_letter(self) -> None:
-        """Let the changes before a letter count from the next letter on: a change that ends a violation does not count."""
+        """Let the changes before a letter count only now: a change that ends a violation does not worsen it."""
         if self._newly_affected_keys:
             for number, keys in self._newly_affected_keys.items():
                 self.affected_keys.setdefault(number, set()).update(keys)
