@@ -36,7 +36,7 @@ from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number
-from plansafe.verifier.model.printing import unmet_literal_text
+from plansafe.verifier.model.printing import format_unmet_literal
 from plansafe.verifier.rules.model import shorten_variable_names
 
 VERDICTS = ("permanently violated", "presently violated", "presently satisfied", "permanently satisfied")
@@ -149,7 +149,7 @@ class Monitor:
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
         reasons = evaluator.find_unmet_literals(And(step.action.start.condition), binding, True)
-        texts = tuple([unmet_literal_text(self.task, reason) for reason in reasons])
+        texts = tuple([format_unmet_literal(self.task, reason) for reason in reasons])
         return texts or ("its effects cannot be computed: a number is undefined or two effects conflict",)
 
     # -- afterwards --------------------------------------------------------------------------------------------------
