@@ -14,7 +14,7 @@ from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import Join, emit_argument_match
 from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, convert_to_dnf_or_literal
 from plansafe.verifier.model.nodes import Atom, Axiom, Number
-from plansafe.verifier.model.operations import symbols_read
+from plansafe.verifier.model.operations import find_signed_symbols
 
 Facts = list[set[int]]
 """By predicate, the codes of its facts."""
@@ -99,7 +99,7 @@ class StratumJoins:
         for axiom in stratum:
             self._rules += [_AxiomDisjunct(axiom, disjunct) for disjunct in convert_to_dnf_or_literal(axiom.body)]
         opaque: set[int] = set()
-        self.reads = frozenset(symbols_read(*[axiom.body for axiom in stratum]))
+        self.reads = frozenset(find_signed_symbols(*[axiom.body for axiom in stratum]))
         self.recursive = not self.reads.isdisjoint(self.predicates)
         self._seeded_rules: dict[tuple[int, bool], list[_SeededRule]] = {}
         """By predicate and sign of a literal, the rules with such a literal as the seed."""
@@ -111,7 +111,7 @@ class StratumJoins:
                     key = literal.formula.predicate, literal.positive
                     self._seeded_rules.setdefault(key, []).append(_SeededRule(rule, literal))
                     continue
-                for symbol in symbols_read(literal.formula):
+                for symbol in find_signed_symbols(literal.formula):
                     opaque.add(symbol)
                     if symbol in self.predicates:
                         self._opaque_readers.setdefault(symbol, []).append(rule)

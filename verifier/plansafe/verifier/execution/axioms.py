@@ -20,7 +20,7 @@ from plansafe.verifier.execution.axiom_joins import (
 )
 from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.model.nodes import Axiom, Task
-from plansafe.verifier.model.operations import symbols_read
+from plansafe.verifier.model.operations import find_signed_symbols
 
 PredicateFacts = dict[int, set[int]]
 """Some facts of some predicates: codes by predicate."""
@@ -37,7 +37,7 @@ class Axioms:
         self.emitter = emitter
         axioms = [axiom for stratum in task.axioms for axiom in stratum]
         self.derived = frozenset([axiom.predicate for axiom in axioms])
-        self.inputs = frozenset(symbols_read(*[axiom.body for axiom in axioms]) - self.derived)
+        self.inputs = frozenset(find_signed_symbols(*[axiom.body for axiom in axioms]) - self.derived)
         """The predicates (and ``-1 - f`` for fluents) that derived predicates depend on."""
         self._has_few_objects = len(task.objects) <= MAX_UNINDEXED_OBJECTS
         self._strata = [
@@ -95,7 +95,7 @@ def find_dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, 
     reads: dict[int, set[int]] = {axiom.predicate: set() for axiom in stratum}
     readers: dict[int, list[int]] = {predicate: [] for predicate in reads}
     for axiom in stratum:
-        new_reads = symbols_read(axiom.body) & reads.keys() - reads[axiom.predicate]
+        new_reads = find_signed_symbols(axiom.body) & reads.keys() - reads[axiom.predicate]
         reads[axiom.predicate] |= new_reads
         for predicate in sorted(new_reads):
             readers[predicate].append(axiom.predicate)

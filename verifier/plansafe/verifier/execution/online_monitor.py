@@ -36,7 +36,7 @@ from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number
-from plansafe.verifier.model.printing import unmet_literal_text
+from plansafe.verifier.model.printing import format_unmet_literal
 from plansafe.verifier.rules.model import shorten_variable_names
 
 VERDICTS = ("permanently violated", "presently violated", "presently satisfied", "permanently satisfied")
@@ -152,7 +152,7 @@ class Monitor:
         state = self.simulation.state
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         literals = evaluator.find_unmet_literals(And(step.action.start.condition), step.binding, True)
-        texts = tuple([unmet_literal_text(self.task, literal) for literal in literals])
+        texts = tuple([format_unmet_literal(self.task, literal) for literal in literals])
         return texts or ("its effects cannot be computed: a number is undefined or two effects conflict",)
 
     # -- afterwards --------------------------------------------------------------------------------------------------

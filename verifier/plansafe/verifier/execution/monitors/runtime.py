@@ -35,7 +35,7 @@ from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange, shallow_copy
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE, And, Quantified
-from plansafe.verifier.model.operations import atoms_in, is_temporal, mentions, subformulas
+from plansafe.verifier.model.operations import find_atoms, is_temporal, mentions, subformulas
 from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
 _FIRST_LETTER = LetterTime(0, 0, False)
@@ -121,7 +121,7 @@ class Runtime:
             if check is not None:
                 for subformula in subformulas(And((part.guard or TRUE, formula))):
                     if isinstance(subformula, Quantified):
-                        self._indexed_by_checks.update([atom.predicate for atom in atoms_in(subformula)])
+                        self._indexed_by_checks.update([atom.predicate for atom in find_atoms(subformula)])
                 self.checks.setdefault(find_action_predicate(part.step), []).append(check)
                 return
             formula = part.make_invariant_part().body
