@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifiers
+from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifier
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.evaluation import NO_LIMIT, Evaluator
@@ -71,11 +71,11 @@ class _RequiredValue(NamedTuple):
 class SupportFinder:
     """Finds supporting literals in one state. Call :meth:`forget_state` when the state has changed."""
 
-    def __init__(self, engine: Engine, state: State, compiled: CompiledQuantifiers | None = None) -> None:
+    def __init__(self, engine: Engine, state: State, compiled: dict[int, CompiledQuantifier] | None = None) -> None:
         self.engine = engine
         self.task = engine.task
         self.state = state
-        self._compiled: CompiledQuantifiers = {} if compiled is None else compiled
+        self._compiled: dict[int, CompiledQuantifier] = {} if compiled is None else compiled
         self.evaluator = CompiledEvaluator(engine, state, self._compiled)
         self._axioms: dict[int, list[Axiom]] = {}
         for stratum in engine.task.axioms:

@@ -143,7 +143,7 @@ def _triggers_text(engine: Engine, monitor: InvariantMonitor | Automaton) -> str
     changes = list(list_changes(engine.emitter, monitor.list_triggers()))
     if isinstance(monitor, Automaton):  # changes of leaves without parameters wake it without a search
         searched = {subject for subject, _ in changes}
-        changes += [(subject, None) for subject in monitor.all_readers.by_predicate if subject not in searched]
+        changes += [(subject, None) for subject in monitor.all_readers.pattern_numbers if subject not in searched]
     return " ".join(
         [f"{_SIGNS[added]}`{engine.task.get_symbol(subject).name}`" for subject, added in dict.fromkeys(changes)]
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.action_effects import Conflict, SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifiers
+from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifier
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.readings import make_timed_replay
@@ -101,7 +101,7 @@ class FactHistory:
     ) -> None:
         self.compiled = compiled
         self.engine = compiled.engine
-        self._compiled_quantifiers: CompiledQuantifiers = {}
+        self._compiled_quantifiers: dict[int, CompiledQuantifier] = {}
         self.task = compiled.task
         self.resolved = resolved
         self.outcome = outcome
