@@ -39,7 +39,7 @@ class UnknownStatements:
         self.context = initial.context
         self.choices: list[InitialChoice] = []
         self._first_statement: list[Node] = []
-        """The first statement of the text, which stands for all of them in diagnostics."""
+        """The first statement of the text, the place of diagnostics about all of them."""
         self._facts: list[_UnknownFact] = []
         self._fluents: list[_FluentInterval] = []
 
@@ -219,8 +219,8 @@ class UnknownStatements:
                 elif code not in initial.facts[predicate] and (predicate, code) not in initial.denied:
                     (oneof_facts if choice.exactly_one else unknown_facts)[predicate].add(code)
         self._intersect_intervals(intervals)
-        oneof_only_facts = [codes - others for codes, others in zip(oneof_facts, unknown_facts, strict=True)]
-        all_facts = [codes | others for codes, others in zip(unknown_facts, oneof_facts, strict=True)]
+        oneof_only_facts = [oneof_codes - codes for oneof_codes, codes in zip(oneof_facts, unknown_facts, strict=True)]
+        all_facts = [oneof_codes | codes for oneof_codes, codes in zip(oneof_facts, unknown_facts, strict=True)]
         return Unknowns(all_facts, oneof_only_facts, tuple(self.choices), intervals, self._first_statement)
 
     def _report_given_fact(self, section: list[Node], statement: _UnknownFact) -> None:
