@@ -89,10 +89,10 @@ class _MergedStructure(NamedTuple):
 
 def is_factored(domain_top: list[Node]) -> bool:
     """Whether a text has several domains, and each requires ``:factored-privacy``."""
-    return len(domain_top) > 1 and all([_is_part(form) for form in domain_top])
+    return len(domain_top) > 1 and all([_requires_factored_privacy(form) for form in domain_top])
 
 
-def _is_part(form: Node) -> bool:
+def _requires_factored_privacy(form: Node) -> bool:
     sections = form[2:] if isinstance(form, list) and form[:1] == ["define"] else []
     flags = [s for s in sections if isinstance(s, list) and s[:1] == [":requirements"]]
     return any([":factored-privacy" in section for section in flags])
@@ -188,6 +188,7 @@ class _PartMerger:
     # -- declarations -------------------------------------------------------------------------------------------------
 
     def _merge_objects(self) -> dict[str, _MergedDeclaration]:
+        """Return the objects by name; report objects that are private to two agents or have other types."""
         merged: dict[str, _MergedDeclaration] = {}
         for number, part in enumerate(self.parts):
             symbols = part.elaborated.symbols
@@ -205,6 +206,7 @@ class _PartMerger:
         return merged
 
     def _merge_declarations(self, kind: str) -> dict[str, _MergedDeclaration]:
+        """Return the predicates or functions by name; report contradictory declarations."""
         merged: dict[str, _MergedDeclaration] = {}
         for number, part in enumerate(self.parts):
             symbols = part.elaborated.symbols
@@ -337,6 +339,7 @@ class _PartMerger:
         return [make(self.context, self._merge_domain(conditions))], [make(self.context, self._merge_problem())]
 
     def _merge_domain(self, conditions: Mapping[_StructureKey, Node]) -> list[Place]:
+        """Return the places of the children of the merged domain."""
         first = self.parts[0].elaborated.task
         types = [place for section in self._list_sections(":types") for place in _list_typed_places(section)]
         constants = [place for declared in self._objects.values() for place in _list_object_places(declared)]
@@ -358,6 +361,7 @@ class _PartMerger:
         return [*domain, *[Place(section) for section in self._axioms]]
 
     def _merge_problem(self) -> list[Place]:
+        """Return the places of the children of the merged problem."""
         tasks = [part.elaborated.task for part in self.parts]
         problem = [
             *_make_head("problem", tasks[0].problem),

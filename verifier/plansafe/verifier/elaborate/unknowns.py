@@ -69,6 +69,7 @@ class UnknownStatements:
     # -- statements ---------------------------------------------------------------------------------------------------
 
     def _read_unknown(self, node: list[Node]) -> None:
+        """Read ``(unknown fact)`` or ``(unknown fluent)``."""
         symbols = self.initial.symbols
         if len(node) != 2:
             message = f"`unknown` takes one fact or fluent, not {len(node) - 1}"
@@ -161,6 +162,7 @@ class UnknownStatements:
         return tuple([literal for literal, _ in literals.values()])
 
     def _read_literal(self, at: Place, allows_values: bool) -> InitialLiteral | None:
+        """Read a fact, a negated fact or ``(= fluent number)``; ``None`` after a diagnostic."""
         node = at.subtree
         if isinstance(node, list) and len(node) == 3 and node[0] == "=":
             if not allows_values:
