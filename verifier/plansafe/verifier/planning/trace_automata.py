@@ -138,7 +138,9 @@ class LtlAutomaton(TraceAutomaton):
         self.progression = Progression()
         operators = [part.operator for part in subformulas(formula) if isinstance(part, Temporal)]
         self.counts_steps = any(map(is_stutter_sensitive, operators))
-        self.start = self.progression.normal(formula, positive, self._find_leaf_number, self._ground_instances)
+        self.start = self.progression.make_normal_form(
+            formula, positive, self._find_leaf_number, self._ground_instances
+        )
 
     def _find_leaf_number(self, formula: Formula) -> int | None:
         """Return the number of a past formula among the leaves, added if new; ``None`` for any other formula."""

@@ -30,7 +30,7 @@ from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode_plan
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, InstanceLiteral, OutcomeInput
 from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries, NoPossibleWorld
-from plansafe.verifier.symbolic.worlds.explanation import Explanation, explain
+from plansafe.verifier.symbolic.worlds.explanation import Explanation, explain_bad_world
 from plansafe.verifier.symbolic.worlds.reporter import (
     MAX_WITNESSES,
     AuditCase,
@@ -74,7 +74,7 @@ class CircuitReporter(WorldsReporter):
             "safe": encoding.violated,
         }
         self.sample_report: Report | None = None
-        self.second_engine = ""
+        self.second_engine_name = ""
 
     def report(self) -> Report:
         """The report. Raises :class:`LimitReached`, ``SolverMissing``."""
@@ -161,7 +161,7 @@ class CircuitReporter(WorldsReporter):
                 raise EngineContradiction(
                     f"{self.queries.engine_name} says {first.value}, {second_queries.engine_name} {second.value}"
                 )
-        self.second_engine = second_queries.engine_name
+        self.second_engine_name = second_queries.engine_name
 
     def add_failing_world(self, about: str, world: Completion) -> None:
         """Replay a world in which something fails. Raises :class:`EngineContradiction` if it is not allowed."""
@@ -182,11 +182,12 @@ class CircuitReporter(WorldsReporter):
     # -- the report ---------------------------------------------------------------------------------------------------
 
     def _make_report(self, verdict: WorldsVerdict) -> Report:
+        """The report with the verdict, the findings, the status of each rule and the explanation."""
         encoding = self.encoding
         headline = choose_headline(verdict, encoding.has_instances)
         explanation = Explanation()
         if self._is_open and self.failing_worlds and not encoding.limits:
-            explanation = explain(self.queries, self.task, self.failing_worlds[0].world)
+            explanation = explain_bad_world(self.queries, self.task, self.failing_worlds[0].world)
         relevant = find_dependencies(encoding.circuit, [self.good_worlds])
         keys = [encoding.circuit.keys.get(node) for node in relevant.nodes]
         worlds = WorldsReport(
@@ -200,7 +201,8 @@ class CircuitReporter(WorldsReporter):
             question=explanation.question,
             question_note=explanation.question_note,
             invariants=self.restrictions.texts,
-            solver=self.queries.engine_name + (f", checked by {self.second_engine}" if self.second_engine else ""),
+            solver=self.queries.engine_name
+            + (f", checked by {self.second_engine_name}" if self.second_engine_name else ""),
         )
         shown_report = self.failing_worlds[0].report if self.failing_worlds else self.sample_report
         if shown_report is None:
