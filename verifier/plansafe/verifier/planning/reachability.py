@@ -195,16 +195,18 @@ class Reachability:
         """Make a checker of the task with one rule, which forbids a fact in every state."""
         rule = Source("avoided.safe", make_avoidance_rule(self.task.fact_text(*fact)))
         compiled = Checker(self.compiled.domain, self.compiled.problem, [rule], self.compiled.options).compiled
-        rules = [rule for rule in compiled.rules if rule.name == _AVOIDANCE_RULE]
-        return Checker.from_compiled(compiled.make_variant(compiled.task, rules))
+        (avoidance_rule,) = [rule for rule in compiled.rules if rule.name == _AVOIDANCE_RULE]
+        parts = tuple([part._replace(rule=0) for part in avoidance_rule.parts])  # it becomes the only rule
+        return Checker.from_compiled(compiled.make_variant(compiled.task, [avoidance_rule._replace(parts=parts)]))
 
     def _record_states(self, plan: Sequence[GroundAction]) -> frozenset[Fact]:
-        """Record the facts and the legal steps of each state of a plan; return all facts that are true in some state."""
+        """Record the facts and legal steps of each state of a plan; return all facts that are true in some state."""
         execution, visited_facts = Execution(self.engine), set[Fact]()
         for length in range(len(plan) + 1):
             prefix = tuple(plan[:length])
             facts = execution.state.facts
-            true_facts = [(p, code) for p in self.engine.changeable_subjects[: len(facts)] for code in facts[p]]
+            predicates = [subject for subject in self.engine.changeable_subjects if subject < len(facts)]
+            true_facts = [(predicate, code) for predicate in predicates for code in facts[predicate]]
             for fact in true_facts:
                 self._fact_plans.setdefault(fact, prefix)
             visited_facts.update(true_facts)
