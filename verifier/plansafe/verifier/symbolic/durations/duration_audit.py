@@ -105,9 +105,11 @@ class DurationAudit:
         self.step_numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
         self.box: Box = tuple([intervals[number] for number in self.step_numbers])
         fixed_durations = {number: low for number, (low, high) in intervals.items() if low == high}
-        written = {step.number: step.duration for step in steps}
+        written_durations = {step.number: step.duration for step in steps}
         bounds = zip(self.step_numbers, self.box, strict=True)
-        self.preferred = tuple([_choose_preferred_duration(written[n], low, high) for n, (low, high) in bounds])
+        self.preferred_durations = tuple(
+            [_choose_preferred_duration(written_durations[n], low, high) for n, (low, high) in bounds]
+        )
         # Which finding a violation belongs to, and where it began, matters only where some violations do not count.
         exact = compiled.options.criteria != EVERY_VIOLATION
         self.trail = ConstraintTrail(exact)
@@ -152,7 +154,11 @@ class DurationAudit:
 
     def _run_worlds(self) -> None:
         """Run the plan with preferred, least and greatest durations, then in the worlds that Z3 finds."""
-        for values in (self.preferred, tuple([low for low, _ in self.box]), tuple([high for _, high in self.box])):
+        for values in (
+            self.preferred_durations,
+            tuple([low for low, _ in self.box]),
+            tuple([high for _, high in self.box]),
+        ):
             if self.explored.find_verdict(values) is None:
                 self._run_world(values)
             if self._is_decided_by_one_run():
@@ -305,7 +311,11 @@ class DurationAudit:
         new_rules = verdict.violated - self.violating_worlds.keys()
         if new_aspect_values or new_rules:
             world = tuple(
-                zip(self.step_numbers, choose_simplest_world(cell, self.box, values, self.preferred), strict=True)
+                zip(
+                    self.step_numbers,
+                    choose_simplest_world(cell, self.box, values, self.preferred_durations),
+                    strict=True,
+                )
             )
             self.examples.update(dict.fromkeys(new_aspect_values, world))
             self.violating_worlds.update(dict.fromkeys(new_rules, world))
