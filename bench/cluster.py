@@ -89,14 +89,24 @@ def audit_table(mode: str, out: Path, table: Path, kill_at_bytes: int | None) ->
                 killed = workers[0]
             time.sleep(0.2)
     worker_cpu = sum(
-        [p.cpu for pid, p in processes.items() if pid != driver.pid and not (mode == "ray" and p.name != WORKER)]
+        [
+            process.cpu
+            for pid, process in processes.items()
+            if pid != driver.pid and not (mode == "ray" and process.name != WORKER)
+        ]
     )
-    ray_cpu = sum([p.cpu for pid, p in processes.items() if pid != driver.pid and mode == "ray" and p.name != WORKER])
+    ray_cpu = sum(
+        [
+            process.cpu
+            for pid, process in processes.items()
+            if pid != driver.pid and mode == "ray" and process.name != WORKER
+        ]
+    )
     return {
         "run": str(run), "exit": driver.returncode, "killed": bool(killed), "wall": round(time.monotonic() - start, 1),
         "workers_cpu": round(worker_cpu, 1), "driver_cpu": round(processes[driver.pid].cpu, 1),
         "ray_cpu": round(ray_cpu, 1), "driver_peak_mb": processes[driver.pid].peak,
-        "worker_peak_mb": max([p.peak for pid, p in processes.items() if pid != driver.pid], default=0),
+        "worker_peak_mb": max([process.peak for pid, process in processes.items() if pid != driver.pid], default=0),
     }  # fmt: skip
 
 

@@ -125,7 +125,11 @@ def import_cycles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
 
 def package_of(module: str) -> str:
     """The package that contains a module."""
-    return max([r for r in PACKAGES if module == r or module.startswith(f"{r}.")] or [module.split(".")[0]], key=len)
+    return max(
+        [package for package in PACKAGES if module == package or module.startswith(f"{package}.")]
+        or [module.split(".")[0]],
+        key=len,
+    )
 
 
 def package_imports(files: Mapping[str, Module]) -> dict[str, set[str]]:

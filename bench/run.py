@@ -270,7 +270,7 @@ def run_benchmark(options: argparse.Namespace) -> int:
     """Measure the chosen workloads. Raises BenchmarkError."""
     if not Path(SAFECHECK).is_file():
         raise BenchmarkError(f"{SAFECHECK} is missing; run `make setup`")
-    workloads = [w for w in WORKLOADS if options.only is None or w.name in options.only]
+    workloads = [workload for workload in WORKLOADS if options.only is None or workload.name in options.only]
     with_growth = not options.no_growth and (options.only is None or "growth" in options.only)
     families = ("hh", "c_hh") if with_growth else ()
     kairos = find_kairos()

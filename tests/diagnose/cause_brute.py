@@ -32,10 +32,12 @@ class Brute:
 
     def __init__(self, drawn_case: Case, plan: list[str]) -> None:
         self.plan = plan
-        originals = [s for s in drawn_case.structures if s[0] == ":action"]
+        originals = [structure for structure in drawn_case.structures if structure[0] == ":action"]
         idle: Sexp = (":action", "idle", ":effect", ("and",))
         real = [(s[0], f"real-{s[1]}", *s[2:]) for s in originals]
-        self.drawn_case = drawn_case._replace(structures=(*[relaxed(s) for s in drawn_case.structures], idle, *real))
+        self.drawn_case = drawn_case._replace(
+            structures=(*[relaxed(structure) for structure in drawn_case.structures], idle, *real)
+        )
         self.facts = [fact for fact in drawn_case.init if fact[0] != "="]
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._verdicts: dict[tuple[object, ...], bool] = {}
@@ -141,6 +143,10 @@ def draw_small_case(stream: str, number: int) -> Case | None:
 
 def cut(plan: list[str], findings: tuple[Finding, ...], finding: Finding) -> int:
     """Return the last step of the reading *halt* that matters to a finding."""
-    failed = [f.step for f in findings if f.finding_class is FindingClass.INEXECUTABLE and "halt" in f.readings]
+    failed = [
+        finding.step
+        for finding in findings
+        if finding.finding_class is FindingClass.INEXECUTABLE and "halt" in finding.readings
+    ]
     last = min(failed) - 1 if failed else len(plan)
     return finding.step - 1 if finding.code == "SC301" else last

@@ -64,10 +64,15 @@ def from_json(report: dict[str, Any]) -> Verdict:
         WORLDS[report["executable"]],
         WORLDS[report["goal"]],
         WORLDS[report["safe"]],
-        frozenset(f["step"] for f in report["findings"] if f["class"] == "ill-formed"),
-        frozenset((r, f["step"]) for f in report["findings"] if f["class"] == "inexecutable" for r in f["readings"]),
+        frozenset(finding["step"] for finding in report["findings"] if finding["class"] == "ill-formed"),
+        frozenset(
+            (reading, finding["step"])
+            for finding in report["findings"]
+            if finding["class"] == "inexecutable"
+            for reading in finding["readings"]
+        ),
         findings,
-        frozenset(f["rule"] for f in report["findings"] if f["class"] == "undecided") - soft,
+        frozenset(finding["rule"] for finding in report["findings"] if finding["class"] == "undecided") - soft,
         {rule["name"]: rule["instances"] for rule in report["rules"]},
         {name: count for name, count in report["preferences_violated"].items() if count},
     )

@@ -167,8 +167,8 @@ def script_problems(task: Task, listed: Repair) -> list[str]:
         if (edit.after and normal(edit.after) != after) or bool(edit.after) != bool(edit.position):
             problems.append(f"after: {edit}")
     pairs = {(origin, position) for position, origin in enumerate(listed.origin, 1)}
-    if len(listed.origin) != len(listed.steps) or len({o for o in listed.origin if o}) != len(
-        [o for o in listed.origin if o]
+    if len(listed.origin) != len(listed.steps) or len({step for step in listed.origin if step}) != len(
+        [step for step in listed.origin if step]
     ):
         problems.append("the origins are not one for each step")
         return problems
@@ -180,7 +180,7 @@ def script_problems(task: Task, listed: Repair) -> list[str]:
     if by_kind[EditKind.SUBSTITUTE] != replaced:
         problems.append("the substitutions are not the changed steps")
     moved = by_kind[EditKind.MOVE]
-    staying = [o for p, o in enumerate(listed.origin, 1) if o and (o, p) not in moved]
+    staying = [step for p, step in enumerate(listed.origin, 1) if step and (step, p) not in moved]
     if staying != sorted(staying) or not moved <= pairs - replaced:
         problems.append("unmoved steps change their order, or moved steps are changed")
     touched = {edit.step for edit in listed.edits}

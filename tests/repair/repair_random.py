@@ -143,7 +143,7 @@ class _Generator:
         base = self.bare()
         if not 4 <= len(base.ground_steps()) <= 14:
             return None
-        self.names = {str(a[1]): [kind for _, kind in parameters(a[3])] for a in self.actions}
+        self.names = {str(action[1]): [kind for _, kind in parameters(action[3])] for action in self.actions}
         walk = self.walk(base)
         if walk is None:
             return None
@@ -174,7 +174,7 @@ class _Generator:
         if self.style == "numbers":
             functions = (("level",), ("size", "?x", "-", "item"))
             init.append(("=", ("level",), self.random.choice(("0", "1", "2"))))
-            init += [("=", ("size", o), self.random.choice(("1", "2"))) for o in self.of_type("item")]
+            init += [("=", ("size", name), self.random.choice(("1", "2"))) for name in self.of_type("item")]
         return Task(
             types=TYPES,
             objects=self.objects,
@@ -395,10 +395,12 @@ class _Generator:
         )
         world = KernelTask(full)
         texts = ["\n".join(plan), full.plan_text()]
-        generated = [[f for f in world.kernel.audit(text).findings if "halt" in f.readings] for text in texts]
+        generated = [
+            [finding for finding in world.kernel.audit(text).findings if "halt" in finding.readings] for text in texts
+        ]
         if self.judge == "introduced":
             return full._replace(rules=self._early(rules, *generated), constraints=())
-        before, after = [{f.rule for f in findings} for findings in generated]
+        before, after = [{finding.rule for finding in findings} for findings in generated]
         telling = [rule for rule in rules if rule[1] not in before and rule[1] in after]
         kept_rules = [rule for rule in rules if rule[1] not in before and rule[1] not in after]
         broken = [rule for rule in rules if rule[1] in before]

@@ -30,7 +30,7 @@ def replaced_plans(task: Task) -> Iterator[tuple[Task, frozenset[int]]]:
     well_formed = set(task.ground_steps())
     valid = [normal(step) in well_formed for step in task.plan]
     mentioned = [set(step[1:]) if ok and step[0] in actions else set() for step, ok in zip(words, valid, strict=True)]
-    agents = {o for o, _ in task.objects if len(task.plan) > 1 and all(o in step for step in mentioned)}
+    agents = {name for name, _ in task.objects if len(task.plan) > 1 and all(name in step for step in mentioned)}
     for _, members in uses(task):
         for old in sorted(members - agents):
             for new in sorted(members - {old}):

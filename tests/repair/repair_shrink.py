@@ -32,7 +32,7 @@ def smaller_tasks(task: Task) -> Iterator[Task]:
     if task.protected:
         yield task._replace(protected=frozenset())
     for i in range(len(task.plan)):
-        shifted = frozenset(p - (p > i + 1) for p in task.protected if p != i + 1)
+        shifted = frozenset(step - (step > i + 1) for step in task.protected if step != i + 1)
         yield task._replace(plan=task.plan[:i] + task.plan[i + 1 :], protected=shifted)
     for name in FIELDS:
         items = getattr(task, name)

@@ -132,9 +132,9 @@ def main() -> int:
     ):
         print(f"{title}: " + ", ".join(f"{name} {count}" for name, count in sorted(counted.items(), key=str)))
     wrong = sum([bool(result.problems) for result in results])
-    repairs, audit_count = sum([r.repairs for r in results]), sum([r.audit_count for r in results])
+    repairs, audit_count = sum([result.repairs for result in results]), sum([result.audit_count for result in results])
     print(f"{len(results)} tasks, {wrong} differ; {repairs} repairs, {audit_count} plans judged")
-    theirs, ours = ([r.seconds[i] for r in results] for i in (0, 1))
+    theirs, ours = ([result.seconds[i] for result in results] for i in (0, 1))
     print(f"enumeration {sum(theirs):.0f} s, verifier {sum(ours):.0f} s, at most {max(ours):.1f} s for a task")
     print(f"{time.monotonic() - started:.0f} s in all")
     return 1 if wrong else 0

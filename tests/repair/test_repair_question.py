@@ -90,8 +90,8 @@ def test_a_diagnosis_names_the_rule_that_decides() -> None:
     question_checker, plan = checker("introduced"), Source("plan", "(wipe)\n(light oven)\n")
     diagnosis = diagnose(question_checker, plan)
     assert diagnosis.report.headline is Headline.UNSAFE
-    hazards = [w for w in diagnosis.witnesses if w.error is ErrorClass.TERMINATION_HAZARD]
-    assert [w.rule for w in hazards] == ["heat-off"]
+    hazards = [witness for witness in diagnosis.witnesses if witness.error is ErrorClass.TERMINATION_HAZARD]
+    assert [witness.rule for witness in hazards] == ["heat-off"]
     assert {ErrorClass.MISSING, ErrorClass.ADDITIONAL} <= set(diagnosis.classes)
     assert localise(question_checker, plan).last_safe == 2
     assert localise(checker("all"), plan).last_safe == -1

@@ -271,12 +271,14 @@ def test_halt_skip_and_force() -> None:
     rule = safety("(:process r :parameters (?x - thing) :forbid (p ?x))")
     task = problem(objects=OBJECTS, goal="(and (p b) (n))")
     report = judge(checker(text, task, rule), "(put a) (ready) (zzz) (put b)")
-    readings = {(f.rule or f.code, f.step): f.readings for f in report.findings}
+    readings = {(finding.rule or finding.code, finding.step): finding.readings for finding in report.findings}
     assert readings["SC301", 1] == ("halt", "skip", "force")
     assert readings["SC401", 3] == ("skip", "force")
     assert readings["r", 1] == ("force",)
     assert readings["r", 4] == ("skip", "force")
-    assert [(r.name, r.executed, r.goal.value, r.safe.value) for r in report.readings] == [
+    assert [
+        (reading.name, reading.executed, reading.goal.value, reading.safe.value) for reading in report.readings
+    ] == [
         ("halt", 0, "NONE", "UNKNOWN"),
         ("skip", 2, "ALL", "NONE"),
         ("force", 3, "ALL", "NONE"),

@@ -207,7 +207,7 @@ def test_constraints_with_forall() -> None:
 
 def notes(plan: str) -> list[tuple[str, str]]:
     report = check(DOMAIN, problem(objects="a - thing", init="(= (g) 0)"), plan)
-    return [(d.code, plan[slice(*d.labels[0].span)]) for d in report.diagnostics]
+    return [(diagnostic.code, plan[slice(*diagnostic.labels[0].span)]) for diagnostic in report.diagnostics]
 
 
 def test_a_duration_that_means_nothing_is_noted_once() -> None:
