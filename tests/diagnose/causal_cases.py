@@ -117,7 +117,7 @@ def _conditional(structure: Sexp, drawn_case: Case, random: Random) -> Sexp:
     if structure[0] != ":action" or name not in PREDICATES or random.random() < 0.2:
         return structure
     constants = {name: kind for name, kind in drawn_case.objects if name in drawn_case.constants}
-    scope = dict(zip([w for w in PREDICATES[name] if w[0] == "?"], heads(PREDICATES[name]), strict=True))
+    scope = dict(zip([word for word in PREDICATES[name] if word[0] == "?"], heads(PREDICATES[name]), strict=True))
     style = Style(
         numeric=False, partial=False, derived="(:derived" in drawn_case.domain_text(), actions=False, timed=False
     )

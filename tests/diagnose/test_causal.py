@@ -38,13 +38,13 @@ def test_ill_formed_steps_support_nothing_and_do_not_disturb() -> None:
     checker = kitchen()
     steps = checker.read(Source("p", "(jump) (switch-on hob kitchen) (fly) (switch-off hob kitchen)")).steps
     assert find_supports(checker.engine, steps, 1) == ()
-    assert [s.text for s in find_supports(checker.engine, steps, 2)] == ["gives (on hob) to step 4"]
+    assert [support.text for support in find_supports(checker.engine, steps, 2)] == ["gives (on hob) to step 4"]
 
 
 def test_conditional_effects_support_the_goal() -> None:
     checker = kitchen(goal="(and (warm hob) (not (lit kitchen)))", init="", rules="")
     steps = checker.read(Source("p", "(switch-on hob kitchen) (cook hob)")).steps
-    assert [s.text for s in find_supports(checker.engine, steps, 1)] == ["gives (warm hob) to the goal"]
+    assert [support.text for support in find_supports(checker.engine, steps, 1)] == ["gives (warm hob) to the goal"]
 
 
 def test_unknown_steps_and_time_are_refused() -> None:
@@ -79,8 +79,10 @@ def test_supports_equal_the_losses_of_the_kernel_without_the_step(stream: str) -
                 shortened = "\n".join(plan[: k - 1] + plan[k:])
                 less = case.kernel.audit(shortened)
                 supports = find_supports(case.checker.engine, steps, k)
-                failed = {s + (s >= k) for s in less.failed_steps["force"]} - set(full.failed_steps["force"])
-                assert {support.step for support in supports if support.kind == "step"} == {s for s in failed if s > k}
+                failed = {step + (step >= k) for step in less.failed_steps["force"]} - set(full.failed_steps["force"])
+                assert {support.step for support in supports if support.kind == "step"} == {
+                    step for step in failed if step > k
+                }
                 violated = {
                     finding.rule
                     for finding in less.findings

@@ -154,7 +154,7 @@ def compare(stream: str, numbers: range) -> int:
                 last = cut(plan, findings, finding)
                 cause = find_minimal_cause(checker, source, finding, time_limit_s=20)
                 elements = brute.elements(cause.steps, cause.facts)
-                init = [write(f) for f in case.init]
+                init = [write(fact) for fact in case.init]
                 where = f"{stream} {number} {plan} {init} {finding.rule} {finding.step} {cause}"
                 assert cause.minimum, where
                 assert brute.sufficient(finding, elements, last), where

@@ -91,7 +91,7 @@ class Symbols(NamedTuple):
             for declared in (self.predicates, self.functions, self.actions):
                 kinds = declared.get(str(tree[0]))
                 if kinds is not None and len(kinds) == len(terms):
-                    return all(self.fits(str(term), k, variables) for term, k in zip(terms, kinds, strict=True))
+                    return all(self.fits(str(term), kind, variables) for term, kind in zip(terms, kinds, strict=True))
         return all(self.is_well_typed(part, variables) for part in tree)
 
     def bindings(self, pairs: list[tuple[str, Tree]]) -> list[dict[str, str]]:

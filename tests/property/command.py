@@ -54,10 +54,10 @@ def command_differences(case: Case) -> list[str]:
 def from_json(report: dict[str, Any]) -> Verdict:
     """A report in JSON as a verdict."""
     findings: dict[tuple[str, Bound], list[ComparedFinding]] = {}
-    for f in report["findings"]:
-        if f["class"] in NAMES:
-            finding = ComparedFinding(f["step"], True, f["blame"], frozenset(f["readings"]))
-            findings.setdefault((f["rule"], tuple(sorted(f["binding"].items()))), []).append(finding)
+    for entry in report["findings"]:
+        if entry["class"] in NAMES:
+            finding = ComparedFinding(entry["step"], True, entry["blame"], frozenset(entry["readings"]))
+            findings.setdefault((entry["rule"], tuple(sorted(entry["binding"].items()))), []).append(finding)
     soft = {rule["name"] for rule in report["rules"] if rule["status"] == "preference violated"}
     return Verdict(
         report["headline"],

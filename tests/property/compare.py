@@ -186,10 +186,9 @@ def from_report(report: Report) -> Verdict:
 def from_judgement(judgement: KernelVerdict, timed: bool) -> Verdict:
     """The verdict in a judgement of the kernel."""
     findings: dict[tuple[str, Bound], list[ComparedFinding]] = {}
-    for f in judgement.findings:
-        findings.setdefault((f.rule, f.binding), []).append(
-            ComparedFinding(f.step, f.exact_step, f.blame, f.readings, timed)
-        )
+    for finding in judgement.findings:
+        compared = ComparedFinding(finding.step, finding.exact_step, finding.blame, finding.readings, timed)
+        findings.setdefault((finding.rule, finding.binding), []).append(compared)
     return Verdict(
         judgement.headline,
         judgement.executable,

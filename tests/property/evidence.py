@@ -121,4 +121,6 @@ def touches(checker: Checker, action: Action, name: str) -> bool:
         return True
     effects = [*action.start.effects, *(action.end.effects if action.end else ())]
     facts = {task.predicates[atom.predicate].name for effect in effects for atom in (*effect.adds, *effect.deletes)}
-    return name in facts | {task.functions[a.function].name for effect in effects for a in effect.assignments}
+    return name in facts | {
+        task.functions[assignment.function].name for effect in effects for assignment in effect.assignments
+    }

@@ -81,7 +81,7 @@ class Formulas:
     def term(self, kind: str, scope: Scope) -> str | None:
         """A variable or object that fits a type; variables are more likely."""
         variables = [v for v, type_name in scope.items() if related(type_name, kind)]
-        objects = [o for o, type_name in self.objects.items() if type_name in SUBTYPES[kind]]
+        objects = [name for name, type_name in self.objects.items() if type_name in SUBTYPES[kind]]
         if variables and (not objects or self.random.random() < 0.8):
             return self.random.choice(variables)
         return self.random.choice(objects) if objects else None

@@ -131,9 +131,9 @@ def test_diagnostics(case: Case) -> None:
     diagnostics = diagnose(case, texts)
     diagnostics.sort(key=lambda d: (order.index(d.labels[0].source), d.labels[0].span))
     places = [(diagnostic.labels[0].source, *diagnostic.labels[0].span) for diagnostic in diagnostics]
-    assert [(diagnostic.code, diagnostic.severity) for diagnostic in diagnostics] == [e[:2] for e in case.expected], [
-        diagnostic.message for diagnostic in diagnostics
-    ]
+    assert [(diagnostic.code, diagnostic.severity) for diagnostic in diagnostics] == [
+        expected[:2] for expected in case.expected
+    ], [diagnostic.message for diagnostic in diagnostics]
     assert places == [(name, *place) for name in order for place in sorted(texts[name].primary)], [
         texts[diagnostic.labels[0].source].text[slice(*diagnostic.labels[0].span)] for diagnostic in diagnostics
     ]
@@ -165,7 +165,7 @@ def test_all_mistakes_of_all_files_are_reported() -> None:
     case = Case("", {"domain": "(:action a :effect (zzz))", "init": "(zzz)", "goal": "(zzz)"}, {}, False, "", [])
     case.texts["spec"] = "(:process r :forbid (zzz)) (:process q :forbid (zzz))"
     texts = {name: unmark(text) for name in FILES if (text := full(case, name)) is not None}
-    diagnostics = [(d.code, d.labels[0].source) for d in diagnose(case, texts)]
+    diagnostics = [(diagnostic.code, diagnostic.labels[0].source) for diagnostic in diagnose(case, texts)]
     assert diagnostics == [("SC102", name) for name in ("domain", "problem", "problem", "spec", "spec")]
 
 

@@ -216,7 +216,7 @@ def test_transitive_closure_and_negation_across_strata() -> None:
 
 def test_derived_facts_are_deleted_with_their_supports() -> None:
     cycle = "(edge a b) (edge b c) (edge c a)"
-    assert len([f for f in facts_after("", cycle) if f.startswith("(reach")]) == 9
+    assert len([fact for fact in facts_after("", cycle) if fact.startswith("(reach")]) == 9
     assert facts_after("(break c a)", cycle) == facts_after("(link a b);(link b c)")
     assert facts_after("(break c a);(break a b)", cycle) == facts_after("(link b c)")
     assert facts_after("(break c a);(link c a)", cycle) == facts_after("", cycle)

@@ -218,7 +218,7 @@ def rows(plan: str, rule: str, init: str = "", number: int = 0) -> list[str]:
     assert table is not None
     return [
         f"{row.step} {row.action}: "
-        + " ".join(f"{c.before}>{c.after}" if c.before != c.after else c.after for c in row.cells)
+        + " ".join(f"{cell.before}>{cell.after}" if cell.before != cell.after else cell.after for cell in row.cells)
         for row in table.rows
     ]
 

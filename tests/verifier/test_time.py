@@ -178,7 +178,7 @@ def test_preferences_in_durative_conditions_count_once_for_each_step() -> None:
         report = check(text, task, plan)
         assert report.metric == str(value), plan
         violated = {name: n for name, n in report.preferences_violated if n}
-        assert violated == {n: c for n, c in Kernel(text, task).audit(plan).preferences.items() if c}, plan
+        assert violated == {name: n for name, n in Kernel(text, task).audit(plan).preferences.items() if n}, plan
 
 
 def test_preferences_in_constraints() -> None:

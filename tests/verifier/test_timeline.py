@@ -22,7 +22,9 @@ from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("dinner", "fragile-glass", "metal-cup", "visit")
-PLANS = [str(p.relative_to(ROOT)) for folder in FOLDERS for p in sorted((ROOT / "examples" / folder).glob("*.plan"))]
+PLANS = [
+    str(path.relative_to(ROOT)) for folder in FOLDERS for path in sorted((ROOT / "examples" / folder).glob("*.plan"))
+]
 
 
 SESSION = Session(Settings())
@@ -77,7 +79,10 @@ def facts(execution: Execution) -> set[str]:
     hidden = set(execution.engine.action_predicates.values())
     task = execution.task
     return {
-        task.fact_text(p, code) for p, codes in enumerate(execution.state.facts) if p not in hidden for code in codes
+        task.fact_text(predicate, code)
+        for predicate, codes in enumerate(execution.state.facts)
+        if predicate not in hidden
+        for code in codes
     }
 
 
