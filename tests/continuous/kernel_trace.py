@@ -8,11 +8,11 @@ from hybrid_random import HybridCase
 from pointwise import Letter
 
 from plansafe.verifier.kernel import kernel as kernel_module
-from plansafe.verifier.kernel.evolution import Evolution
+from plansafe.verifier.kernel.continuous_execution import ContinuousExecution
 from plansafe.verifier.kernel.kernel import Kernel
 
 
-class RecordingEvolution(Evolution):
+class RecordingEvolution(ContinuousExecution):
     """Records every letter."""
 
     latest: RecordingEvolution
@@ -63,12 +63,12 @@ class RecordingEvolution(Evolution):
 def record_letters(case: HybridCase) -> tuple[Kernel, list[Letter]]:
     """Return the letters of the trace under *halt*, and the kernel. Raises ``KernelRejects``."""
     kernel = Kernel(case.domain(), case.problem(), [case.safety()] if case.rules else [])
-    original = kernel_module.Evolution
-    kernel_module.Evolution = RecordingEvolution  # type: ignore[misc]
+    original = kernel_module.ContinuousExecution
+    kernel_module.ContinuousExecution = RecordingEvolution  # type: ignore[misc]
     try:
         kernel.trace(case.plan())
     finally:
-        kernel_module.Evolution = original  # type: ignore[misc]
+        kernel_module.ContinuousExecution = original  # type: ignore[misc]
     letters = RecordingEvolution.latest.letters
     if letters[-1].end == "open":  # the trace halts before the moment at which a condition over all fails
         letters[-1] = letters[-1]._replace(end=RecordingEvolution.latest.now)

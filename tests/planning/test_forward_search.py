@@ -198,7 +198,7 @@ def test_durative_actions_and_timed_literals_are_refused() -> None:
 
 
 def test_a_task_too_large_to_ground_is_searched_without_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plansafe.verifier.planning.relaxed_conditions.MAX_NODES", 3)
+    monkeypatch.setattr("plansafe.verifier.planning.relaxed_conditions.MAX_COMPILED_NODES", 3)
     checker = checker_of(COUNTER.format(target=3), COUNTED)
     for shortest in (False, True):
         solution = ForwardSearch().solve(PlanningQuery(checker, shortest=shortest))

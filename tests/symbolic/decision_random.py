@@ -129,13 +129,13 @@ def _random_comparison(
     if intervals and rng.random() < 0.8:
         first, second = [terms.variable(*rng.choice(intervals)) for _ in range(2)]
         if rng.random() < 0.3:
-            first = terms.select(_random_literal(rng, literals), first, terms.add(second, terms.constant(1)))
+            first = terms.choose(_random_literal(rng, literals), first, terms.add(second, terms.constant(1)))
         total = terms.add(total, first, rng.choice((-1, 1)))
     for open_number, domain in domains.items():
         if not domain.interval and rng.random() < 0.6:
             total = terms.add(total, terms.variable(*open_number), rng.choice((-2, -1, 1, 2)))
     for _ in range(rng.choice((0, 0, 1, 2))):
-        summand = terms.select(_random_literal(rng, literals), terms.constant(rng.randint(0, 2)), terms.constant(0))
+        summand = terms.choose(_random_literal(rng, literals), terms.constant(rng.randint(0, 2)), terms.constant(0))
         total = terms.add(total, summand, rng.choice((-1, 1)))
     operator = rng.choice(("=", "<", "<=", ">", ">="))
     return terms.compare(circuit, operator, total, terms.constant(0))

@@ -53,9 +53,9 @@ def random_numeric_circuit(seed: int, values: int = 2) -> tuple[Circuit, list[Li
         number = terms.constant(terms.normal_number(generator.choice(small_fractions)))
         operation = generator.randrange(5)
         if operation == 0:
-            sums.append(terms.select(condition, a, b))
+            sums.append(terms.choose(condition, a, b))
         elif operation == 1:
-            sums.append(terms.select(condition, terms.constant(generator.randrange(-2, 3)), number))
+            sums.append(terms.choose(condition, terms.constant(generator.randrange(-2, 3)), number))
         elif operation == 2:
             sums.append(terms.add(a, b, terms.normal_number(generator.choice(small_fractions))))
         elif operation == 3:

@@ -148,7 +148,7 @@ def test_causes_and_questions_may_contain_numbers() -> None:
     circuit = Circuit()
     (hot,) = add_facts(circuit, 1)
     x, y = terms.variable(0, 3), terms.variable(0, 4)
-    limit = terms.select(hot, terms.constant(5), terms.add(y, terms.constant(1)))
+    limit = terms.choose(hot, terms.constant(5), terms.add(y, terms.constant(1)))
     good = terms.compare(circuit, "<", x, limit)
     bounds = [terms.compare(circuit, "<=", n, terms.constant(9)) for n in (x, y)]
     bounds += [terms.compare(circuit, "<=", terms.constant(0), n) for n in (x, y)]
@@ -251,7 +251,7 @@ def random_numeric_circuit(seed: int) -> tuple[Circuit, list[Literal], list[Lite
             case 0:
                 sums.append(terms.add(a, b, rng.choice((-1, 1, 2))))
             case 1 | 2:
-                sums.append(terms.select(condition, a, b))
+                sums.append(terms.choose(condition, a, b))
             case 3:
                 sums.append(terms.multiply(a, b))
             case 4:
@@ -272,7 +272,7 @@ def test_an_instantiated_circuit_has_the_values_of_the_substituted_original(seed
         literal >> 1: rng.choice([*other_inputs, *inputs, FALSE, TRUE]) ^ rng.randint(0, 1) for literal in inputs[:3]
     }
     new_sums = [terms.variable(1, 0), terms.constant(2), terms.add(terms.variable(0, 0), terms.constant(1))]
-    new_sums += [terms.select(other_inputs[0], terms.constant(0), terms.variable(0, 2))]
+    new_sums += [terms.choose(other_inputs[0], terms.constant(0), terms.variable(0, 2))]
     numbers = {(0, i): rng.choice(new_sums) for i in range(2)}
     copies = CircuitTemplate(circuit, roots, replacements, numbers).instantiate(replacements, numbers)
     for _ in range(8):
@@ -295,7 +295,7 @@ def test_instantiation_substitutes_inside_comparisons() -> None:
     circuit = Circuit()
     a, b, c = add_facts(circuit, 3)
     inner = circuit.both(a, b)
-    total = terms.add(terms.variable(0, 0), terms.select(inner, terms.constant(2), terms.constant(0)))
+    total = terms.add(terms.variable(0, 0), terms.choose(inner, terms.constant(2), terms.constant(0)))
     root = circuit.either(terms.compare(circuit, "<=", total, terms.constant(3)), c)
     assert find_dependencies(circuit, [root]).nodes[:4] == [a >> 1, b >> 1, c >> 1, inner >> 1]
     assert find_dependencies(circuit, [root]).numbers == {(0, 0)}

@@ -22,10 +22,12 @@ from plansafe.verifier.symbolic.certificates.certificate import (
     Certificate,
     NotACertificate,
     Rejected,
+    verify,
+)
+from plansafe.verifier.symbolic.certificates.writer import (
+    append_end_line,
     find_refutation,
     matches,
-    seal,
-    verify,
     write_certificate,
 )
 from plansafe.verifier.symbolic.circuits import terms
@@ -71,7 +73,7 @@ def certificate_lines(clauses: list[list[int]], steps: list[str], variables: int
 
 
 def read_certificate(text: str | list[str]) -> Certificate:
-    return verify(io.BytesIO((text if isinstance(text, str) else seal(text)).encode()))
+    return verify(io.BytesIO((text if isinstance(text, str) else append_end_line(text)).encode()))
 
 
 def rejection_message(text: str | list[str]) -> str:
@@ -124,7 +126,7 @@ def test_encodings_with_counts_have_certificates(seed: int) -> None:
     for group, operator, bound in ((facts[:4], "<=", 2), (facts[4:], "<", 4), (facts, "=", 5 + seed % 3)):
         total = terms.constant(0)
         for fact in group:
-            total = terms.add(total, terms.select(fact, terms.constant(1), terms.constant(0)))
+            total = terms.add(total, terms.choose(fact, terms.constant(1), terms.constant(0)))
         constraints.append(terms.compare(circuit, operator, total, terms.constant(bound)))
     encoding = encoding._replace(allowed=circuit.conjunction(constraints))
     text = write_certificate(encoding, "SAFE", FILES, TASK, [])
@@ -267,10 +269,10 @@ def small_certificate(*steps: str, head: str = "p cnf 2 4", premises: list[str] 
         ([FIRST_LINE, *small_certificate(*STEPS)[2:]], "line 2: version 1 has no such claim"),
         ([FIRST_LINE, "c author me", *small_certificate(*STEPS)[1:]], "line 2: version 1 has no such line"),
         ([FIRST_LINE, "c plan abc", *small_certificate(*STEPS)[1:]], 'line 2: `c plan SHA256 "NAME"` is expected here'),
-        (seal(small_certificate(*STEPS)) + "\n", "line 11: there is text after the end"),
+        (append_end_line(small_certificate(*STEPS)) + "\n", "line 11: there is text after the end"),
         ("\n".join(small_certificate(*STEPS)), "line 10: the file ends too early"),
         (
-            seal(small_certificate(*STEPS)).replace("1 -2 0", "-2 1 0", 1),
+            append_end_line(small_certificate(*STEPS)).replace("1 -2 0", "-2 1 0", 1),
             "line 11: the file was changed: its hash differs",
         ),
     ],
@@ -301,7 +303,7 @@ def test_limits_on_line_length_work_and_memory_reject_a_proof(monkeypatch: pytes
     assert rejection_message(small_certificate("5 " + "1 " * 100 + "0 1 2 0")) == "line 9: the line is too long"
     monkeypatch.setattr(proof, "MAX_WORK", 3)
     assert rejection_message(small_certificate(*STEPS)) == "line 9: the proof is too long to be checked here"
-    monkeypatch.setattr(proof, "MAX_LIVE", 40)
+    monkeypatch.setattr(proof, "MAX_LIVE_LITERALS", 40)
     assert rejection_message(small_certificate(*STEPS)) == "line 6: the proof needs more memory than it may take"
 
 

@@ -44,7 +44,7 @@ def create_placement(
 def count_true(literals: tuple[Literal, ...] | list[Literal]) -> Sum:
     result_sum = terms.constant(0)
     for literal in literals:
-        result_sum = terms.add(result_sum, terms.select(literal, terms.constant(1), terms.constant(0)))
+        result_sum = terms.add(result_sum, terms.choose(literal, terms.constant(1), terms.constant(0)))
     return result_sum
 
 
@@ -146,7 +146,7 @@ def test_many_random_groups_are_refuted_by_counting() -> None:
 def test_an_encoded_count_is_true_iff_the_weighted_sum_meets_its_bound(
     seed: int, states: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cnf, "MAX_TABLE_STATES", states)
+    monkeypatch.setattr(cnf, "MAX_DIAGRAM_STATES", states)
     rng = random.Random(seed)
     circuit = Circuit()
     facts = [circuit.input(k) for k in range(6)]

@@ -111,7 +111,7 @@ def test_weighted_counts_agree_with_enumeration(operator: str, bound: Number) ->
     facts = [circuit.input(k) for k in range(5)]
     total = terms.constant(0)
     for weight, fact in enumerate(facts):
-        total = terms.add(total, terms.select(fact, terms.constant(weight - 2), terms.constant(0)))
+        total = terms.add(total, terms.choose(fact, terms.constant(weight - 2), terms.constant(0)))
     query = terms.compare(circuit, operator, total, terms.constant(bound))
     for literal in (query, query ^ 1):
         check(SmtSolver(circuit), circuit, [], [literal], is_satisfiable(circuit, [literal]))
@@ -160,7 +160,7 @@ def test_numbers_may_be_nested_3000_deep() -> None:
     level = terms.variable(0, 0)
     for k in range(3_000):  # doubled or not, then one more: parts are shared at every step
         doubled = terms.multiply(level, terms.constant(2)) if k % 100 == 0 else level
-        level = terms.select(circuit.input(k), terms.add(doubled, terms.constant(1)), level)
+        level = terms.choose(circuit.input(k), terms.add(doubled, terms.constant(1)), level)
     solver = SmtSolver(circuit)
     assert solver.solve([terms.compare(circuit, ">", level, terms.constant(10**6))]) is True
 

@@ -12,7 +12,7 @@ from plansafe.verifier.compile.normal_forms import push_quantifiers_inwards
 from plansafe.verifier.model import evaluation as evaluate
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.printing import format_formula
 
 KINDS = ("object",) * 6 + ("small",) * 6 + ("none",)  # `none` has no objects
 OBJECTS = [f"o{n}" for n in range(5)]
@@ -87,4 +87,4 @@ def test_a_quantifier_is_pushed_to_the_parts_with_its_variable() -> None:
     task = checked.engine.task
     pushed = push_quantifiers_inwards(task.goal[0], task.domains)
     expected = "(or (and (exists (?z) (p ?z)) (exists (?x) (p ?x))) (p s1) (exists (?x) (forall (?y) (q ?x ?y))))"
-    assert formula_text(task, pushed, {}) == expected
+    assert format_formula(task, pushed, {}) == expected

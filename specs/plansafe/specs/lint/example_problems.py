@@ -17,7 +17,7 @@ from plansafe.specs.lint.trace_search import Outcome, explore
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action
-from plansafe.verifier.model.operations import bound_variables
+from plansafe.verifier.model.operations import find_bound_variables
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.rule_elaboration import RuleElaborator
 from plansafe.verifier.symbolic.circuits.circuit import FALSE
@@ -96,7 +96,7 @@ def generate_example_problems(
             rule_elements += question.add_elements(part.parameters).values()
             for formula in (part.body, part.guard):
                 if formula is not None:
-                    question.add_elements(bound_variables(formula))
+                    question.add_elements(find_bound_variables(formula))
         question.require_action("start", action.name, _choose_arguments(question, action, rule_elements))
         question.solve()
         if question.model is not None:

@@ -35,7 +35,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import atoms_in, children, expression_fluents, has_comparison, subformulas
+from plansafe.verifier.model.operations import children, expression_fluents, find_atoms, has_comparison, subformulas
 
 MAX_DEPTH = 20
 """Maximum depth of a condition or number in one compiled function."""
@@ -234,7 +234,7 @@ class Emitter(CodeBuilder):
             ],
         )
         index = len(self.task.predicates) + len(self.task.functions) + len(self.views)
-        read_predicates = frozenset([atom.predicate for atom in atoms_in(formula)])
+        read_predicates = frozenset([atom.predicate for atom in find_atoms(formula)])
         view = QuantifierView(index, table, slots, has_match, read_predicates, tuple(dict.fromkeys(triggers)))
         self.views.append(view)
         self._views_by_search[search] = view
@@ -248,7 +248,7 @@ class Emitter(CodeBuilder):
             if view is not None:
                 reads[view.change_index, tuple([-1 - slot for slot in view.slots])] = literal
             else:
-                for atom in atoms_in(literal.formula):
+                for atom in find_atoms(literal.formula):
                     reads.setdefault((atom.predicate, atom.arguments), literal)
         return [(index, arguments, literal) for (index, arguments), literal in reads.items()]
 

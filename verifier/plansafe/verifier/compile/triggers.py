@@ -16,7 +16,7 @@ from plansafe.verifier.compile.normal_forms import (
     push_quantifiers_inwards,
 )
 from plansafe.verifier.model.nodes import Atom, Fluent, Formula, Quantified, Variable
-from plansafe.verifier.model.operations import atoms_and_fluents, bound_slot_domains, free_slots, has_comparison
+from plansafe.verifier.model.operations import find_atoms_and_fluents, find_bound_domains, free_slots, has_comparison
 
 _CONTEXT = "S, F, I, code, out"
 """The parameters of the functions of a search."""
@@ -70,7 +70,8 @@ def compile_matches(
     """Compile the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
     search = _Search(emitter, condition, True, parameters)
     reads = [(disjunct, read, added) for disjunct, read, added in search.list_reads() if added is not False]
-    definitions = [search.define_trigger(*read) for read in reads if emitter.task.find_subject(read[1]) == predicate]
+    find_symbol_index = emitter.task.find_symbol_index
+    definitions = [search.define_trigger(*read) for read in reads if find_symbol_index(read[1]) == predicate]
     return [search.compile_trigger(definition) for definition in definitions]
 
 
@@ -124,15 +125,15 @@ class _Search:
                     has_match = literal.positive is not formula.universal
                     yield disjunct, Atom(view.change_index, tuple([-1 - slot for slot in view.slots])), has_match
                     continue
-                for read in atoms_and_fluents(literal.formula):
-                    key = (self.emitter.task.find_subject(read), read.arguments, added)
+                for read in find_atoms_and_fluents(literal.formula):
+                    key = (self.emitter.task.find_symbol_index(read), read.arguments, added)
                     if key not in reads:
                         reads.add(key)
                         yield disjunct, read, added
 
     def define_trigger(self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None) -> _TriggerDefinition:
         """Define the functions of a :class:`Trigger`."""
-        predicate, domains = self.emitter.task.find_subject(read), self._find_domains(disjunct)
+        predicate, domains = self.emitter.task.find_symbol_index(read), self._find_domains(disjunct)
         match_lines, bound = emit_argument_match(self.emitter, predicate, read.arguments, domains)
         name = self.emitter.fresh_name()
         self.emitter.define(name, _CONTEXT, match_lines + self._emit(disjunct, domains, bound))
@@ -161,12 +162,12 @@ class ReadPattern(NamedTuple):
 def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[ReadPattern]:
     """All patterns of a condition."""
     positions = {v.slot: position for position, v in enumerate(parameters)}
-    domains = {v.slot: v.domain for v in parameters} | bound_slot_domains(condition)
+    domains = {v.slot: v.domain for v in parameters} | find_bound_domains(condition)
     defined: list[tuple[int, list[int], str]] = []
     compiled: set[tuple[int, tuple[int, ...]]] = set()
     empty_domains = frozenset([domain for domain, members in enumerate(emitter.task.domains) if not members])
-    for symbol in atoms_and_fluents(condition, empty_domains):
-        predicate = emitter.task.find_subject(symbol)
+    for symbol in find_atoms_and_fluents(condition, empty_domains):
+        predicate = emitter.task.find_symbol_index(symbol)
         if (predicate, symbol.arguments) in compiled:
             continue
         compiled.add((predicate, symbol.arguments))

@@ -13,7 +13,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.model.operations import conjuncts
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.printing import format_formula
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.api import Repairer, find_unsupported_reason
 from plansafe.verifier.repair.limited_searches import ProgressCallback
@@ -91,14 +91,14 @@ class _WitnessFinder:
     def _find_impossible_step_witnesses(self) -> None:
         """Find the witnesses of ill-formed steps, and of steps whose precondition can never hold on their objects."""
         possible = {step.key for repair in self.attempt.ranked_alignments for step in repair.steps}
-        doubtful_steps: list[tuple[int, GroundAction]] = []
+        suspect_steps: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
                 error = ErrorClass.AFFORDANCE if step.code == SC.STEP_TYPE else ErrorClass.GRAMMAR
                 self.impossible_step_witnesses[number] = Witness(error, (number,), step.message)
             elif step.key not in possible:
-                doubtful_steps.append((number, step))
-        if not doubtful_steps or self.report.executable is not Worlds.NONE:
+                suspect_steps.append((number, step))
+        if not suspect_steps or self.report.executable is not Worlds.NONE:
             return
         engine = self.checker.engine
         try:
@@ -106,12 +106,12 @@ class _WitnessFinder:
             relaxation = Relaxation(engine, lambda: False, openings, fold_constants=True, max_matches=MAX_MATCHES)
         except LimitReached:
             return
-        for number, step in doubtful_steps:
+        for number, step in suspect_steps:
             if relaxation.may_hold(And(step.action.start.condition), step.binding):
                 continue
             parts = conjuncts(And(step.action.start.condition))
             obstacle = next((part for part in parts if not relaxation.may_hold(part, step.binding)), None)
-            condition = "its precondition" if obstacle is None else formula_text(engine.task, obstacle, step.binding)
+            condition = "its precondition" if obstacle is None else format_formula(engine.task, obstacle, step.binding)
             text = f"{condition} can never hold in `{step_text(step, engine.task.objects)}`"
             self.impossible_step_witnesses[number] = Witness(ErrorClass.AFFORDANCE, (number,), text)
 

@@ -37,8 +37,8 @@ from plansafe.verifier.model.nodes import (
     bind,
 )
 from plansafe.verifier.model.operations import (
-    atoms_in,
     expression_fluents,
+    find_atoms,
     has_comparison,
     has_division,
     is_temporal,
@@ -156,7 +156,7 @@ class CausalLinker:
         self.producers: dict[int, set[int]] = {}
         """By step or goal, the producers of its links; the links of violated rules do not count."""
         self._max_links = max_links
-        self._visited_links = 0
+        self._visited_link_count = 0
         self.open_preconditions: dict[OpenPrecondition, None] = {}
         self.threats: dict[Threat, None] = {}
         self._initial_fluents = checker.engine.make_initial_state().fluents
@@ -196,7 +196,7 @@ class CausalLinker:
         finder = self.finder
         atom = formula.body if isinstance(formula, Not) else formula
         if isinstance(atom, Atom) and not finder.is_derived(atom.predicate):
-            fact = finder.find_fact(atom, binding)
+            fact = finder.ground_atom(atom, binding)
             value = not isinstance(formula, Not)
             literal = SupportLiteral(atom, binding, value, (fact,), True)
             if (fact[1] in self.run.state.facts[fact[0]]) is value:
@@ -230,8 +230,8 @@ class CausalLinker:
         producers = {self.run.find_last_changer(variable, consumer) for variable in literal.variables}
         self.producers.setdefault(consumer, set()).update(producers)
         self._variables_needed_later.update(literal.variables)
-        self._visited_links += len(producers)
-        if self._max_links is not None and self._visited_links > MAX_VISITED_LINKS:
+        self._visited_link_count += len(producers)
+        if self._max_links is not None and self._visited_link_count > MAX_VISITED_LINKS:
             raise NotCovered(f"the plan has more than {MAX_VISITED_LINKS:,} causal links")
         if needed or self.has_all_links:
             text = literal.text(self.task)
@@ -263,7 +263,7 @@ class CausalLinker:
         self._variables_needed_later -= changed_variables
         for effect in effects.numeric_effects:
             for full_binding in self.task.bindings(effect.variables, binding):
-                self._link_numbers(self._instantiate_effect(effect, full_binding), number)
+                self._link_numeric_reads(self._instantiate_effect(effect, full_binding), number)
         for variable in needed_variables:
             relevant = list(self._find_writers(effects.writers[variable[0]], binding, variable))
             if relevant:
@@ -335,8 +335,8 @@ class CausalLinker:
         updates = {
             (predicate_count + a.function, self.task.code_of(a.arguments, binding)): a for a in effect.assignments
         }
-        adds = frozenset([finder.find_fact(atom, binding) for atom in effect.adds])
-        deletes = frozenset([finder.find_fact(atom, binding) for atom in effect.deletes])
+        adds = frozenset([finder.ground_atom(atom, binding) for atom in effect.adds])
+        deletes = frozenset([finder.ground_atom(atom, binding) for atom in effect.deletes])
         return _EffectInstance(
             effect.condition, binding, finder.holds(effect.condition, binding), adds, deletes, updates
         )
@@ -372,7 +372,7 @@ class CausalLinker:
             for effect in happening_effects:
                 yield from self.finder.find_supporting_literals(effect.condition, effect.binding, True, necessary)
 
-    def _link_numbers(self, effect: _EffectInstance, number: int) -> None:
+    def _link_numeric_reads(self, effect: _EffectInstance, number: int) -> None:
         """Link the literals without which numbers in an effect would be undefined, and the step impossible."""
         if effect.value is not None and (effect.updates or has_comparison(effect.condition)):
             for literal in self.finder.find_supporting_literals(effect.condition, effect.binding, effect.value):
@@ -385,7 +385,7 @@ class CausalLinker:
                 for literal in literals:
                     self._add_links(literal, number, "effect", True)
             for literal in literals:
-                self._link_definition(literal.variables[0], number)
+                self._link_number_definition(literal.variables[0], number)
 
     def _find_operand_literals(self, effect: _EffectInstance, target: StateVariable) -> Iterator[SupportLiteral]:
         """Yield the literals ``(= fluent value)`` of the fluents that an assignment to a target reads."""
@@ -403,7 +403,7 @@ class CausalLinker:
             formula = Compare("=", Fluent(index - predicate_count, arguments), Constant(value))
             yield SupportLiteral(formula, {}, True, ((index, code),), True)
 
-    def _link_definition(self, fluent: StateVariable, consumer: int) -> None:
+    def _link_number_definition(self, fluent: StateVariable, consumer: int) -> None:
         """Link a step that reads a number to the step that defined it first; numbers never become undefined."""
         index, code = fluent[0] - len(self.task.predicates), fluent[1]
         if code not in self._initial_fluents[index]:
@@ -451,7 +451,7 @@ class CausalLinker:
         task = self.task
         patterns: dict[int, list[list[int | None]]] = {}
         for formula in (part.body, part.guard or TRUE):
-            for atom in atoms_in(formula):
+            for atom in find_atoms(formula):
                 pattern = [binding.get(-1 - argument) if argument < 0 else argument for argument in atom.arguments]
                 patterns.setdefault(atom.predicate, []).append(pattern)
         for (index, code), steps in self.run.changers.items():

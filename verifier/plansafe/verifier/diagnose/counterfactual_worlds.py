@@ -23,7 +23,7 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable, make_empty_footprint
 from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, Task, bind
-from plansafe.verifier.model.operations import atoms_in, is_temporal, mentions
+from plansafe.verifier.model.operations import find_atoms, is_temporal, mentions
 from plansafe.verifier.rules.model import Rule, RulePart
 
 Element = tuple[int, int]
@@ -130,7 +130,7 @@ class CounterfactualWorlds:
         """Worlds of the same plan share it."""
         parts = [test.part for test in tests if isinstance(test, InstanceTest)]
         formulas = [formula for part in parts for formula in (part.body, part.guard, part.step) if formula is not None]
-        self._predicates_in_rules = frozenset([atom.predicate for formula in formulas for atom in atoms_in(formula)])
+        self._predicates_in_rules = frozenset([atom.predicate for formula in formulas for atom in find_atoms(formula)])
         self._monitors = {
             number: self._make_monitor(test) for number, test in enumerate(tests) if isinstance(test, InstanceTest)
         }
@@ -161,7 +161,7 @@ class CounterfactualWorlds:
             element = (STEP_INDEX, number)
             if self._is_tested_step(number, step):
                 relevant.add(element)
-            effects = self._load_effects(step)
+            effects = self._get_effects(step)
             relevant_effects = effects.find_writers(live_variables, live_indexes)
             if not relevant_effects:
                 continue
@@ -198,7 +198,7 @@ class CounterfactualWorlds:
                 self._footprints.add_reads((test.part.body, test.part.guard or TRUE), binding, footprint)
         return _collect_reads(footprint)
 
-    def _load_effects(self, step: GroundAction) -> _GroundEffects:
+    def _get_effects(self, step: GroundAction) -> _GroundEffects:
         key = id(step.action), step.objects
         effects = self._effects.get(key)
         if effects is None:
@@ -219,8 +219,8 @@ class CounterfactualWorlds:
             return []
         failing_conjuncts: list[CounterfactualWorlds] = []
         for part, binding in self._iterate_conjuncts(condition.formula, condition.binding):
-            part_test = ConditionTest((condition._replace(formula=part, binding=binding),), test.step)
-            worlds = CounterfactualWorlds(self.engine, self.plan, [part_test], self._effects)
+            conjunct_test = ConditionTest((condition._replace(formula=part, binding=binding),), test.step)
+            worlds = CounterfactualWorlds(self.engine, self.plan, [conjunct_test], self._effects)
             if worlds.is_wrong(worlds.elements):
                 failing_conjuncts.append(worlds)
                 if len(failing_conjuncts) == MAX_CONJUNCTS:

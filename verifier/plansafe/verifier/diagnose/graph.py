@@ -175,5 +175,7 @@ def quote_dot(text: str) -> str:
 
     Characters that do not print become U+FFFD.
     """
-    printable = "".join([character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text])
-    return '"' + printable.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") + '"'
+    printable_text = "".join(
+        [character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text]
+    )
+    return '"' + printable_text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") + '"'

@@ -33,7 +33,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
 )
 from plansafe.verifier.model.operations import subformulas
-from plansafe.verifier.model.printing import unmet_literal_text
+from plansafe.verifier.model.printing import format_unmet_literal
 
 SUCCESS = "success"
 GRAMMAR = "grammar"
@@ -289,7 +289,7 @@ class ExplainedExecution:
 
 def describe_reasons(task: Task, reasons: Sequence[UnmetLiteral]) -> str:
     """Describe unmet literals."""
-    return ", ".join(dict.fromkeys([unmet_literal_text(task, reason) for reason in reasons]))
+    return ", ".join(dict.fromkeys([format_unmet_literal(task, reason) for reason in reasons]))
 
 
 def evaluate_static_part(evaluator: Evaluator, formula: Formula, binding: Binding) -> bool | None:
@@ -304,13 +304,13 @@ def evaluate_static_part(evaluator: Evaluator, formula: Formula, binding: Bindin
             return None if value is None else not value
         case And() | Or():
             values = (evaluate_static_part(evaluator, part, binding) for part in formula.parts)
-            return _combine_values(values, isinstance(formula, Or))
+            return _combine_truth_values(values, isinstance(formula, Or))
         case Quantified():
             if not _has_static_part(evaluator.task, formula.body):
                 return None
             bindings = evaluator.task.bindings(formula.variables, binding)
             values = (evaluate_static_part(evaluator, formula.body, full_binding) for full_binding in bindings)
-            return _combine_values(values, not formula.universal)
+            return _combine_truth_values(values, not formula.universal)
         case Compare() | Temporal():
             return None
         case _:
@@ -327,7 +327,7 @@ def _has_static_part(task: Task, formula: Formula) -> bool:
     )
 
 
-def _combine_values(values: Iterable[bool | None], deciding_value: bool) -> bool | None:
+def _combine_truth_values(values: Iterable[bool | None], deciding_value: bool) -> bool | None:
     """Return the value of a conjunction (``deciding_value`` is false) or disjunction (true); ``None``: unknown."""
     combined_value: bool | None = not deciding_value
     for value in values:

@@ -98,9 +98,9 @@ _RAW_LABELS = {
 }
 _PLACING_ACTION_NAME = re.compile(r"(?:left_|right_)?(?:place|put|pour|transfer)(?:_|\Z)")
 """The actions for which BEHAVIOR does not search its history."""
-_TIME_CODES = frozenset((SC.UNTIMED_DURATIVE, SC.IMPOSSIBLE_TIME))
-_OPEN_PREDICATES = frozenset(("open", "opened", "is_open"))
-_CLOSED_PREDICATES = frozenset(("closed", "is_closed"))
+_TIME_ERROR_CODES = frozenset((SC.UNTIMED_DURATIVE, SC.IMPOSSIBLE_TIME))
+_OPENED_PREDICATE_NAMES = frozenset(("open", "opened", "is_open"))
+_CLOSED_PREDICATE_NAMES = frozenset(("closed", "is_closed"))
 
 
 class _FormatProblem(NamedTuple):
@@ -153,7 +153,7 @@ def _find_format_problem(task: Task, steps: list[TokenizedStep] | None) -> _Form
     if not steps:
         return _FormatProblem(PARSING, 0, "the plan is empty" if steps is not None else "the plan cannot be read")
     for number, (_, step) in enumerate(steps, 1):
-        if isinstance(step, IllFormed) and step.code in _TIME_CODES:
+        if isinstance(step, IllFormed) and step.code in _TIME_ERROR_CODES:
             return _FormatProblem(PARSING, number, step.message)
     for number, (tokens, _) in enumerate(steps, 1):
         problem = describe_unknown_name(task, tokens)
@@ -170,12 +170,12 @@ def _find_format_problem(task: Task, steps: list[TokenizedStep] | None) -> _Form
 
 def _find_behavior_failure_label(execution: ExplainedExecution, step: GroundAction) -> FailureLabel:
     """Return BEHAVIOR's label of a step that cannot be taken in the current state."""
-    is_placing = _PLACING_ACTION_NAME.match(step.action.name.replace("-", "_")) is not None
-    if not is_placing and execution.changes_nothing(step):
+    is_placing_action = _PLACING_ACTION_NAME.match(step.action.name.replace("-", "_")) is not None
+    if not is_placing_action and execution.changes_nothing(step):
         return FailureLabel(ADDITIONAL, "all effects of the step are already true")
     if execution.is_impossible(step):
         return FailureLabel(AFFORDANCE, execution.describe_unmet_precondition(step) + ", and no action changes that")
-    earlier = None if is_placing else execution.find_first_earlier_state(execution.compile_precondition(step))
+    earlier = None if is_placing_action else execution.find_first_earlier_state(execution.compile_precondition(step))
     if earlier is not None:
         return FailureLabel(WRONG_ORDER, f"the precondition holds {describe_state(earlier)}, not here")
     return FailureLabel(MISSING, execution.describe_unmet_precondition(step))
@@ -276,7 +276,7 @@ def _find_failed_check(execution: ExplainedExecution, step: GroundAction, unmet_
     if is_own_flag:
         return _Check.OWN_FLAG
     name = task.predicates[atom.predicate].name.replace("-", "_")
-    names = _OPEN_PREDICATES if unmet_literal.required_value else _CLOSED_PREDICATES
+    names = _OPENED_PREDICATE_NAMES if unmet_literal.required_value else _CLOSED_PREDICATE_NAMES
     if name in names and any([arguments[-1:] == objects for arguments in added_relations]):
         return _Check.CLOSED_CONTAINER
     return _Check.OTHER

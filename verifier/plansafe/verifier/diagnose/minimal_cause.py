@@ -312,10 +312,10 @@ def find_smallest_hitting_set(sets: Sequence[World], cost: Mapping[Element, int]
         nonlocal best, best_cost
         bound = 0
         disjoint: set[Element] = set()
-        for unhit in remaining:  # sets without common elements need an element each
-            if disjoint.isdisjoint(unhit):
-                bound += min([cost[element] for element in unhit])
-                disjoint |= unhit
+        for unhit_set in remaining:  # sets without common elements need an element each
+            if disjoint.isdisjoint(unhit_set):
+                bound += min([cost[element] for element in unhit_set])
+                disjoint |= unhit_set
         if chosen_cost + bound >= best_cost:
             return
         if not remaining:
@@ -323,7 +323,7 @@ def find_smallest_hitting_set(sets: Sequence[World], cost: Mapping[Element, int]
             return
         smallest = min(remaining, key=len)
         for element in sorted(smallest, key=cost.__getitem__):
-            unhit_sets = [unhit for unhit in remaining if element not in unhit]
+            unhit_sets = [unhit_set for unhit_set in remaining if element not in unhit_set]
             search(chosen | {element}, chosen_cost + cost[element], unhit_sets)
 
     search(frozenset(), 0, sorted(set(sets), key=len))

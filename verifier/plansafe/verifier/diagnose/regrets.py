@@ -110,7 +110,7 @@ class RegretCalculator:
         self._drop_results()
 
     def _drop_results(self) -> None:
-        self._states: dict[object, _ReachedState] = {}
+        self._reached_states: dict[object, _ReachedState] = {}
         self._continuations = KnownContinuations()
         self._estimates: EstimateCache | None = None
 
@@ -133,7 +133,7 @@ class RegretCalculator:
         reason = "timed plans are not continued by a planner" if resolved.timed is not None else self.unsupported_reason
         if reason:
             return PlanRegrets((None,) * length, (Grade.UNKNOWN,) * length, (-1, length), detail=reason)
-        if len(self._states) > MAX_STATES:
+        if len(self._reached_states) > MAX_STATES:
             self._drop_results()
         self._deadline = monotonic() + time_limit_s
         path: list[_ReachedState] = []
@@ -151,13 +151,13 @@ class RegretCalculator:
     def _load_state(self, execution: Execution, path: Sequence[_ReachedState]) -> _ReachedState:
         """Return the kept results for a state, or new ones; ``path``: the states of the plan before it."""
         key = execution.key()
-        state = self._states.get(key)
+        state = self._reached_states.get(key)
         if state is None:
             state_hash = 0
             if path:
                 change = compute_state_hash_change(execution.engine, execution.state, execution.changed)
                 state_hash = path[-1].state_hash ^ change
-            state = self._states[key] = _ReachedState(execution.fork(), key, state_hash)
+            state = self._reached_states[key] = _ReachedState(execution.fork(), key, state_hash)
         return state
 
     # -- bounds of h --------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifiers
+from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifier
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.evaluation import NO_LIMIT, Evaluator
@@ -31,8 +31,8 @@ from plansafe.verifier.model.nodes import (
     Truth,
     bind,
 )
-from plansafe.verifier.model.operations import expression_fluents, signed_subformulas
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.operations import expression_fluents, find_signed_subformulas
+from plansafe.verifier.model.printing import format_formula
 
 MAX_NEGATED_LITERALS = 100
 """Maximum number of literals that are negated; with more, the condition's shape alone decides which are needed."""
@@ -56,7 +56,7 @@ class SupportLiteral(NamedTuple):
         if isinstance(self.formula, Atom):
             fact = task.fact_text(*self.variables[0])
             return fact if self.value else f"(not {fact})"
-        return formula_text(task, self.formula if self.value else Not(self.formula), self.binding)
+        return format_formula(task, self.formula if self.value else Not(self.formula), self.binding)
 
 
 class _RequiredValue(NamedTuple):
@@ -71,11 +71,11 @@ class _RequiredValue(NamedTuple):
 class SupportFinder:
     """Finds supporting literals in one state. Call :meth:`forget_state` when the state has changed."""
 
-    def __init__(self, engine: Engine, state: State, compiled: CompiledQuantifiers | None = None) -> None:
+    def __init__(self, engine: Engine, state: State, compiled: dict[int, CompiledQuantifier] | None = None) -> None:
         self.engine = engine
         self.task = engine.task
         self.state = state
-        self._compiled: CompiledQuantifiers = {} if compiled is None else compiled
+        self._compiled: dict[int, CompiledQuantifier] = {} if compiled is None else compiled
         self.evaluator = CompiledEvaluator(engine, state, self._compiled)
         self._axioms: dict[int, list[Axiom]] = {}
         for stratum in engine.task.axioms:
@@ -96,7 +96,7 @@ class SupportFinder:
         """Whether a predicate is derived."""
         return predicate in self._axioms
 
-    def find_fact(self, atom: Atom, binding: Binding) -> StateVariable:
+    def ground_atom(self, atom: Atom, binding: Binding) -> StateVariable:
         """Return the fact of an atom."""
         return atom.predicate, self.task.code_of(atom.arguments, binding)
 
@@ -130,7 +130,7 @@ class SupportFinder:
                         basic[identity] = literal if old is None else old._replace(necessary=True)
                 elif (*fact, literal.value) not in traced_facts:
                     traced_facts.add((*fact, literal.value))
-                    stack += self._iterate_axiom_bodies(fact, literal.value)
+                    stack += self._iterate_derivation_conditions(fact, literal.value)
         return list(basic.values())
 
     def find_direct_literals(
@@ -146,7 +146,9 @@ class SupportFinder:
     ) -> None:
         match formula:
             case Atom():
-                literals.append(SupportLiteral(formula, binding, value, (self.find_fact(formula, binding),), necessary))
+                literals.append(
+                    SupportLiteral(formula, binding, value, (self.ground_atom(formula, binding),), necessary)
+                )
             case Compare():
                 fluents = self.find_fluents(formula, binding)
                 if fluents:
@@ -191,17 +193,17 @@ class SupportFinder:
         for reason in self.evaluator.find_unmet_literals(formula, binding, True, NO_LIMIT):
             variables: tuple[StateVariable, ...] = ()
             if isinstance(reason.formula, Atom):
-                variables = (self.find_fact(reason.formula, reason.binding),)
+                variables = (self.ground_atom(reason.formula, reason.binding),)
             elif isinstance(reason.formula, Compare):
                 variables = self.find_fluents(reason.formula, reason.binding)
             literal = SupportLiteral(reason.formula, reason.binding, reason.required_value, variables, True)
-            missing.setdefault(formula_text(self.task, reason.formula, reason.binding), literal)
+            missing.setdefault(format_formula(self.task, reason.formula, reason.binding), literal)
         if not 1 < len(missing) <= MAX_NEGATED_LITERALS:
             return [literal._replace(necessary=len(missing) == 1) for literal in missing.values()]
         literals = []
         for text, literal in missing.items():
             assumed = {key: rival.value for key, rival in missing.items() if key != text}
-            evaluator = _AssumingEvaluator(self.task, self.state.facts, self.state.fluents, assumed)
+            evaluator = _HypotheticalEvaluator(self.task, self.state.facts, self.state.fluents, assumed)
             literals.append(literal._replace(necessary=evaluator.holds(formula, binding) is not True))
         return literals
 
@@ -222,7 +224,7 @@ class SupportFinder:
             if all([object_ in domain for object_, domain in zip(objects, domains, strict=True)]):
                 yield axiom, bind(axiom.parameters, objects)
 
-    def _iterate_axiom_bodies(self, fact: StateVariable, value: bool) -> Iterator[_RequiredValue]:
+    def _iterate_derivation_conditions(self, fact: StateVariable, value: bool) -> Iterator[_RequiredValue]:
         """Yield the conditions that give a derived fact its value.
 
         They are the false bodies of all axioms of a false fact. For a true fact they are the literals of the bodies
@@ -232,14 +234,14 @@ class SupportFinder:
             for axiom, binding in self._iterate_axiom_instances(fact):
                 yield _RequiredValue(axiom.body, binding, False, False)
             return
-        earlier_facts = self._find_stage_before(fact)
+        earlier_facts = self._find_facts_before(fact)
         finder = SupportFinder(self.engine, State(self.task, earlier_facts, self.state.fluents), self._compiled)
         for axiom, binding in self._iterate_axiom_instances(fact):
             if finder.evaluator.holds(axiom.body, binding) is True:
                 for literal in finder.find_direct_literals(axiom.body, binding, True, False):
                     yield _RequiredValue(literal.formula, literal.binding, literal.value, False)
 
-    def _find_stage_before(self, fact: StateVariable) -> list[set[int]]:
+    def _find_facts_before(self, fact: StateVariable) -> list[set[int]]:
         """Return the facts of the last stage of the fixpoint that does not have a true derived fact."""
         if self._fact_stages is None:
             self._fact_stages = list(self._compute_stages())
@@ -315,10 +317,10 @@ class SupportFinder:
                 predicate, code = literal.variables[0]
                 facts[predicate] = facts[predicate] ^ {code}
             else:
-                assumed[formula_text(self.task, literal.formula, literal.binding)] = not literal.value
+                assumed[format_formula(self.task, literal.formula, literal.binding)] = not literal.value
         if self.engine.axioms is not None:
             self.engine.axioms.compute(facts, self.state.fluents)
-        return _AssumingEvaluator(self.task, facts, self.state.fluents, assumed).holds(formula, binding) is not True
+        return _HypotheticalEvaluator(self.task, facts, self.state.fluents, assumed).holds(formula, binding) is not True
 
     def _is_decided_by_shape(self, formula: Formula) -> bool:
         """Whether the condition's shape decides which literals are needed.
@@ -333,7 +335,7 @@ class SupportFinder:
     def _has_plain_shape(self, formula: Formula) -> bool:
         """Whether a formula has no comparison, no derived atom, and each predicate in one polarity."""
         polarity: dict[int, bool] = {}
-        for part, positive in signed_subformulas(formula):
+        for part, positive in find_signed_subformulas(formula):
             if isinstance(part, Compare):
                 return False
             if isinstance(part, Atom) and (
@@ -343,7 +345,7 @@ class SupportFinder:
         return True
 
 
-class _AssumingEvaluator(Evaluator):
+class _HypotheticalEvaluator(Evaluator):
     """Evaluates as if some atoms and comparisons, identified by their text, had the assumed values."""
 
     def __init__(
@@ -354,7 +356,7 @@ class _AssumingEvaluator(Evaluator):
 
     def holds(self, formula: Formula, binding: Binding) -> bool | None:
         if isinstance(formula, Atom | Compare):
-            value = self.assumed.get(formula_text(self.task, formula, binding))
+            value = self.assumed.get(format_formula(self.task, formula, binding))
             if value is not None:
                 return value
         return super().holds(formula, binding)

@@ -9,11 +9,11 @@ from .reader import NAME, NUMBER, OBJECT, VARIABLE, Sexp, list_type_alternatives
 
 COST = "total-cost"
 Section = tuple[Sexp, ...]
-Text = tuple[Sexp, ...]
+Expressions = tuple[Sexp, ...]
 """The expressions of a file."""
 
 
-def to_plain_pddl(domain: Text, problem: Text) -> tuple[Text, Text]:
+def to_plain_pddl(domain: Expressions, problem: Expressions) -> tuple[Expressions, Expressions]:
     """Rewrite a domain and a problem as plain PDDL. Texts that are not definitions stay as they are."""
     factored = ":factored-privacy" in collect_tokens([s for s in list_sections(domain) if s[:1] == (":requirements",)])
     domain = map_sections(domain, lambda section: _make_plain_domain_section(section, factored))
@@ -21,14 +21,14 @@ def to_plain_pddl(domain: Text, problem: Text) -> tuple[Text, Text]:
     return domain, _initialize_cost(domain, _drop_unread_values(domain, problem))
 
 
-def list_sections(text: Text) -> list[Section]:
+def list_sections(text: Expressions) -> list[Section]:
     """Return the sections of ``(define (kind name) section ..)``."""
     if len(text) != 1 or text[0][:1] != ("define",):
         return []
     return [section for section in text[0][2:] if section and isinstance(section, tuple)]
 
 
-def map_sections(text: Text, change: Callable[[Section], Section]) -> Text:
+def map_sections(text: Expressions, change: Callable[[Section], Section]) -> Expressions:
     """Apply a function to each section of a definition."""
     if not list_sections(text):
         return text
@@ -197,7 +197,7 @@ def _iterate_conjuncts(fact: Sexp) -> Iterator[Sexp]:
         yield fact
 
 
-def _join_objects(problem: Text) -> Text:
+def _join_objects(problem: Expressions) -> Expressions:
     """Join several ``:objects`` sections into one."""
     object_sections = [section for section in list_sections(problem) if section[:1] == (":objects",)]
     if len(object_sections) < 2:
@@ -215,7 +215,7 @@ def _find_assigned_function(fact: Sexp) -> str:
     return ""
 
 
-def _drop_unread_values(domain: Text, problem: Text) -> Text:
+def _drop_unread_values(domain: Expressions, problem: Expressions) -> Expressions:
     """Remove the initial values of functions that nothing else in domain and problem names."""
     facts = [fact for section in list_sections(problem) if section[:1] == (":init",) for fact in section[1:]]
     names = {_find_assigned_function(fact) for fact in facts} - {""}
@@ -235,11 +235,11 @@ def _drop_unread_values(domain: Text, problem: Text) -> Text:
     return map_sections(problem, drop_unread)
 
 
-def _initialize_cost(domain: Text, problem: Text) -> Text:
+def _initialize_cost(domain: Expressions, problem: Expressions) -> Expressions:
     """Set ``(total-cost)`` to 0 if it has no value, and only increases and the metric name it."""
     sections = list_sections(domain) + list_sections(problem)
     declared = any((COST,) in section for section in list_sections(domain) if section[:1] == (":functions",))
-    if not declared or any(_names_cost(s) for s in sections if s[:1] not in ((":functions",), (":metric",))):
+    if not declared or any(_mentions_cost(s) for s in sections if s[:1] not in ((":functions",), (":metric",))):
         return problem
     value = ("=", (COST,), "0")
     if not any(section[:1] == (":init",) for section in list_sections(problem)):
@@ -247,11 +247,11 @@ def _initialize_cost(domain: Text, problem: Text) -> Text:
     return map_sections(problem, lambda section: (*section, value) if section[0] == ":init" else section)
 
 
-def _names_cost(expr: Sexp) -> bool:
+def _mentions_cost(expr: Sexp) -> bool:
     """Whether an expression names ``total-cost`` other than as the target of ``increase``."""
     match expr:
         case str():
             return expr == COST
         case ("increase", "total-cost" | ("total-cost",), value):
-            return _names_cost(value)
-    return any(_names_cost(part) for part in expr)
+            return _mentions_cost(value)
+    return any(_mentions_cost(part) for part in expr)

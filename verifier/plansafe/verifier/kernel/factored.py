@@ -3,26 +3,26 @@
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
-from .dialects import Section, Text, complete_typed_list, list_sections, to_plain_pddl
+from .dialects import Expressions, Section, complete_typed_list, list_sections, to_plain_pddl
 from .reader import OBJECT, VARIABLE, Sexp, read_typed_list, require
 from .vocabulary import Params, Vocabulary
 
-TaskReader = Callable[[Text, Text], Vocabulary]
+TaskReader = Callable[[Expressions, Expressions], Vocabulary]
 """A function that checks a plain domain and problem, and returns their names."""
 ACTION_KINDS = (":action", ":durative-action", ":process", ":event")
 """The sections with what an agent executes, only with objects that it knows."""
 
 
-def is_factored(domain: Text) -> bool:
+def is_factored(domain: Expressions) -> bool:
     """Whether a text has several domains, and each requires ``:factored-privacy``."""
     return len(domain) > 1 and all(_requires_privacy((form,)) for form in domain)
 
 
-def _requires_privacy(domain: Text) -> bool:
+def _requires_privacy(domain: Expressions) -> bool:
     return any(s[0] == ":requirements" and ":factored-privacy" in s for s in list_sections(domain))
 
 
-def merge_parts(domains: Text, problems: Text, read_task: TaskReader) -> tuple[Text, Text]:
+def merge_parts(domains: Expressions, problems: Expressions, read_task: TaskReader) -> tuple[Expressions, Expressions]:
     """Return the merged domain and problem; ``read_task`` checks a part. Raises ``KernelRejects``."""
     require(len(domains) == len(problems), "not a problem for each domain")
     parts = [_Part((d,), (p,), read_task) for d, p in zip(domains, problems, strict=True)]
@@ -58,7 +58,7 @@ def _merge_problems(parts: "list[_Part]") -> Section:
 class _Part:
     """The domain and the problem of an agent."""
 
-    def __init__(self, domain: Text, problem: Text, read_task: TaskReader) -> None:
+    def __init__(self, domain: Expressions, problem: Expressions, read_task: TaskReader) -> None:
         plain = to_plain_pddl(domain, problem)
         self.sections: list[Section] = list_sections(plain[0]) + list_sections(plain[1])
         self.vocabulary = read_task(*plain)
@@ -178,13 +178,13 @@ def _remove_duplicates(items: Iterable[Sexp]) -> list[Sexp]:
 def _merge_objects(parts: list[_Part]) -> list[Sexp]:
     """Return all objects as a typed list."""
     merged: dict[str, set[str]] = {}
-    private = set[str]()
+    private_objects = set[str]()
     for part in parts:
         for name, types in part.vocabulary.objects.items():
             is_new_private = name in part.private_names[":objects"]
-            require(name not in private and not (name in merged and is_new_private), "a private object")
+            require(name not in private_objects and not (name in merged and is_new_private), "a private object")
             require(merged.setdefault(name, {*types}) == {*types}, "an object of other types")
-        private |= part.private_names[":objects"]
+        private_objects |= part.private_names[":objects"]
     return [i for name, types in merged.items() for i in (name, "-", ("either", *types))]
 
 
@@ -198,11 +198,11 @@ def _merge_declarations(parts: list[_Part], kind: str) -> list[Sexp]:
     merged = []
     for name, owners in declared.items():
         _, first_types = owners[0]
-        private = [name in part.private_names[kind] for part, _ in owners]
-        require(all(private) or not any(private), "private in one part alone")
+        privacy_flags = [name in part.private_names[kind] for part, _ in owners]
+        require(all(privacy_flags) or not any(privacy_flags), "private in one part alone")
         for _, types in owners:
-            require(len(types) == len(first_types) if any(private) else types == first_types, "other types")
-        arguments = [part.find_argument_objects(name, len(types)) for part, types in owners if any(private)]
+            require(len(types) == len(first_types) if any(privacy_flags) else types == first_types, "other types")
+        arguments = [part.find_argument_objects(name, len(types)) for part, types in owners if any(privacy_flags)]
         for first_arguments, second_arguments in combinations(arguments, 2):
             overlap = all(a & b for a, b in zip(first_arguments, second_arguments, strict=True))
             require(not overlap, "private facts of two agents")

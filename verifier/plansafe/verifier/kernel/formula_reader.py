@@ -62,7 +62,7 @@ ALLOWED = {
 }
 DURATIVE_LEVELS = ("timed", "moment")
 """The levels of the conditions of a durative action."""
-ARITIES = {"not": 1, "imply": 2}
+CONNECTIVE_ARITIES = {"not": 1, "imply": 2}
 DURATION: Params = {"?duration": ("",)}
 
 
@@ -139,11 +139,11 @@ class FormulaReader:
     def _read_connective(self, expr: Sexp, scope: Params, level: str) -> Node | None:
         op, *operands = expr
         operand_level = OPERAND_LEVELS.get(level, level)
-        if op in ("or", "not", "imply") and len(operands) == ARITIES.get(op, len(operands)):
+        if op in ("or", "not", "imply") and len(operands) == CONNECTIVE_ARITIES.get(op, len(operands)):
             members = tuple([self.read_formula(operand, scope, operand_level) for operand in operands])
             return Unary("not", members[0]) if op == "not" else Connective(op, members)
-        is_constraint = operand_level != "pddl3" or op in PDDL3_OPERATORS or expr[:2] == ("at", "end")
-        require(is_constraint, "a constraint without temporal operator")
+        is_allowed = operand_level != "pddl3" or op in PDDL3_OPERATORS or expr[:2] == ("at", "end")
+        require(is_allowed, "a constraint without temporal operator")
         return None
 
     def _read_comparison(self, expr: Sexp, scope: Params, _level: str) -> Node | None:

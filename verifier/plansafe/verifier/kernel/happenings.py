@@ -129,22 +129,24 @@ class Execution:
         """Execute all happenings, or under *halt* those before the first failure."""
         has_literals = any(kind == LITERAL for _, events in schedule for kind, _ in events)
         self.trace.timed = self.separation is not None or has_literals
-        if self.settle():
+        if self.execute_triggered_events():
             for time, events in schedule:
                 self.state.work.spend()
                 if all(step.number in self.dropped_steps for _, step in events):
                     continue  # the ends of steps that were left out do not happen
-                if not (self.pass_time(time) and self._execute_happening(time, events) and self.settle()):
+                if not (
+                    self.pass_time(time) and self._execute_happening(time, events) and self.execute_triggered_events()
+                ):
                     break
         for step, first in self.running_steps.values():
             self._record_interval(step, first)
         return Run(self.trace, self.state, tuple(sorted(self.failed_steps)), self.unmet)
 
-    def pass_time(self, until: Fraction) -> bool:  # noqa: ARG002 - Evolution uses it
+    def pass_time(self, until: Fraction) -> bool:  # noqa: ARG002 - ContinuousExecution uses it
         """Let time pass up to the next happening; ``False`` if the reading *halt* ends before."""
         return True
 
-    def settle(self) -> bool:
+    def execute_triggered_events(self) -> bool:
         """Let the events of this moment happen; ``False`` if the reading *halt* ends here."""
         return True
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
+from .continuous_execution import ContinuousExecution
 from .evaluation import holds
-from .evolution import Evolution
 from .formulas import STEP_PREDICATES, Fact
 from .happenings import Execution, Run, find_unmet_preferences, schedule_events
 from .open_range import AmbiguousComparison, Bounds, OpenRange
@@ -127,7 +127,7 @@ class Kernel:
         severities = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
         self._deciding_rules = frozenset([rule.name for rule in self._rules if rule.severity in severities])
         self._exemptions = tuple(exemptions)
-        self._last_halt: _HaltTrace | None = None
+        self._last_halt_trace: _HaltTrace | None = None
         self.rules = tuple([rule.name for rule in self._rules])
         self.open_facts, self.open_fluents = self._worlds.facts, self._worlds.fluents
 
@@ -226,7 +226,7 @@ class Kernel:
         self, findings: frozenset[Finding], undecided: frozenset[InstanceKey], has_ill_formed: bool
     ) -> _Safety:
         """Decide whether the plan is safe from the findings of the reading *halt*."""
-        blames = {finding.blame for finding in findings if "halt" in finding.readings and self._can_decide(finding)}
+        blames = {finding.blame for finding in findings if "halt" in finding.readings and self._is_deciding(finding)}
         known_blames = blames & {"introduced", "worsened"} if self._ignores_preexisting else blames
         blame_known = not (self._ignores_preexisting and not known_blames and None in blames)
         is_unknown = has_ill_formed or not blame_known or any(rule in self._deciding_rules for rule, _ in undecided)
@@ -243,7 +243,7 @@ class Kernel:
         is_checked = any(count for name, count in instances.items() if name in self._deciding_rules - exempt_rules)
         return "SAFE" if is_checked else "VALID"
 
-    def _can_decide(self, finding: Finding) -> bool:
+    def _is_deciding(self, finding: Finding) -> bool:
         """Whether a finding counts, apart from its blame: its rule is severe enough, and it is not exempt."""
         bound_objects = {name for _, name in finding.binding}
         is_exempt = any(
@@ -272,7 +272,9 @@ class Kernel:
         steps, separation = plan
         state = self._make_initial_state(world, work)
         if self._task.is_continuous:
-            execution: Execution = Evolution(self._task, state, reading, separation, world or World(), self._rules)
+            execution: Execution = ContinuousExecution(
+                self._task, state, reading, separation, world or World(), self._rules
+            )
         else:
             execution = Execution(self._task, state, reading, separation, world or World())
         return execution.run(schedule_events(steps, self._task))
@@ -296,10 +298,10 @@ class Kernel:
 
     def _load_halt_trace(self, plan: str, world: World | None) -> Trace:
         """Return the trace under *halt*; the trace of the last plan is cached."""
-        last = self._last_halt
+        last = self._last_halt_trace
         if last is None or last.plan != plan or last.world is not world:
             run = self._run(self._read_steps(plan, world), world, "halt", Work())
-            last = self._last_halt = _HaltTrace(plan, world, run.trace)
+            last = self._last_halt_trace = _HaltTrace(plan, world, run.trace)
         return last.trace
 
     @_limit_recursion()

@@ -133,12 +133,12 @@ def read_steps(text: str, task: Task, world: World) -> TimedSteps:
         numbered_lines = _order_steps(numbered_lines, pairs, world)
     timed = bool(lines) and lines[0].time is not None
     unit = Fraction(1, 10 ** max([line.decimals for line in lines], default=0))
-    rounding = unit if timed and unit < task.tolerance / 10 else Fraction(0)
+    rounding_error = unit if timed and unit < task.tolerance / 10 else Fraction(0)
     steps = [
-        _make_step(task, world, place, number, line)._replace(duration_tolerance=task.tolerance + rounding)
+        _make_step(task, world, place, number, line)._replace(duration_tolerance=task.tolerance + rounding_error)
         for place, (number, line) in enumerate(numbered_lines, 1)
     ]
-    return TimedSteps(steps, task.tolerance - rounding if timed else None)
+    return TimedSteps(steps, task.tolerance - rounding_error if timed else None)
 
 
 def _order_steps(

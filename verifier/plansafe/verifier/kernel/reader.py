@@ -78,17 +78,17 @@ def _iterate_tokens(text: str) -> Iterable[str]:
             yield token
 
 
-def read_definition(expressions: tuple[Sexp, ...], kind: str, single: str, repeatable: str) -> Sections:
+def read_definition(expressions: tuple[Sexp, ...], kind: str, single_keys: str, repeatable_keys: str) -> Sections:
     """Read the sections of ``(define (kind name) (section ..) ..)``.
 
-    ``single`` and ``repeatable`` name the sections that may occur once, and several times.
+    ``single_keys`` and ``repeatable_keys`` name the sections that may occur once, and several times.
     """
     match expressions:
         case (("define", (str(defined_kind), str()), *sections),) if defined_kind == kind:
             bodies: Sections = {}
             for section in sections:
                 key = section[0] if isinstance(section, tuple) and section else ""
-                may_occur = key in repeatable.split() or (key in single.split() and key not in bodies)
+                may_occur = key in repeatable_keys.split() or (key in single_keys.split() and key not in bodies)
                 require(may_occur, "a section unknown or repeated")
                 bodies.setdefault(key, []).append(section[1:])
             return bodies

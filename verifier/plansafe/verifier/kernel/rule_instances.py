@@ -227,8 +227,8 @@ class _FindingBuilder(NamedTuple):
         nonpast_operators = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS, "step"}
         if not isinstance(formula, Temporal) or formula.operator not in PDDL3_OPERATORS:
             # Letter 0 decides a formula without future operators and `step`, which reads the step after a letter.
-            is_past = not collect_operators(formula) & nonpast_operators
-            return self.make_finding(0 if is_past else last + 1, last, is_past or None, is_past)
+            is_past_formula = not collect_operators(formula) & nonpast_operators
+            return self.make_finding(0 if is_past_formula else last + 1, last, is_past_formula or None, is_past_formula)
         signals = [evaluate(part, self.binding, self.trace) for part in formula.members]
         operand_operators = set[str]().union(*map(collect_operators, formula.members))
         # With these operators, a prefix does not determine the signals.

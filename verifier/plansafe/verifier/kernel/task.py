@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .derived import Axiom, Axioms
-from .dialects import Text, to_plain_pddl
+from .dialects import Expressions, to_plain_pddl
 from .factored import is_factored, merge_parts
 from .formula_reader import DURATION, FormulaReader
 from .formulas import (
@@ -100,7 +100,12 @@ class Task:
     """
 
     def __init__(
-        self, domain: Text, problem: Text, lenient: bool, tolerance: Fraction, kinds: Mapping[str, Collection[str]]
+        self,
+        domain: Expressions,
+        problem: Expressions,
+        lenient: bool,
+        tolerance: Fraction,
+        kinds: Mapping[str, Collection[str]],
     ) -> None:
         if is_factored(domain):
             domain, problem = merge_parts(domain, problem, lambda d, p: Task(d, p, lenient, tolerance, {}).vocabulary)

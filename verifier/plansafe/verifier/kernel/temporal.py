@@ -26,7 +26,7 @@ def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Sig
     """Return the values of an operator at letters 0..n. An operator that only PDDL3 has is constant."""
     if op in SHIFTS:
         offset, outside_value = SHIFTS[op]
-        return _shift(signals[0], offset, outside_value, len(times) - 1)
+        return _shift_signal(signals[0], offset, outside_value, len(times) - 1)
     if op in ("since", "once", "historically"):
         return _evaluate_forward(op, signals)
     if op in RECURRENCES or op == "sometime-after":
@@ -34,7 +34,7 @@ def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Sig
     return CONSTANT_SIGNALS[evaluate_whole_trace(op, bounds, signals, times)]
 
 
-def _shift(signal: Signal, offset: int, outside_value: int, last: int) -> Signal:
+def _shift_signal(signal: Signal, offset: int, outside_value: int, last: int) -> Signal:
     """Move the values by ``offset`` letters (1 or -1); ``outside_value``: the value beyond the trace."""
     moved_values = [(max(letter + offset, 0), value) for letter, value in signal if letter + offset <= last]
     return normalize([(0, outside_value), *moved_values] if offset > 0 else [*moved_values, (last, outside_value)])
@@ -89,12 +89,12 @@ def evaluate_whole_trace(op: str, bounds: Sequence[Fraction], signals: Sequence[
         case "within":
             return _find_greatest_value(first, 0, bisect_right(times, (bounds[0], 0)) - 1)
         case "sometime-before":
-            before = _shift(_evaluate_forward("once", signals[1:]), 1, FALSE, last)
+            before = _shift_signal(_evaluate_forward("once", signals[1:]), 1, FALSE, last)
             return _find_least_value(evaluate_imply(first, before), 0, last)
         case "always-within":
             values = [
                 max(TRUE - value, find_greatest_value_within(signals[1], letter, bounds[0], times))
-                for letter, value in _find_triggers(first, last)
+                for letter, value in _find_trigger_letters(first, last)
             ]
             return min(values, default=TRUE)
         case "at-most-once":
@@ -113,7 +113,7 @@ def _find_greatest_value(signal: Signal, first: int, last: int) -> int:
     return max([int(value) for _, _, value in iterate_constant_stretches(signal, first, last)])
 
 
-def _find_triggers(signal: Signal, last: int) -> list[tuple[int, int]]:
+def _find_trigger_letters(signal: Signal, last: int) -> list[tuple[int, int]]:
     """Return the letters at which a formula is not false, with its values."""
     return [
         (letter, value)
@@ -179,7 +179,7 @@ def is_permanently_violated(
         return op not in ("within", "hold-during", "hold-after") or has_passed(bounds[0])
     due_letters = [
         letter
-        for letter, value in _find_triggers(signals[0], last)
+        for letter, value in _find_trigger_letters(signals[0], last)
         if value == TRUE and has_passed(times[letter][0] + bounds[0])
     ]
     return any(find_greatest_value_within(signals[1], letter, bounds[0], times) == FALSE for letter in due_letters)

@@ -48,37 +48,37 @@ class FactIndex:
     """A set of facts, indexed by predicate and, for predicates that were queried, by the object at each place."""
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
-        self._by_predicate: dict[str, dict[Fact, None]] = {}
-        self._by_place: dict[str, dict[tuple[int, str], dict[Fact, None]]] = {}
+        self._facts_by_predicate: dict[str, dict[Fact, None]] = {}
+        self._facts_by_place: dict[str, dict[tuple[int, str], dict[Fact, None]]] = {}
         for fact in facts:
             self.add(fact)
 
     def __contains__(self, fact: Fact) -> bool:
-        return fact in self._by_predicate.get(fact[0], ())
+        return fact in self._facts_by_predicate.get(fact[0], ())
 
     def __iter__(self) -> Iterator[Fact]:
-        for facts in self._by_predicate.values():
+        for facts in self._facts_by_predicate.values():
             yield from facts
 
     def find_with_predicate(self, predicate: str) -> Mapping[Fact, None]:
         """Return all facts of a predicate."""
-        return self._by_predicate.get(predicate, {})
+        return self._facts_by_predicate.get(predicate, {})
 
     def add(self, fact: Fact) -> None:
         """Add a fact."""
-        self._by_predicate.setdefault(fact[0], {})[fact] = None
-        if fact[0] in self._by_place:
-            places = self._by_place[fact[0]]
+        self._facts_by_predicate.setdefault(fact[0], {})[fact] = None
+        if fact[0] in self._facts_by_place:
+            places = self._facts_by_place[fact[0]]
             for place in enumerate(fact):
                 places.setdefault(place, {})[fact] = None
 
     def discard(self, fact: Fact) -> None:
         """Remove a fact if it is in the set."""
         if fact in self:
-            del self._by_predicate[fact[0]][fact]
-            if fact[0] in self._by_place:
+            del self._facts_by_predicate[fact[0]][fact]
+            if fact[0] in self._facts_by_place:
                 for place in enumerate(fact):
-                    del self._by_place[fact[0]][place][fact]
+                    del self._facts_by_place[fact[0]][place][fact]
 
     def find_matching(self, pattern: Sequence[str], binding: Binding) -> Mapping[Fact, None]:
         """Return all facts that fit the pattern, and perhaps a few others. ``_`` fits every object."""
@@ -94,12 +94,12 @@ class FactIndex:
 
     def _find_place_index(self, predicate: str) -> dict[tuple[int, str], dict[Fact, None]]:
         """Return the facts of a predicate by (place, object), indexed on the first call."""
-        if predicate not in self._by_place:
-            self._by_place[predicate] = {}
-            for fact in self._by_predicate[predicate]:
+        if predicate not in self._facts_by_place:
+            self._facts_by_place[predicate] = {}
+            for fact in self._facts_by_predicate[predicate]:
                 for place in enumerate(fact):
-                    self._by_place[predicate].setdefault(place, {})[fact] = None
-        return self._by_place[predicate]
+                    self._facts_by_place[predicate].setdefault(place, {})[fact] = None
+        return self._facts_by_place[predicate]
 
 
 class View(Protocol):

@@ -24,8 +24,8 @@ BITS = 32
 """Precision at first, and what each refinement adds."""
 MAX_BITS = 1024
 """Maximum precision at which a number is compared with 0."""
-MAX_LEVEL = 7
-"""Maximum level of refinement: one step then uses a grid of at most ``2 ** 2 ** MAX_LEVEL`` cells."""
+MAX_REFINEMENT_LEVEL = 7
+"""Maximum level of refinement: one step then uses a grid of at most ``2 ** 2 ** MAX_REFINEMENT_LEVEL`` cells."""
 MAX_EXPONENT = 20_000
 """Maximum exponent of an exponential that is enclosed."""
 MAX_TERMS = 500
@@ -79,7 +79,7 @@ class Atom:
                     value.bits = max(BITS, ceil(1 / width).bit_length() + BITS // 2)
             if sign(values[0]) != self._sign_at_high and sign(values[1]) != -self._sign_at_high:
                 self.low, self.high, self._values = low, low + width, values
-                self._level = min(self._level + 1, MAX_LEVEL)
+                self._level = min(self._level + 1, MAX_REFINEMENT_LEVEL)
                 return
         self._level = max(self._level - 1, 0)
 
@@ -211,8 +211,8 @@ class Transcendental(SymbolicReal):
         for atom, multiple in monomial.exponent:
             ends = [multiple * end for end in atom.enclose(self.bits)]
             least, greatest = least + min(ends), greatest + max(ends)
-        exponential = enclose_exponential(least, self.bits)[0], enclose_exponential(greatest, self.bits)[1]
-        return _multiply_intervals(term, exponential)
+        exponential_bounds = enclose_exponential(least, self.bits)[0], enclose_exponential(greatest, self.bits)[1]
+        return _multiply_intervals(term, exponential_bounds)
 
     def refine(self) -> None:
         """Take more bits. Raises ``KernelLimit`` at the limit."""
@@ -262,12 +262,14 @@ def _subtract_multiple(number: Transcendental, relation: Transcendental) -> Real
         exponent, powers = dict(monomial.exponent), dict(monomial.powers)
         return [(exponent.get(atom, Fraction(0)), powers.get(atom, 0)) for atom in atoms]
 
-    highest, divisor = max(number.terms, key=rank), max(relation.terms, key=rank)
+    highest_term, divisor = max(number.terms, key=rank), max(relation.terms, key=rank)
     inverse = [frozenset((atom, -n) for atom, n in part) for part in divisor]
-    quotient = Monomial(_add_multiples(highest.powers, inverse[0]), _add_multiples(highest.exponent, inverse[1]))
+    quotient = Monomial(
+        _add_multiples(highest_term.powers, inverse[0]), _add_multiples(highest_term.exponent, inverse[1])
+    )
     if any(power < 0 for _, power in quotient.powers):
         return None
-    return number - make_sum({quotient: number.terms[highest] / relation.terms[divisor]}) * relation
+    return number - make_sum({quotient: number.terms[highest_term] / relation.terms[divisor]}) * relation
 
 
 def _multiply_intervals(left: Interval, right: Interval) -> Interval:

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Mapping
 from .formulas import COMPARISONS, Domains, Fact, Objects
 from .reader import NAME, OBJECT, VARIABLE, KernelRejects, Sexp, read_typed_list, require
 
-Types = tuple[str, ...]
+TypeAlternatives = tuple[str, ...]
 """The alternatives of a declared type."""
-Params = dict[str, Types]
+Params = dict[str, TypeAlternatives]
 """Variables (or objects) with their types."""
 
 RESERVED = {"and", "or", "not", "imply", "forall", "exists", "when", "preference", "increase", "decrease", "assign"}
@@ -34,7 +34,7 @@ class Vocabulary:
         self.objects = constant_types | object_types
         self.predicates: dict[str, Params] = {}
         self.functions: dict[str, Params] = {}
-        self._extensions: dict[tuple[Types, ...], Objects] = {}
+        self._extensions: dict[tuple[TypeAlternatives, ...], Objects] = {}
         self.kinds: set[str] = set()
         self._object_supertypes = self._find_object_supertypes()
 
@@ -102,30 +102,30 @@ class Vocabulary:
         for head in heads:
             require(isinstance(head, tuple) and head and isinstance(head[0], str), "not a declaration")
             name = head[0]
-            is_new = NAME.fullmatch(name) and name not in reserved and name not in signatures
-            require(is_new, "a name reserved or repeated")
+            is_new_name = NAME.fullmatch(name) and name not in reserved and name not in signatures
+            require(is_new_name, "a name reserved or repeated")
             signatures[name] = self.read_parameters(head[1:])
         return signatures
 
-    def find_domains(self, params: Params, additional: Iterable[tuple[str, Types]] = ()) -> Domains:
+    def find_domains(self, params: Params, additional: Iterable[tuple[str, TypeAlternatives]] = ()) -> Domains:
         """Return each variable with the objects that fit all its types, in the order of declaration."""
-        types_by_variable = dict[str, list[Types]]()
+        types_by_variable = dict[str, list[TypeAlternatives]]()
         for v, types in (*params.items(), *additional):
             types_by_variable.setdefault(v, []).append(types)
         return tuple([(v, self._find_extension(tuple(all_types))) for v, all_types in types_by_variable.items()])
 
-    def _find_extension(self, all_types: tuple[Types, ...]) -> Objects:
+    def _find_extension(self, all_types: tuple[TypeAlternatives, ...]) -> Objects:
         """Return the objects that have all of the types."""
         if all_types not in self._extensions:
             extension = {o: None for o in self.objects if all(self._has_type(o, types) for types in all_types)}
             self._extensions[all_types] = extension
         return self._extensions[all_types]
 
-    def _has_type(self, object_: str, types: Types) -> bool:
+    def _has_type(self, object_: str, types: TypeAlternatives) -> bool:
         """Whether a type of the object is a subtype of one of the alternatives."""
         return any(type_name in self.supertypes[declared] for declared in self.objects[object_] for type_name in types)
 
-    def _fits(self, term: str, types: Types, scope: Params) -> bool:
+    def _fits(self, term: str, types: TypeAlternatives, scope: Params) -> bool:
         """Whether an object has the type; for a variable, whether each of its types is a sub- or supertype of one."""
         if term not in scope:
             return self._has_type(term, types)
@@ -136,7 +136,7 @@ class Vocabulary:
             for kind in scope[term]
         )
 
-    def _may_match(self, term: str, types: Types, scope: Params) -> bool:
+    def _may_match(self, term: str, types: TypeAlternatives, scope: Params) -> bool:
         """Whether some type or object has both the type of a variable in a STEP and the action's."""
         if not scope.get(term):
             return self._fits(term, types, scope)
@@ -169,16 +169,18 @@ class Vocabulary:
             return False
         return True
 
-    def _pair_arguments(self, expr: Sexp, table: Mapping[str, Params]) -> list[tuple[str, Types]]:
-        is_atom = isinstance(expr, tuple) and expr and all(isinstance(token, str) for token in expr)
-        require(is_atom and expr[0] in table, "an unknown name")
+    def _pair_arguments(self, expr: Sexp, table: Mapping[str, Params]) -> list[tuple[str, TypeAlternatives]]:
+        is_token_list = isinstance(expr, tuple) and expr and all(isinstance(token, str) for token in expr)
+        require(is_token_list and expr[0] in table, "an unknown name")
         require(len(expr) == 1 + len(table[expr[0]]), "a wrong number of arguments")
         return list(zip(expr[1:], table[expr[0]].values(), strict=True))
 
     def _require_declared(self, terms: list[str], scope: Params) -> None:
         require(all(term in scope or term in self.objects for term in terms), "an unknown variable or object")
 
-    def read_open_atom(self, expr: Sexp, scope: Params, additional: list[tuple[str, Types]]) -> tuple[Domains, Fact]:
+    def read_open_atom(
+        self, expr: Sexp, scope: Params, additional: list[tuple[str, TypeAlternatives]]
+    ) -> tuple[Domains, Fact]:
         """Read an atom whose free variables range over the objects of the predicate's and the ``additional`` types."""
         require(isinstance(expr, tuple) and all(isinstance(token, str) for token in expr), "not an atom")
         free: Params = {name: () for name in expr[1:] if name[:1] == "?" and name not in scope}

@@ -45,10 +45,13 @@ MAX_CONDITIONS = 1_500
 """Conditions that are examined for one subgoal; the others count as unreachable."""
 MAX_CHOICES = 8
 """Objects that are tried for a variable that an action leaves open."""
-PENALTY = 3
+BROKEN_RULE_PENALTY = 3
 """Additional cost of a step that broke a rule somewhere."""
 
+ActionKey = tuple[str, tuple[int, ...]]
+"""The name and the objects of a ground action."""
 Literal = tuple[int, int, bool]
+"""A predicate, the code of its arguments, and the value that the fact should have."""
 Subgoal = tuple[Formula, Binding]
 """A condition that should hold, with the objects of its slots."""
 
@@ -61,6 +64,30 @@ class _Estimate(NamedTuple):
 
 
 _UNREACHABLE = _Estimate(UNREACHABLE_COST)
+
+
+class _Achiever(NamedTuple):
+    """An action with an effect that gives the facts of an atom a value."""
+
+    action: Action
+    effect: Effect
+    atom: Atom
+
+
+class _EstimatedStep(NamedTuple):
+    """A step, its cost with everything that it needs, and the false literals that it needs directly."""
+
+    step: GroundAction
+    cost: int
+    literals: tuple[Literal, ...]
+
+
+class _FormulaSlots(NamedTuple):
+    """The free slots of a formula, which is stored so that its id is not reused."""
+
+    formula: Formula
+    slots: frozenset[int]
+    sorted_slots: list[int]
 
 
 class BackwardEstimate(NamedTuple):
@@ -78,37 +105,37 @@ class BackwardEstimator:
     """Estimates for one task.
 
     ``learned_conditions``: conditions without which a step breaks a rule, learned by a search. ``penalized_steps``: the
-    steps that broke rules in other ways; they cost :data:`PENALTY` more.
+    steps that broke rules in other ways; they cost :data:`BROKEN_RULE_PENALTY` more.
     """
 
     def __init__(self, engine: Engine) -> None:
         self.task = engine.task
-        self.learned_conditions: dict[tuple[str, tuple[int, ...]], list[Subgoal]] = {}
-        self.penalized_steps: set[tuple[str, tuple[int, ...]]] = set()
-        self._slots_by_formula_id: dict[int, tuple[Formula, frozenset[int], list[int]]] = {}
-        """The free slots of formulas, as a set and sorted. The formula is stored so that its id is not reused."""
-        self.achievers: dict[tuple[int, bool], list[tuple[Action, Effect, Atom]]] = {}
+        self.learned_conditions: dict[ActionKey, list[Subgoal]] = {}
+        self.penalized_steps: set[ActionKey] = set()
+        self._slots_by_formula_id: dict[int, _FormulaSlots] = {}
+        self.achievers: dict[tuple[int, bool], list[_Achiever]] = {}
+        """The achievers of literals, by predicate and value."""
         for action in engine.task.actions.values():
-            if action.end is None:
-                for effect in action.start.effects:
-                    for added, atoms in ((True, effect.adds), (False, effect.deletes)):
-                        for atom in atoms:
-                            self.achievers.setdefault((atom.predicate, added), []).append((action, effect, atom))
+            for effect in action.start.effects if action.end is None else ():
+                for value, atoms in ((True, effect.adds), (False, effect.deletes)):
+                    for atom in atoms:
+                        achiever = _Achiever(action, effect, atom)
+                        self.achievers.setdefault((atom.predicate, value), []).append(achiever)
 
-    def free_slots(self, formula: Formula) -> frozenset[int]:
+    def find_free_slots(self, formula: Formula) -> frozenset[int]:
         """Return the free slots of a formula, computed once per formula."""
-        return self._find_slots(formula)[1]
+        return self._find_formula_slots(formula).slots
 
-    def sorted_slots(self, formula: Formula) -> list[int]:
+    def find_sorted_slots(self, formula: Formula) -> list[int]:
         """Return the free slots of a formula in order."""
-        return self._find_slots(formula)[2]
+        return self._find_formula_slots(formula).sorted_slots
 
-    def _find_slots(self, formula: Formula) -> tuple[Formula, frozenset[int], list[int]]:
-        slots_entry = self._slots_by_formula_id.get(id(formula))
-        if slots_entry is None:
+    def _find_formula_slots(self, formula: Formula) -> _FormulaSlots:
+        formula_slots = self._slots_by_formula_id.get(id(formula))
+        if formula_slots is None:
             slots = free_slots(formula)
-            slots_entry = self._slots_by_formula_id[id(formula)] = (formula, slots, sorted(slots))
-        return slots_entry
+            formula_slots = self._slots_by_formula_id[id(formula)] = _FormulaSlots(formula, slots, sorted(slots))
+        return formula_slots
 
     def estimate(self, state: State, subgoals: Iterable[Subgoal], max_cost: int | None = None) -> BackwardEstimate:
         """Estimate the number of steps that achieve all subgoals.
@@ -120,12 +147,15 @@ class BackwardEstimator:
 
 
 class _StateEstimator:
+    """Estimates for one state."""
+
     def __init__(self, estimator: BackwardEstimator, state: State) -> None:
         self.estimator, self.task = estimator, estimator.task
         self.evaluator = Evaluator(estimator.task, state.facts, state.fluents)
-        self._cheapest_achievers: dict[Literal, tuple[_Estimate, GroundAction]] = {}
-        self._costs_more_than: dict[Literal, int] = {}
-        self._in_progress: set[Literal] = set()
+        self._cheapest_achievers: dict[Literal, _EstimatedStep] = {}
+        self._exceeded_bounds: dict[Literal, int] = {}
+        """The greatest bound within which no achiever of a literal was found."""
+        self._literals_in_progress: set[Literal] = set()
         self._examined_count = 0
         self._satisfying_objects_cache: dict[tuple[object, ...], list[tuple[int, ...]] | None] = {}
         self._value_cache: dict[tuple[object, ...], bool | None] = {}
@@ -149,20 +179,20 @@ class _StateEstimator:
 
     def _collect_steps(self, literals: list[Literal]) -> tuple[list[GroundAction], list[GroundAction]]:
         """Collect the cheapest achievers of literals and of their preconditions; and those that are applicable now."""
-        steps: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
-        applicable: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
+        steps: dict[ActionKey, GroundAction] = {}
+        applicable_steps: dict[ActionKey, GroundAction] = {}
         queued_literals = set(literals)
         while literals:
             achiever = self._cheapest_achievers.get(literals.pop())
             if achiever is None:
                 continue
-            estimate, step = achiever
+            step = achiever.step
             steps[step.key] = step
-            if not estimate.literals:
-                applicable[step.key] = step
-            literals += [literal for literal in estimate.literals if literal not in queued_literals]
-            queued_literals.update(estimate.literals)
-        return list(steps.values()), list(applicable.values())
+            if not achiever.literals:
+                applicable_steps[step.key] = step
+            literals += [literal for literal in achiever.literals if literal not in queued_literals]
+            queued_literals.update(achiever.literals)
+        return list(steps.values()), list(applicable_steps.values())
 
     def _estimate_condition(self, formula: Formula, truth: bool, binding: Binding, bound: int) -> _Estimate:
         """Estimate the cost for a formula to get a truth value, if it is at most ``bound``."""
@@ -189,10 +219,9 @@ class _StateEstimator:
                 failing_bindings = find_bindings_with_value(
                     self.evaluator, formula.variables, formula.body, not truth, binding
                 )
-                first_failing = list(islice(failing_bindings, bound + 1))
-                return self._estimate_conjunction(
-                    [(formula.body, truth, failing_binding) for failing_binding in first_failing], bound
-                )
+                # More failing instances than the bound cost more than it in any case.
+                conditions = [(formula.body, truth, failing) for failing in islice(failing_bindings, bound + 1)]
+                return self._estimate_conjunction(conditions, bound)
             case Quantified():
                 return self._estimate_existential(formula.variables, [(formula.body, truth)], binding, bound)[0]
             case Truth() | Equal() | Compare() | Temporal():
@@ -203,13 +232,16 @@ class _StateEstimator:
     def _estimate_conjunction(self, conditions: Sequence[tuple[Formula, bool, Binding]], bound: int) -> _Estimate:
         """Estimate the cost for all conditions to get their values, if it is at most ``bound``."""
         total, literals = 0, list[Literal]()
-        unmet = [
-            condition for condition in conditions if self._evaluate(condition[0], condition[2]) is not condition[1]
+        unmet_conditions = [
+            (formula, truth, binding)
+            for formula, truth, binding in conditions
+            if self._evaluate(formula, binding) is not truth
         ]
-        if len(unmet) > bound:
+        if len(unmet_conditions) > bound:
             return _UNREACHABLE
-        for number, (formula, truth, binding) in enumerate(unmet, 1):
-            estimate = self._estimate_condition(formula, truth, binding, bound - total - (len(unmet) - number))
+        for number, (formula, truth, binding) in enumerate(unmet_conditions, 1):
+            later_count = len(unmet_conditions) - number  # each costs at least 1
+            estimate = self._estimate_condition(formula, truth, binding, bound - total - later_count)
             if estimate.cost >= UNREACHABLE_COST:
                 return _UNREACHABLE
             total += estimate.cost
@@ -217,39 +249,48 @@ class _StateEstimator:
         return _Estimate(total, tuple(literals))
 
     def _compute_literal_cost(self, literal: Literal, bound: int) -> int:
-        cheapest = self._cheapest_achievers.get(literal)
-        if cheapest is not None:
-            return cheapest[0].cost if cheapest[0].cost <= bound else UNREACHABLE_COST
-        if bound < 1 or self._costs_more_than.get(literal, 0) >= bound or literal in self._in_progress:
+        """Return the cost of the cheapest achiever of a literal, if it is at most ``bound``."""
+        known_achiever = self._cheapest_achievers.get(literal)
+        if known_achiever is not None:
+            return known_achiever.cost if known_achiever.cost <= bound else UNREACHABLE_COST
+        if bound < 1 or self._exceeded_bounds.get(literal, 0) >= bound or literal in self._literals_in_progress:
             return UNREACHABLE_COST
-        self._in_progress.add(literal)
-        best: tuple[_Estimate, GroundAction] | None = None
-        for action, effect, atom in self.estimator.achievers.get((literal[0], literal[2]), ()):
-            domains = {v.slot: self.task.domain_sets[v.domain] for v in (*action.parameters, *effect.variables)}
-            binding = match_arguments(atom.arguments, self.task.decode(literal[1], len(atom.arguments)), domains)
-            cost_left = (bound if best is None else best[0].cost - 1) - 1
-            if binding is None or cost_left < 0:
-                continue
-            free_variables = [v for v in (*action.parameters, *effect.variables) if v.slot not in binding]
-            parts = [(part, True) for part in (*action.start.condition, effect.condition)]
-            condition, full_binding = self._estimate_existential(free_variables, parts, binding, cost_left)
-            if condition.cost > cost_left or not all([v.slot in full_binding for v in action.parameters]):
-                continue
-            objects = tuple([full_binding[v.slot] for v in action.parameters])
-            penalty = PENALTY if (action.name, objects) in self.estimator.penalized_steps else 0
-            learned = self.estimator.learned_conditions.get((action.name, objects), ())
-            required = self._estimate_conjunction(
-                [(formula, True, slots) for formula, slots in learned], cost_left - condition.cost - penalty
-            )
-            cost = condition.cost + required.cost + penalty
-            if cost <= cost_left:
-                best = _Estimate(cost + 1, (*condition.literals, *required.literals)), GroundAction(action, objects)
-        self._in_progress.discard(literal)
+        self._literals_in_progress.add(literal)
+        predicate, code, value = literal
+        best: _EstimatedStep | None = None
+        for achiever in self.estimator.achievers.get((predicate, value), ()):
+            cheaper = self._estimate_achiever(achiever, code, bound if best is None else best.cost - 1)
+            best = best if cheaper is None else cheaper
+        self._literals_in_progress.discard(literal)
         if best is None:
-            self._costs_more_than[literal] = max(bound, self._costs_more_than.get(literal, 0))
+            self._exceeded_bounds[literal] = max(bound, self._exceeded_bounds.get(literal, 0))
             return UNREACHABLE_COST
         self._cheapest_achievers[literal] = best
-        return best[0].cost
+        return best.cost
+
+    def _estimate_achiever(self, achiever: _Achiever, code: int, bound: int) -> _EstimatedStep | None:
+        """Estimate the cheapest step by which an achiever changes a fact; ``None`` if it costs more than ``bound``."""
+        action, effect, atom = achiever
+        domains = {v.slot: self.task.domain_sets[v.domain] for v in (*action.parameters, *effect.variables)}
+        binding = match_arguments(atom.arguments, self.task.decode(code, len(atom.arguments)), domains)
+        cost_left = bound - 1
+        if binding is None or cost_left < 0:
+            return None
+        free_variables = [v for v in (*action.parameters, *effect.variables) if v.slot not in binding]
+        parts = [(part, True) for part in (*action.start.condition, effect.condition)]
+        estimate, full_binding = self._estimate_existential(free_variables, parts, binding, cost_left)
+        if estimate.cost > cost_left or not all([v.slot in full_binding for v in action.parameters]):
+            return None
+        step = GroundAction(action, tuple([full_binding[v.slot] for v in action.parameters]))
+        penalty = BROKEN_RULE_PENALTY if step.key in self.estimator.penalized_steps else 0
+        learned_conditions = self.estimator.learned_conditions.get(step.key, ())
+        learned_estimate = self._estimate_conjunction(
+            [(formula, True, slots) for formula, slots in learned_conditions], cost_left - estimate.cost - penalty
+        )
+        cost = estimate.cost + learned_estimate.cost + penalty
+        if cost > cost_left:
+            return None
+        return _EstimatedStep(step, cost + 1, (*estimate.literals, *learned_estimate.literals))
 
     def _estimate_existential(
         self, variables: Iterable[Variable], goals: Iterable[SignedFormula], binding: Binding, bound: int
@@ -259,35 +300,36 @@ class _StateEstimator:
         if flattened is None:
             return _UNREACHABLE, binding
         open_variables, parts, binding = flattened
-        open_slots, free_slots_of = {v.slot for v in open_variables}, self.estimator.free_slots
-        closed_estimate = self._estimate_conjunction(
-            [(formula, truth, binding) for formula, truth in parts if not free_slots_of(formula) & open_slots], bound
-        )
+        open_slots, find_free_slots = {v.slot for v in open_variables}, self.estimator.find_free_slots
+        closed_conditions = [
+            (formula, truth, binding) for formula, truth in parts if not find_free_slots(formula) & open_slots
+        ]
+        closed_estimate = self._estimate_conjunction(closed_conditions, bound)
         if closed_estimate.cost > bound or not open_slots:
             return closed_estimate, binding
-        best: tuple[_Estimate, Binding] = (_UNREACHABLE, binding)
-        open_parts = [part for part in parts if free_slots_of(part[0]) & open_slots]
+        best, best_binding = _UNREACHABLE, binding
+        open_parts = [(formula, truth) for formula, truth in parts if find_free_slots(formula) & open_slots]
         for chosen_binding in self._list_choices(open_variables, open_parts, binding):
             unbound_variables = [v for v in open_variables if v.slot not in chosen_binding]
             estimate, full_binding = self._estimate_existential(
-                unbound_variables, open_parts, chosen_binding, min(bound - closed_estimate.cost, best[0].cost - 1)
+                unbound_variables, open_parts, chosen_binding, min(bound - closed_estimate.cost, best.cost - 1)
             )
-            if estimate.cost < best[0].cost:
-                best = (estimate, full_binding)
+            if estimate.cost < best.cost:
+                best, best_binding = estimate, full_binding
                 if not estimate.cost:
                     break
-        cost = min(UNREACHABLE_COST, best[0].cost + closed_estimate.cost)
-        return _Estimate(cost, (*closed_estimate.literals, *best[0].literals)), best[1]
+        cost = min(UNREACHABLE_COST, best.cost + closed_estimate.cost)
+        return _Estimate(cost, (*closed_estimate.literals, *best.literals)), best_binding
 
     def _list_choices(self, variables: list[Variable], parts: list[SignedFormula], binding: Binding) -> list[Binding]:
         """List bindings of the variables of the most selective part (at least one variable) under which it holds."""
         best: list[Binding] = []
         for formula, truth in parts:
-            free_slots_of_part = self.estimator.free_slots(formula)
-            read_variables = tuple([v for v in variables if v.slot in free_slots_of_part])
+            part_slots = self.estimator.find_free_slots(formula)
+            read_variables = tuple([v for v in variables if v.slot in part_slots])
             slots = [v.slot for v in read_variables]
             for disjunct in formula.parts if isinstance(formula, Or) and truth else (formula,):
-                if self.estimator.free_slots(disjunct).issuperset(slots):
+                if self.estimator.find_free_slots(disjunct).issuperset(slots):
                     choices = self._list_satisfying_objects(read_variables, disjunct, truth, binding)
                     if choices and (not best or len(choices) < len(best)):
                         best = [{**binding, **dict(zip(slots, objects, strict=True))} for objects in choices]
@@ -307,10 +349,8 @@ class _StateEstimator:
         if key not in self._satisfying_objects_cache:
             choices = None
             if is_searchable(self.evaluator, variables, formula, truth):
-                first = islice(
-                    find_bindings_with_value(self.evaluator, variables, formula, truth, binding), MAX_CHOICES
-                )
-                choices = [tuple([full_binding[v.slot] for v in variables]) for full_binding in first]
+                bindings = find_bindings_with_value(self.evaluator, variables, formula, truth, binding)
+                choices = [tuple([full[v.slot] for v in variables]) for full in islice(bindings, MAX_CHOICES)]
             self._satisfying_objects_cache[key] = choices
         return self._satisfying_objects_cache[key]
 
@@ -325,4 +365,4 @@ class _StateEstimator:
 
     def _list_bound_objects(self, formula: Formula, binding: Binding) -> list[int | None]:
         """List the objects of a formula's free slots, in the order of the slots; ``None`` for an unbound slot."""
-        return [binding.get(slot) for slot in self.estimator.sorted_slots(formula)]
+        return [binding.get(slot) for slot in self.estimator.find_sorted_slots(formula)]

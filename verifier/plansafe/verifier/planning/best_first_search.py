@@ -14,10 +14,11 @@ All three visit every reachable state in the end, so an exhausted search proves 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from heapq import heappop, heappush
 from math import prod
 from time import monotonic
+from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
@@ -36,10 +37,12 @@ MAX_STORED_EXECUTIONS = 3_000
 """Executions that nodes store; others are recomputed from the nearest ancestor that stores one."""
 MAX_GROUNDINGS = 400_000
 """The number of ground actions and effects that the types allow, beyond which a search begins without grounding."""
-FIRST_SHARE = 0.5
+UNGROUNDED_SHARE = 0.5
 """The share of the time for a first search without grounding."""
 BOOST = 50
-"""The number of steps of relaxed plans that are tried first after each progress."""
+"""The number of preferred steps that are tried first after each progress."""
+_ALL, _PREFERRED = 0, 1
+"""The queues of a search for any plan: all steps, and the preferred steps, which are those of relaxed plans."""
 _UNDECIDED_NUMBERS = "the search met numbers that are undefined or too large"
 
 
@@ -58,12 +61,21 @@ class _Node:
         self.tried_steps: set[tuple[str, tuple[int, ...]]] = set()
 
 
-_QueuedStep = tuple[int, int, int, _Node, GroundAction | None]
-"""A rank, the estimate of a node, the order of arrival, the node, and a step to take there (``None``: every legal)."""
+class _QueuedStep(NamedTuple):
+    """An entry of a queue, in order of priority: a step to take at a node; ``None``: to expand the node.
+
+    ``number`` is unique, so that no nodes are compared.
+    """
+
+    rank: float
+    second_rank: int
+    number: int
+    node: _Node
+    step: GroundAction | None
 
 
 class BestFirstSearch:
-    """One search. ``max_length``: of the plan; ``None``: any length. ``cache``: estimates of earlier searches.
+    """A search for a plan. ``max_length``: of the plan; ``None``: any length. ``cache``: estimates of earlier searches.
 
     ``prune_by_estimate``: also prune states that only seem too far, so that one of many searches ends soon.
     ``shortest``: find a plan that is proved shortest. ``max_nodes``: the number of states that may be visited.
@@ -72,7 +84,7 @@ class BestFirstSearch:
     def __init__(
         self,
         start: Execution,
-        make_lifted: Callable[[], LiftedRelaxation],
+        make_lifted_relaxation: Callable[[], LiftedRelaxation],
         cache: EstimateCache,
         *,
         shortest: bool,
@@ -82,18 +94,19 @@ class BestFirstSearch:
         prune_by_estimate: bool,
     ) -> None:
         self.start = start
-        self.make_lifted = make_lifted
+        self.make_lifted_relaxation = make_lifted_relaxation
         self.shortest = shortest
         self.max_length = max_length
         self.deadline = deadline
         self.max_nodes = max_nodes
         self.prune_by_estimate = prune_by_estimate
-        self.visited = 0
+        self.visited_count = 0
         self._has_pruned_by_length = False
         """Whether states were pruned because of their distance or estimated distance."""
         self._is_excluded_by_relaxation = False
         """Whether the start alone shows that no plan exists."""
         self._is_complete = not start.engine.resolver.lenient
+        """Whether every possible step was tried."""
         self._cache = cache
         self._relaxation: DeleteRelaxation | None = None
         self._backward_estimator = cache.backward_estimator
@@ -114,7 +127,7 @@ class BestFirstSearch:
             result = self._search_without_grounding()
             if result is not None:
                 return result
-        self._relaxation = self._cache.ground(self.make_lifted(), self._check_limits)
+        self._relaxation = self._cache.ground(self.make_lifted_relaxation(), self._check_limits)
         root = _Node(None, None, start)
         if self.shortest:
             return self._make_result(self._find_shortest_plan(root))
@@ -124,7 +137,7 @@ class BestFirstSearch:
     def _search_without_grounding(self) -> PlanningResult | None:
         """Search with a share of the time, before everything that is reachable is grounded."""
         deadline = self.deadline
-        self.deadline = min(deadline, monotonic() + (deadline - monotonic()) * FIRST_SHARE)
+        self.deadline = min(deadline, monotonic() + (deadline - monotonic()) * UNGROUNDED_SHARE)
         try:
             return self._make_result(self._find_any_plan(_Node(None, None, self.start)))
         except LimitReached as limit:
@@ -137,6 +150,7 @@ class BestFirstSearch:
             self._propositions_reached.clear()
 
     def _make_result(self, end: _Node | None) -> PlanningResult:
+        """Make the result of a search that ended at an accepted node, or without one."""
         if end is not None:
             steps: list[GroundAction] = []
             node = end
@@ -153,10 +167,12 @@ class BestFirstSearch:
             return PlanningResult(PlanningStatus.UNSOLVABLE, detail=f"no plan has at most {self.max_length} steps")
         if self._is_excluded_by_relaxation:
             return PlanningResult(PlanningStatus.UNSOLVABLE, detail="unreachable even if no fact is ever deleted")
-        return PlanningResult(PlanningStatus.UNSOLVABLE, detail=f"all {self.visited} reachable states were visited")
+        return PlanningResult(
+            PlanningStatus.UNSOLVABLE, detail=f"all {self.visited_count} reachable states were visited"
+        )
 
     def _check_limits(self) -> None:
-        if monotonic() > self.deadline or self.visited > self.max_nodes:
+        if monotonic() > self.deadline or self.visited_count > self.max_nodes:
             raise LimitReached(LimitKind.TIME)
 
     # -- nodes --------------------------------------------------------------------------------------------------------
@@ -210,14 +226,14 @@ class BestFirstSearch:
         return execution
 
     def _estimate(self, node: _Node) -> StateEstimate:
-        self.visited += 1
+        self.visited_count += 1
         execution = self._load_execution(node)
         if self._relaxation is None and self.shortest:
             return StateEstimate(0, [], list(execution.legal()), [])
         if self._relaxation is None:
-            steps_left = (
-                self.max_length - node.depth if self.prune_by_estimate and self.max_length is not None else None
-            )
+            steps_left: int | None = None
+            if self.prune_by_estimate and self.max_length is not None:
+                steps_left = self.max_length - node.depth
             return self._cache.estimate_backwards(execution, steps_left)
         return self._cache.estimate(execution, node.key, self.shortest)
 
@@ -228,37 +244,43 @@ class BestFirstSearch:
         for instance in broken.new_violations:
             part = broken.engine.rule_set.parts[instance.part]
             formula = part.body if part.guard is None else Or((Not(part.guard), part.body))
-            unbound = len(instance.binding) != len(part.parameters)
-            if part.step is None or part.after or unbound or is_temporal(formula):
+            is_bound = len(instance.binding) == len(part.parameters)
+            if part.step is None or part.after or not is_bound or is_temporal(formula):
                 self._backward_estimator.penalized_steps.add(step.key)
                 continue
-            learned = self._backward_estimator.learned_conditions.setdefault(step.key, [])
+            learned_conditions = self._backward_estimator.learned_conditions.setdefault(step.key, [])
             subgoal = (formula, bind(part.parameters, instance.binding))
-            if subgoal not in learned:
-                learned.append(subgoal)
+            if subgoal not in learned_conditions:
+                learned_conditions.append(subgoal)
+
+    def _queue_step(
+        self, queue: list[_QueuedStep], rank: float, second_rank: int, node: _Node, step: GroundAction | None
+    ) -> None:
+        self._queued_count += 1
+        heappush(queue, _QueuedStep(rank, second_rank, self._queued_count, node, step))
 
     # -- any plan -----------------------------------------------------------------------------------------------------
 
     def _find_any_plan(self, root: _Node) -> _Node | None:
         """Lazy greedy search: a step is queued with its parent's estimate, and its own node is estimated later."""
-        queues: list[list[_QueuedStep]] = [[], []]  # all steps; steps of relaxed plans
+        queues: tuple[list[_QueuedStep], list[_QueuedStep]] = ([], [])
         turn_counts = [0, 0 if self._relaxation is not None else -BOOST]
         visited_keys: set[object] = {root.key}
         least_estimate = self._queue_steps(root, queues)
         if least_estimate is None:
             self._is_excluded_by_relaxation = self._relaxation is not None and not self._has_pruned_by_length
             return None
-        while queues[0] or queues[1]:
-            queue_number = 1 if queues[1] and (not queues[0] or turn_counts[1] <= turn_counts[0]) else 0
-            turn_counts[queue_number] += 1
-            rank, distance, _, parent, step = heappop(queues[queue_number])
+        while queues[_ALL] or queues[_PREFERRED]:
+            is_turn_of_preferred = not queues[_ALL] or turn_counts[_PREFERRED] <= turn_counts[_ALL]
+            turn = _PREFERRED if queues[_PREFERRED] and is_turn_of_preferred else _ALL
+            turn_counts[turn] += 1
+            rank, distance, _, parent, step = heappop(queues[turn])
             if self.max_length is not None and parent.depth >= self.max_length:
                 self._has_pruned_by_length = True
                 continue
             if step is None:
                 for legal_step in list(self._load_execution(parent).legal()):
-                    self._queued_count += 1
-                    heappush(queues[queue_number], (rank, distance, self._queued_count, parent, legal_step))
+                    self._queue_step(queues[turn], rank, distance, parent, legal_step)
                 continue
             if not _mark_tried(parent, step):
                 continue
@@ -272,11 +294,11 @@ class BestFirstSearch:
             estimate = self._queue_steps(node, queues)
             if estimate is not None and estimate < least_estimate:
                 least_estimate = estimate
-                turn_counts[1] -= BOOST
+                turn_counts[_PREFERRED] -= BOOST
         return None
 
-    def _queue_steps(self, node: _Node, queues: list[list[_QueuedStep]]) -> int | None:
-        """Estimate a node and queue its steps; returns the estimate."""
+    def _queue_steps(self, node: _Node, queues: tuple[list[_QueuedStep], list[_QueuedStep]]) -> int | None:
+        """Estimate a node and queue its steps; returns the estimate, or ``None`` if the node was pruned."""
         distance, preferred_steps, applicable_steps, true_propositions = self._estimate(node)
         if distance is None:
             return None
@@ -284,14 +306,13 @@ class BestFirstSearch:
             self._has_pruned_by_length = True
             return None
         reached_propositions = self._propositions_reached.setdefault(distance, set())
-        reached_before = len(reached_propositions)
+        has_new_proposition = not reached_propositions.issuperset(true_propositions)
         reached_propositions.update(true_propositions)
-        rank = int(len(reached_propositions) == reached_before)  # states with a new proposition come first
-        all_steps: Sequence[GroundAction | None] = [None] if applicable_steps is None else applicable_steps
-        for queue, steps in ((queues[0], all_steps), (queues[1], preferred_steps)):
-            for step in steps:
-                self._queued_count += 1
-                heappush(queue, (rank, distance, self._queued_count, node, step))
+        rank = 0 if has_new_proposition else 1
+        for step in [None] if applicable_steps is None else applicable_steps:
+            self._queue_step(queues[_ALL], rank, distance, node, step)
+        for step in preferred_steps:
+            self._queue_step(queues[_PREFERRED], rank, distance, node, step)
         self._store(node)
         return distance
 
@@ -303,24 +324,26 @@ class BestFirstSearch:
         A state that is reached again by fewer steps is searched again.
         """
         assert self.max_length is not None
-        best_depth: dict[object, int] = {root.key: 0}
-        queue: list[tuple[float, int, int, _Node, GroundAction]] = []
+        least_depths: dict[object, int] = {root.key: 0}
+        queue: list[_QueuedStep] = []
         self._queue_within_length(root, queue)
         while queue:
-            _, _, _, parent, step = heappop(queue)
-            if best_depth[parent.key] < parent.depth or not _mark_tried(parent, step):
+            queued_step = heappop(queue)
+            parent, step = queued_step.node, queued_step.step
+            assert step is not None
+            if least_depths[parent.key] < parent.depth or not _mark_tried(parent, step):
                 continue
             node = self._make_child(parent, step)
-            if node is None or best_depth.get(node.key, node.depth + 1) <= node.depth:
+            if node is None or least_depths.get(node.key, node.depth + 1) <= node.depth:
                 continue
-            best_depth[node.key] = node.depth
+            least_depths[node.key] = node.depth
             assert node.execution is not None
             if node.execution.accepted:
                 return node
             self._queue_within_length(node, queue)
         return None
 
-    def _queue_within_length(self, node: _Node, queue: list[tuple[float, int, int, _Node, GroundAction]]) -> None:
+    def _queue_within_length(self, node: _Node, queue: list[_QueuedStep]) -> None:
         """Queue the steps of a node, unless every plan through it is too long."""
         assert self.max_length is not None
         steps_left = self.max_length - node.depth
@@ -333,58 +356,55 @@ class BestFirstSearch:
             return
         preferred_keys = {step.key for step in preferred_steps}
         for step in applicable_steps or ():
-            self._queued_count += 1
-            rank = step.key not in preferred_keys
-            heappush(queue, (distance / steps_left + rank, distance, self._queued_count, node, step))
+            penalty = 0 if step.key in preferred_keys else 1
+            self._queue_step(queue, distance / steps_left + penalty, distance, node, step)
         self._store(node)
 
     # -- a shortest plan ----------------------------------------------------------------------------------------------
 
     def _find_shortest_plan(self, root: _Node) -> _Node | None:
         """A*: a node is estimated when its parent's bound is due, and expanded when its own bound is due."""
-        queue: list[tuple[int, int, int, _Node, GroundAction | None]] = [(0, 0, 0, root, None)]
-        steps_of: dict[_Node, list[GroundAction]] = {}
+        queue = [_QueuedStep(0, 0, 0, root, None)]
+        steps_by_node: dict[_Node, list[GroundAction]] = {}
         symmetry = ObjectSymmetry(self.start.engine) if self.start.runtime is None else None
-        orbits: dict[_Node, object] = {}
+        orbit_keys: dict[_Node, object] = {}
 
-        def find_orbit(node: _Node) -> object:
-            """The key of all states that the search need not distinguish from a node's."""
+        def find_orbit_key(node: _Node) -> object:
+            """Return the key that a node has in common with the states that the search need not distinguish from it."""
             if symmetry is None or not symmetry.classes:
                 return node.key
-            if node not in orbits:
-                orbits[node] = symmetry.find_key(self._load_execution(node).state)
-            return orbits[node]
+            if node not in orbit_keys:
+                orbit_keys[node] = symmetry.find_key(self._load_execution(node).state)
+            return orbit_keys[node]
 
-        best_depth: dict[object, int] = {find_orbit(root): 0}
+        least_depths: dict[object, int] = {find_orbit_key(root): 0}
         distance, _, applicable_steps, _ = self._estimate(root)
         if distance is None:
             self._is_excluded_by_relaxation = True
             return None
-        steps_of[root] = applicable_steps or []
+        steps_by_node[root] = applicable_steps or []
         root.distance = distance
         while queue:
             bound, _, _, node, step = heappop(queue)
             if step is not None:
                 child = self._make_child(node, step)
-                if child is None or best_depth.get(find_orbit(child), child.depth + 1) <= child.depth:
+                if child is None or least_depths.get(find_orbit_key(child), child.depth + 1) <= child.depth:
                     continue
-                best_depth[find_orbit(child)] = child.depth
+                least_depths[find_orbit_key(child)] = child.depth
                 distance, _, applicable_steps, _ = self._estimate(child)
                 if distance is None:
                     continue
-                child.distance, steps_of[child] = distance, applicable_steps or []
+                child.distance, steps_by_node[child] = distance, applicable_steps or []
                 self._store(child)
-                self._queued_count += 1
-                heappush(queue, (max(bound, child.depth + distance), -child.depth, self._queued_count, child, None))
+                self._queue_step(queue, max(bound, child.depth + distance), -child.depth, child, None)
                 continue
-            if best_depth[find_orbit(node)] < node.depth:
+            if least_depths[find_orbit_key(node)] < node.depth:
                 continue
             if self._load_execution(node).accepted:
                 return node
             child_bound = max(bound, node.depth + 1 + max(node.distance - 1, 0))
-            for step in steps_of.pop(node):
-                self._queued_count += 1
-                heappush(queue, (child_bound, -node.depth - 1, self._queued_count, node, step))
+            for step in steps_by_node.pop(node):
+                self._queue_step(queue, child_bound, -node.depth - 1, node, step)
         return None
 
 
@@ -392,9 +412,9 @@ def _count_groundings(engine: Engine) -> int:
     """Count the ground actions and conditional effects that the types allow."""
     total, domains = 0, engine.task.domains
     for action in engine.task.actions.values():
-        actions = prod([len(domains[v.domain]) for v in action.parameters])
-        effects = [prod([len(domains[v.domain]) for v in effect.variables]) for effect in action.start.effects]
-        total += actions + sum([actions * count for count in effects])
+        action_count = prod([len(domains[v.domain]) for v in action.parameters])
+        effect_counts = [prod([len(domains[v.domain]) for v in effect.variables]) for effect in action.start.effects]
+        total += action_count * (1 + sum(effect_counts))
     return total
 
 

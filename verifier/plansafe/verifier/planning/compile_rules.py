@@ -46,11 +46,11 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import (
-    atoms_and_fluents,
+    find_atoms_and_fluents,
+    get_signed_symbol,
     map_children,
     substitute,
     substitute_in_atom,
-    symbol_index,
 )
 from plansafe.verifier.planning.pddl_names import TOTAL_COST
 from plansafe.verifier.planning.rule_parts import compile_rule_part
@@ -119,12 +119,12 @@ class _RuleCompiler:
         draft.advance_clocks()
         _distribute_to_actions(draft)
         for effect in draft.observed:
-            for read in atoms_and_fluents(effect.condition):
+            for read in find_atoms_and_fluents(effect.condition):
                 if isinstance(read, Atom) and read.predicate in self.derived:
                     assert self.engine.axioms is not None
                     self.observed_symbols |= self.engine.axioms.inputs  # of all axioms, since axioms read each other
                 else:
-                    self.observed_symbols.add(symbol_index(read))
+                    self.observed_symbols.add(get_signed_symbol(read))
         phases = self._add_phases() if draft.observed or draft.finishing else None
         taken_names = set(draft.source.actions)
         observe = None if phases is None else _find_free_name(OBSERVE, taken_names)

@@ -9,35 +9,32 @@ it remember). Pending obligations are part of the goal. So whatever is unreachab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import product
-from math import prod
+from collections.abc import Callable
+from typing import NamedTuple
 
-from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
-from plansafe.verifier.execution.monitors.latch import LatchedCheck
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.model.nodes import TRUE, And, bind, match_arguments
-from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation, OperatorSchema, StepRulePart
-from plansafe.verifier.planning.relaxed_conditions import (
-    Conjunction,
-    Fact,
-    LatchLetter,
-    MonitorLetter,
-    PropositionNetwork,
-    RelaxedConditions,
-    StateAfterStep,
-    conjoin,
-)
-from plansafe.verifier.rules.model import find_action_atom
+from plansafe.verifier.model.nodes import And, bind
+from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation, OperatorSchema
+from plansafe.verifier.planning.proposition_network import NO_STEP, Conjunction, Fact, PropositionNetwork, conjoin
+from plansafe.verifier.planning.relaxed_conditions import RelaxedConditions
+from plansafe.verifier.planning.rule_preconditions import RulePreconditions
 
 MAX_OPERATORS = 60_000
 """Maximum number of operators of a grounded relaxation."""
-MAX_INSTANCES = 256
-"""Instances of a rule that are considered for a step or a fact."""
+_OPERATORS_PER_CHECK, _STEPS_PER_CHECK = 256, 64
+"""The work between two checks of the time."""
+
+
+class _GroundOperator(NamedTuple):
+    """An operator schema with its objects, the index of its step (or :data:`NO_STEP`), and the facts that it gives."""
+
+    schema: OperatorSchema
+    objects: tuple[int, ...]
+    label: int
+    facts: list[Fact]
 
 
 class DeleteRelaxation:
@@ -62,42 +59,20 @@ class DeleteRelaxation:
     def _ground(
         self, lifted: LiftedRelaxation, state: State, runtime: Runtime | None, check_time: Callable[[], None]
     ) -> None:
-        labels: dict[tuple[str, tuple[int, ...]], int] = {}
-        changes: list[dict[Fact, None]] = []
-        operators: list[tuple[OperatorSchema, tuple[int, ...], int, list[Fact]]] = []
-        for schema, objects in lifted.find_reachable_bindings(state):
-            if len(operators) > MAX_OPERATORS:
-                raise LimitReached(LimitKind.GROUND_TASK)
-            if len(operators) % 256 == 0:
-                check_time()
-            binding = bind(schema.parameters, objects)
-            code_of = self.task.code_of
-            added = [(atom.predicate, code_of(atom.arguments, binding)) for atom in schema.adds]
-            deleted = [(atom.predicate, code_of(atom.arguments, binding)) for atom in schema.deletes]
-            facts = [(*fact, True) for fact in added]
-            facts += [(*fact, False) for fact in deleted if fact not in added]  # deleted and added facts are true
-            label = -1
-            if schema.action is not None:
-                parameters = objects[: len(schema.action.parameters)]
-                label = labels.setdefault((schema.action.name, parameters), len(self.steps))
-                if label == len(self.steps):
-                    self.steps.append(GroundAction(schema.action, parameters))
-                    changes.append({})
-                changes[label].update(dict.fromkeys(facts))
-            operators.append((schema, objects, label, facts))
+        """Add the operators of the reachable actions, effects and axioms to the network."""
+        operators, changes = self._list_operators(lifted, state, check_time)
         rules = RulePreconditions(lifted, self.conditions, runtime)
         preconditions: list[Conjunction | None] = []
         for step, step_changes in zip(self.steps, changes, strict=True):
-            if len(preconditions) % 64 == 0:
+            if len(preconditions) % _STEPS_PER_CHECK == 0:
                 check_time()
             preconditions.append(rules.compile_for_step(step, step_changes))
         for count, (schema, objects, label, facts) in enumerate(operators):
-            if count % 256 == 0:
+            if count % _OPERATORS_PER_CHECK == 0:
                 check_time()
-            condition = self.conditions.compile_conjunction(
-                And(schema.condition), bind(schema.parameters, objects), True
-            )
-            if label >= 0:
+            binding = bind(schema.parameters, objects)
+            condition = self.conditions.compile_conjunction(And(schema.condition), binding, True)
+            if label != NO_STEP:
                 condition = conjoin([condition, preconditions[label]])
             if condition is None:
                 continue
@@ -110,107 +85,43 @@ class DeleteRelaxation:
                 if action_fact is not None:
                     self.network.add_effect(operator, (*action_fact, True))
 
+    def _list_operators(
+        self, lifted: LiftedRelaxation, state: State, check_time: Callable[[], None]
+    ) -> tuple[list[_GroundOperator], list[dict[Fact, None]]]:
+        """List the reachable operators, and the changes that each of their steps may make; adds these steps."""
+        operators: list[_GroundOperator] = []
+        changes: list[dict[Fact, None]] = []
+        labels: dict[tuple[str, tuple[int, ...]], int] = {}
+        code_of = self.task.code_of
+        for schema, objects in lifted.find_reachable_bindings(state):
+            if len(operators) > MAX_OPERATORS:
+                raise LimitReached(LimitKind.GROUND_TASK)
+            if len(operators) % _OPERATORS_PER_CHECK == 0:
+                check_time()
+            binding = bind(schema.parameters, objects)
+            added = [(atom.predicate, code_of(atom.arguments, binding)) for atom in schema.adds]
+            deleted = [(atom.predicate, code_of(atom.arguments, binding)) for atom in schema.deletes]
+            facts = [(*fact, True) for fact in added]
+            facts += [(*fact, False) for fact in deleted if fact not in added]  # deleted and added facts are true
+            label = NO_STEP
+            if schema.action is not None:
+                parameters = objects[: len(schema.action.parameters)]
+                label = labels.setdefault((schema.action.name, parameters), len(self.steps))
+                if label == len(self.steps):
+                    self.steps.append(GroundAction(schema.action, parameters))
+                    changes.append({})
+                changes[label].update(dict.fromkeys(facts))
+            operators.append(_GroundOperator(schema, objects, label, facts))
+        return operators, changes
+
     def list_true_propositions(self, state: State, runtime: Runtime | None) -> list[int]:
         """List the propositions that are true in a state and the memory of the rules."""
         facts = state.facts
-        true = [n for (predicate, code, value), n in self.network.facts.items() if (code in facts[predicate]) == value]
+        true_propositions = [
+            proposition
+            for (predicate, code, value), proposition in self.network.facts.items()
+            if (code in facts[predicate]) == value
+        ]
         if runtime is not None:
-            true += self.conditions.list_remembered(runtime)
-        return true
-
-
-class RulePreconditions:
-    """What the rules require before a step: at its letter, of the past, and of the state after it.
-
-    Invariants that are violated in the first state (``runtime``) may stay violated.
-    """
-
-    def __init__(self, lifted: LiftedRelaxation, conditions: RelaxedConditions, runtime: Runtime | None) -> None:
-        self.engine = lifted.engine
-        self.task = lifted.engine.task
-        self.lifted = lifted
-        self.conditions = conditions
-        self.network = conditions.network
-        self._invariants: dict[tuple[int, tuple[int, ...]], Conjunction | None] = {}
-        self._violated = {
-            (monitor.part, binding)
-            for monitor in (runtime.monitors if runtime is not None else ())
-            if isinstance(monitor, InvariantMonitor)
-            for binding in monitor.episodes
-        }
-
-    def compile_for_step(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:
-        """Compile what the rules require before a step that may make these changes."""
-        rules = self.lifted.step_rules.get(step.action.name, ())
-        step_rule_conditions = conjoin([self._compile_step_rule(rule, step) for rule in rules])
-        return (
-            None
-            if step_rule_conditions is None
-            else conjoin([step_rule_conditions, self._compile_invariants(step, changes)])
-        )
-
-    def _compile_step_rule(self, rule: StepRulePart, step: GroundAction) -> Conjunction | None:
-        part = rule.part
-        assert part.step is not None
-        domains = {v.slot: self.task.domain_sets[v.domain] for v in part.parameters}
-        binding = match_arguments(find_action_atom(part.step).arguments, step.objects, domains)
-        if binding is None:
-            return ()
-        free_variables = [v for v in part.parameters if v.slot not in binding]
-        if prod([len(self.task.domains[v.domain]) for v in free_variables]) > MAX_INSTANCES:
-            return ()
-        guard = TRUE if part.guard is None else part.guard
-        action_fact = self.engine.find_action_fact("start", step)
-        conjunctions: list[Conjunction | None] = []
-        for full_binding in self.task.bindings(free_variables, binding):
-            if rule.check is not None:
-                letter = LatchLetter(rule.check, action_fact) if isinstance(rule.check, LatchedCheck) else None
-                guard_fails = self.conditions.compile_conjunction(guard, full_binding, False, letter)
-                body_letter = StateAfterStep(step) if part.after else letter
-                body = self.conditions.compile_conjunction(part.body, full_binding, True, body_letter)
-                conjunctions.append(self.network.disjoin([guard_fails, body]))
-            elif not part.after:
-                assert rule.automaton_number is not None
-                monitor = self.lifted.monitors[rule.automaton_number]
-                assert isinstance(monitor, Automaton)
-                objects = tuple([full_binding[v.slot] for v in part.parameters])
-                monitor_letter = MonitorLetter(rule.automaton_number, monitor.program, objects, action_fact)
-                conjunctions.append(
-                    self.conditions.compile_conjunction(monitor.program.formula, full_binding, True, monitor_letter)
-                )
-        return conjoin(conjunctions)
-
-    def _compile_invariants(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:
-        """Compile what the invariants require before a step so that they hold in the state after it."""
-        conjunctions: list[Conjunction | None] = []
-        required: set[tuple[int, tuple[int, ...]]] = set()
-        for predicate, code, value in changes:
-            for monitor in self.lifted.invariants.get((predicate, value), ()):
-                for objects in self._find_reading_instances(monitor, predicate, code):
-                    key = (monitor.part, objects)
-                    if key in required or key in self._violated:
-                        continue
-                    required.add(key)
-                    formula, binding = monitor.holds.formula, dict(zip(monitor.holds.slots, objects, strict=True))
-                    if key not in self._invariants:
-                        self._invariants[key] = self.conditions.compile_conjunction(formula, binding, True)
-                    if self._invariants[key] != ():
-                        conjunctions.append(
-                            self.conditions.compile_conjunction(formula, binding, True, StateAfterStep(step))
-                        )
-        return conjoin(conjunctions)
-
-    def _find_reading_instances(
-        self, monitor: InvariantMonitor, predicate: int, code: int
-    ) -> Iterator[tuple[int, ...]]:
-        """The instances of a rule that read a fact; none if there are too many."""
-        domains = [self.task.domains[v.domain] for v in self.engine.rule_set.parts[monitor.part].parameters]
-        for number in monitor.readers.by_predicate.get(predicate, ()):
-            pattern = monitor.readers.patterns[number]
-            key = pattern.key(code)
-            if key is None:
-                continue
-            objects = dict(zip(pattern.parameters, key, strict=True))
-            choices = [(objects[i],) if i in objects else domain for i, domain in enumerate(domains)]
-            if prod(map(len, choices)) <= MAX_INSTANCES:
-                yield from product(*choices)
+            true_propositions += self.conditions.list_memory_propositions(runtime)
+        return true_propositions

@@ -35,7 +35,7 @@ class ForwardSearch:
 
     def __init__(self, max_nodes: int = MAX_NODES) -> None:
         self.max_nodes = max_nodes
-        self._lifted: WeakKeyDictionary[Engine, dict[tuple[bool, VerdictCriteria], LiftedRelaxation]] = (
+        self._lifted_relaxations: WeakKeyDictionary[Engine, dict[tuple[bool, VerdictCriteria], LiftedRelaxation]] = (
             WeakKeyDictionary()
         )
 
@@ -50,8 +50,9 @@ class ForwardSearch:
         """
         started = monotonic()
         checker = query.checker
-        errors = "the domain, problem or specification has errors"
-        reason = find_unsupported_task_reason(checker.compiled, query.rules) if checker.ok else errors
+        reason = "the domain, problem or specification has errors"
+        if checker.ok:
+            reason = find_unsupported_task_reason(checker.compiled, query.rules)
         if reason:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail=reason, planner=self.name)
         start = Execution.initial(checker.engine, query.rules, checker.options.criteria)
@@ -65,10 +66,10 @@ class ForwardSearch:
         time_left = query.time_limit_s - (monotonic() - started)
         plan = self.solve_from(start, shortest=query.shortest, time_limit_s=time_left)
         if plan.status is PlanningStatus.SOLVED:
-            confirmed = confirm_by_replay(query, plan.steps)
-            if confirmed is None:
+            is_confirmed = confirm_by_replay(query, plan.steps)
+            if is_confirmed is None:
                 return self._make_not_found_result("the plan could not be checked in time")
-            if not confirmed:
+            if not is_confirmed:
                 raise AssertionError("a plan that the search found does not replay: this is a bug in plansafe")
         return plan
 
@@ -93,7 +94,7 @@ class ForwardSearch:
         computed; ``start`` must be reachable from theirs by steps.
         """
         if cache is None or not cache.covers(start):
-            cache = EstimateCache(start, remember=False)
+            cache = EstimateCache(start, keeps_estimates=False)
         search = BestFirstSearch(
             start,
             lambda: self.get_lifted_relaxation(start.engine, start.runtime is not None, start.criteria),
@@ -108,13 +109,13 @@ class ForwardSearch:
             return search.run()._replace(planner=self.name)
         except (LimitReached, TooManyInstances) as limit:
             limit_text = f"{time_limit_s:g} s" if isinstance(limit, LimitReached) else "too many instances of a rule"
-            return self._make_not_found_result(f"no plan found within {limit_text} and {search.visited} states")
+            return self._make_not_found_result(f"no plan found within {limit_text} and {search.visited_count} states")
 
     def get_lifted_relaxation(
         self, engine: Engine, rules: bool, criteria: VerdictCriteria = EVERY_VIOLATION
     ) -> LiftedRelaxation:
         """Return the lifted relaxation of an engine's task, compiled once."""
-        relaxations = self._lifted.setdefault(engine, {})
+        relaxations = self._lifted_relaxations.setdefault(engine, {})
         key = rules, criteria
         if key not in relaxations:
             relaxations[key] = LiftedRelaxation(engine, rules, criteria)

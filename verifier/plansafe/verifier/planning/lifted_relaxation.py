@@ -64,7 +64,6 @@ class LiftedRelaxation:
 
     def __init__(self, engine: Engine, rules: bool, criteria: VerdictCriteria = EVERY_VIOLATION) -> None:
         self.engine = engine
-        self.criteria = criteria
         self._requested_indexes: set[tuple[int, tuple[int, ...]]] = set()
         self.schemas: list[OperatorSchema] = []
         for action in engine.task.actions.values():
@@ -78,33 +77,35 @@ class LiftedRelaxation:
         self.step_rules: dict[str, list[StepRulePart]] = {}
         self.invariants: dict[tuple[int, bool], list[InvariantMonitor]] = {}
         if rules and engine.prototype is not None:
-            self._index_rules(engine.prototype)
+            rules_of_parts = [engine.rule_set.rules[part.rule] for part in engine.rule_set.parts]
+            deciding_parts = {n for n, rule in enumerate(rules_of_parts) if criteria.can_be_decisive(rule)}
+            self.monitors = engine.prototype.monitors
+            self._index_step_rules(engine.prototype, deciding_parts)
+            self._index_invariants(deciding_parts)
 
-    def _index_rules(self, prototype: Runtime) -> None:
-        """Index the rules by the actions that they are about, and the invariants by the changes that may break them."""
+    def _index_step_rules(self, prototype: Runtime, deciding_parts: set[int]) -> None:
+        """Index the rules about steps by the names of their actions."""
         rules = self.engine.rule_set
-        deciding_parts = {
-            number for number, part in enumerate(rules.parts) if self.criteria.can_be_decisive(rules.rules[part.rule])
-        }
         predicates = self.engine.action_predicates
         names = {predicate: name for (kind, name), predicate in predicates.items() if kind == "start"}
-        self.monitors = prototype.monitors
         checks = {check.part: check for checks in prototype.checks.values() for check in checks}
-        automata = {
-            m.part: n for n, m in enumerate(prototype.monitors) if isinstance(m, Automaton) and m.mode == "each"
+        automaton_numbers = {
+            monitor.part: number
+            for number, monitor in enumerate(prototype.monitors)
+            if isinstance(monitor, Automaton) and monitor.mode == "each"
         }
         for number in sorted(deciding_parts):
             part = rules.parts[number]
-            is_monitored = number in checks or number in automata
-            if (
-                part.mode == "each"
-                and part.step is not None
-                and find_action_predicate(part.step) in names
-                and is_monitored
-            ):
-                step_rule = StepRulePart(part, automata.get(number), checks.get(number))
-                self.step_rules.setdefault(names[find_action_predicate(part.step)], []).append(step_rule)
-        for monitor in prototype.monitors:
+            if part.mode != "each" or part.step is None or not (number in checks or number in automaton_numbers):
+                continue
+            name = names.get(find_action_predicate(part.step))
+            if name is not None:
+                step_rule = StepRulePart(part, automaton_numbers.get(number), checks.get(number))
+                self.step_rules.setdefault(name, []).append(step_rule)
+
+    def _index_invariants(self, deciding_parts: set[int]) -> None:
+        """Index the invariants by the changes of facts (predicate and value) that may break them."""
+        for monitor in self.monitors:
             if isinstance(monitor, InvariantMonitor) and not monitor.final and monitor.part in deciding_parts:
                 for predicate, added in list_changes(self.engine.emitter, monitor.list_triggers()):
                     for value in (True, False) if added is None else (added,):
@@ -113,10 +114,11 @@ class LiftedRelaxation:
                             invariants.append(monitor)
 
     def _add_action(self, action: Action) -> None:
+        """Add a schema for the unconditional effects of an action, and one for each conditional effect."""
         effects = action.start.effects
-        unconditional = [effect for effect in effects if effect.condition is TRUE and not effect.variables]
-        adds = tuple([atom for effect in unconditional for atom in effect.adds])
-        deletes = tuple([atom for effect in unconditional for atom in effect.deletes])
+        unconditional_effects = [effect for effect in effects if effect.condition is TRUE and not effect.variables]
+        adds = tuple([atom for effect in unconditional_effects for atom in effect.adds])
+        deletes = tuple([atom for effect in unconditional_effects for atom in effect.deletes])
         self._add_schema(action, action.parameters, action.start.condition, adds, deletes)
         for effect in effects:
             if (effect.condition is not TRUE or effect.variables) and (effect.adds or effect.deletes):
@@ -146,11 +148,11 @@ class LiftedRelaxation:
                 return Not(formula) if is_static(self.engine, formula.predicate) else TRUE
             case And() | Or():
                 parts = [self._make_necessary_condition(part, positive) for part in formula.parts]
-                is_and = isinstance(formula, And) == positive
-                parts = [part for part in parts if not (isinstance(part, Truth) and part.value == is_and)]
+                is_conjunction = isinstance(formula, And) == positive
+                parts = [part for part in parts if not (isinstance(part, Truth) and part.value == is_conjunction)]
                 if any([isinstance(part, Truth) for part in parts]):
-                    return FALSE if is_and else TRUE
-                return And(tuple(parts)) if is_and else Or(tuple(parts))
+                    return FALSE if is_conjunction else TRUE
+                return And(tuple(parts)) if is_conjunction else Or(tuple(parts))
             case Quantified():
                 body = self._make_necessary_condition(formula.body, positive)
                 if isinstance(body, Truth) and body.value:
@@ -168,7 +170,7 @@ class LiftedRelaxation:
         self.engine.emitter.requested_indexes = self._requested_indexes
         indexes = FactIndexes(self.engine.emitter, self._requested_indexes)
         indexes.build(facts)
-        yielded: list[set[tuple[int, ...]]] = [set() for _ in self.schemas]
+        yielded_bindings: list[set[tuple[int, ...]]] = [set() for _ in self.schemas]
         has_changed = True
         while has_changed:
             has_changed = False
@@ -176,9 +178,9 @@ class LiftedRelaxation:
                 bindings: list[tuple[int, ...]] = []
                 schema.search.find_all(facts, state.fluents, indexes, 0, bindings)
                 for objects in bindings:
-                    if objects in yielded[number]:
+                    if objects in yielded_bindings[number]:
                         continue
-                    yielded[number].add(objects)
+                    yielded_bindings[number].add(objects)
                     yield schema, objects
                     binding = bind(schema.parameters, objects)
                     for atom in schema.adds:

@@ -12,7 +12,7 @@ from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningR
 class PlannerChain:
     """A planner made of the installed ones among ``planners``; at least one must be installed.
 
-    ``failure_types``: exceptions that only mean that a planner gives up, as those of external programs.
+    ``failure_types``: the exceptions that mean that a planner gives up, such as failures of external programs.
     """
 
     def __init__(self, planners: Sequence[Planner], failure_types: tuple[type[Exception], ...] = ()) -> None:
@@ -27,7 +27,7 @@ class PlannerChain:
         return True
 
     def solve(self, query: PlanningQuery) -> PlanningResult:
-        """Return the first definite answer; otherwise the best of the indefinite ones.
+        """Return the first definite answer, or else the best indefinite answer.
 
         Each planner has an equal share of the remaining time. If a shortest plan is asked for, a plan that is not
         proved shortest is indefinite.
@@ -51,9 +51,8 @@ class PlannerChain:
 
 
 def _rank_status(result: PlanningResult) -> int:
-    if result.status is PlanningStatus.SOLVED:
-        return 2
-    return int(result.status is PlanningStatus.NOT_FOUND)
+    """Return the rank of an indefinite answer: the higher, the better."""
+    return (PlanningStatus.UNSUPPORTED, PlanningStatus.NOT_FOUND, PlanningStatus.SOLVED).index(result.status)
 
 
 def make_default_planners(max_nodes: int = MAX_NODES) -> PlannerChain:

@@ -7,51 +7,53 @@ from typing import NamedTuple
 
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
 
-_NONE = -1
+_NO_OPERATOR = -1
+_NO_CONDITION = -1
 
 
 class RelaxationEstimate(NamedTuple):
-    """The estimate of a state.
+    """The estimate of a state; its steps are indexes into the steps of the relaxation.
 
-    ``distance`` is ``None`` if the goal is unreachable; ``preferred`` are the applicable steps of a relaxed plan,
-    ``applicable`` all steps that may be applicable (numbers are ignored).
+    ``distance`` is ``None`` if the goal is unreachable; ``preferred_steps`` are the applicable steps of a relaxed plan,
+    ``applicable_steps`` all steps that may be applicable (numbers are ignored).
     """
 
     distance: int | None
-    preferred: list[int]
-    applicable: list[int]
+    preferred_steps: list[int]
+    applicable_steps: list[int]
 
 
 class _Levels(NamedTuple):
-    """The cost level of each proposition (-1: unreachable), its operator, and each operator's costliest condition.
+    """The cost level of each proposition (-1: unreachable), and an operator that gives it at this cost.
 
-    ``costliest`` is ``None`` for unreachable operators, -1 for operators without condition.
+    ``costliest_conditions``: the costliest_conditions condition of each operator; ``None`` for unreachable operators.
+    ``applicable_steps``: the steps whose conditions are true at level 0.
     """
 
     levels: list[int]
     supporters: list[int]
-    costliest: list[int | None]
-    applicable: list[int]
+    costliest_conditions: list[int | None]
+    applicable_steps: list[int]
 
 
 def _compute_levels(
-    relaxation: DeleteRelaxation, true_propositions: Sequence[int], costs: Sequence[int], additive: bool
+    relaxation: DeleteRelaxation, true_propositions: Sequence[int], costs: Sequence[int], is_additive: bool
 ) -> _Levels:
-    """Costs by Dijkstra's algorithm: the sum of an operator's conditions, or the maximum."""
+    """Compute levels by Dijkstra's algorithm; the cost of an operator's conditions is their sum, or their maximum."""
     network = relaxation.network
     levels = [-1] * network.size
-    supporters = [_NONE] * network.size
-    unmet_conditions = network.condition_sizes.copy()
-    totals = [0] * len(unmet_conditions)
-    costliest: list[int | None] = [None] * len(unmet_conditions)
-    applicable: list[int] = []
+    supporters = [_NO_OPERATOR] * network.size
+    unmet_counts = network.condition_sizes.copy()
+    totals = [0] * len(unmet_counts)
+    costliest_conditions: list[int | None] = [None] * len(unmet_counts)
+    applicable_steps: list[int] = []
     labels, effects, readers = network.labels, network.effects, network.readers
-    step_of = relaxation.step_of_operator
-    buckets: list[list[tuple[int, int]]] = [[(proposition, _NONE) for proposition in true_propositions]]
-    for operator in network.unconditional:
-        if operator in step_of:
-            applicable.append(step_of[operator])
-        costliest[operator] = _NONE
+    step_of_operator = relaxation.step_of_operator
+    buckets: list[list[tuple[int, int]]] = [[(proposition, _NO_OPERATOR) for proposition in true_propositions]]
+    for operator in network.unconditional_operators:
+        if operator in step_of_operator:
+            applicable_steps.append(step_of_operator[operator])
+        costliest_conditions[operator] = _NO_CONDITION
         label = labels[operator]
         cost = costs[label] if label >= 0 else 0
         while cost >= len(buckets):
@@ -65,16 +67,16 @@ def _compute_levels(
             levels[proposition] = level
             supporters[proposition] = supporter
             for operator in readers[proposition]:
-                unmet_count = unmet_conditions[operator] = unmet_conditions[operator] - 1
-                if additive:
+                unmet_count = unmet_counts[operator] = unmet_counts[operator] - 1
+                if is_additive:
                     totals[operator] += level
                 if unmet_count:
                     continue
-                costliest[operator] = proposition
+                costliest_conditions[operator] = proposition
                 label = labels[operator]
-                cost = totals[operator] if additive else level
-                if level == 0 and operator in step_of:
-                    applicable.append(step_of[operator])
+                cost = totals[operator] if is_additive else level
+                if level == 0 and operator in step_of_operator:
+                    applicable_steps.append(step_of_operator[operator])
                 if label >= 0:
                     cost += costs[label]
                 while cost >= len(buckets):
@@ -84,7 +86,7 @@ def _compute_levels(
                     if levels[effect] < 0:
                         bucket.append((effect, operator))
         level += 1
-    return _Levels(levels, supporters, costliest, applicable)
+    return _Levels(levels, supporters, costliest_conditions, applicable_steps)
 
 
 def estimate_by_relaxed_plan(
@@ -94,7 +96,7 @@ def estimate_by_relaxed_plan(
     network = relaxation.network
     reached = _compute_levels(relaxation, true_propositions, [1] * len(relaxation.steps), True)
     if goal is None or any([reached.levels[proposition] < 0 for proposition in goal]):
-        return RelaxationEstimate(None, [], reached.applicable)
+        return RelaxationEstimate(None, [], reached.applicable_steps)
     used_labels: set[int] = set()
     stack, needed_propositions = list(goal), set(goal)
     while stack:
@@ -108,7 +110,9 @@ def estimate_by_relaxed_plan(
                 needed_propositions.add(proposition)
                 stack.append(proposition)
     return RelaxationEstimate(
-        len(used_labels), [label for label in reached.applicable if label in used_labels], reached.applicable
+        len(used_labels),
+        [label for label in reached.applicable_steps if label in used_labels],
+        reached.applicable_steps,
     )
 
 
@@ -126,13 +130,13 @@ def estimate_by_landmark_cut(
     network = relaxation.network
     costs = [1] * len(relaxation.steps)
     reached = _compute_levels(relaxation, true_propositions, costs, False)
-    levels, costliest = reached.levels, reached.costliest
+    levels, costliest_conditions = reached.levels, reached.costliest_conditions
     if goal is None or any([levels[proposition] < 0 for proposition in goal]):
-        return RelaxationEstimate(None, [], reached.applicable)
+        return RelaxationEstimate(None, [], reached.applicable_steps)
     producers: list[list[int]] = [[] for _ in range(network.size)]
     operators_of_step: list[list[int]] = [[] for _ in costs]
     for operator, effects in enumerate(network.effects):
-        if costliest[operator] is not None:
+        if costliest_conditions[operator] is not None:
             for effect in effects:
                 producers[effect].append(operator)
             if network.labels[operator] >= 0:
@@ -142,29 +146,33 @@ def estimate_by_landmark_cut(
         target = max(goal, key=levels.__getitem__)
         if levels[target] == 0:
             break
-        cut = _find_cut(relaxation, true_propositions, target, costliest, costs, producers)
+        cut = _find_cut(relaxation, true_propositions, target, costliest_conditions, costs, producers)
         bound += 1
         for label in cut:
             costs[label] = 0
         _lower_levels(
-            relaxation, [operator for label in cut for operator in operators_of_step[label]], levels, costliest, costs
+            relaxation,
+            [operator for label in cut for operator in operators_of_step[label]],
+            levels,
+            costliest_conditions,
+            costs,
         )
-    return RelaxationEstimate(bound, [], reached.applicable)
+    return RelaxationEstimate(bound, [], reached.applicable_steps)
 
 
 def _lower_levels(
     relaxation: DeleteRelaxation,
     operators: Sequence[int],
     levels: list[int],
-    costliest: list[int | None],
+    costliest_conditions: list[int | None],
     costs: Sequence[int],
 ) -> None:
-    """Update costs and costliest conditions after the cost of these operators has become zero."""
+    """Update costs and costliest_conditions conditions after the cost of these operators has become zero."""
     network = relaxation.network
     labels, effects, readers, conditions = network.labels, network.effects, network.readers, network.conditions
     buckets: dict[int, list[int]] = {}
     for operator in operators:
-        costliest_condition = costliest[operator]
+        costliest_condition = costliest_conditions[operator]
         assert costliest_condition is not None
         level = 0 if costliest_condition < 0 else levels[costliest_condition]
         for effect in effects[operator]:
@@ -179,46 +187,53 @@ def _lower_levels(
                 continue
             levels[proposition] = level
             for operator in readers[proposition]:
-                if costliest[operator] != proposition:
+                if costliest_conditions[operator] != proposition:
                     continue
                 costliest_condition = max(conditions[operator], key=levels.__getitem__)
-                costliest[operator] = costliest_condition
+                costliest_conditions[operator] = costliest_condition
                 label = labels[operator]
                 effect_level = levels[costliest_condition] + (costs[label] if label >= 0 else 0)
                 for effect in effects[operator]:
                     if levels[effect] > effect_level:
-                        (stack if effect_level == level else buckets.setdefault(effect_level, [])).append(effect)
+                        if effect_level == level:
+                            stack.append(effect)
+                        else:
+                            buckets.setdefault(effect_level, []).append(effect)
 
 
 def _find_cut(
     relaxation: DeleteRelaxation,
     true_propositions: Sequence[int],
     target: int,
-    costliest: Sequence[int | None],
+    costliest_conditions: Sequence[int | None],
     costs: Sequence[int],
     producers: Sequence[Sequence[int]],
 ) -> set[int]:
-    """The landmark cut: the steps from propositions reachable without ``target`` to those that reach it at no cost."""
+    """Find the landmark cut: the steps that reach the propositions from which ``target`` has no further cost."""
     network = relaxation.network
     labels, effects, readers = network.labels, network.effects, network.readers
-    at_no_cost = {target}
+    zero_cost_propositions = {target}
     stack = [target]
     while stack:
         for operator in producers[stack.pop()]:
-            costliest_condition = costliest[operator]
-            if costliest_condition is not None and costliest_condition >= 0 and costliest_condition not in at_no_cost:
+            costliest_condition = costliest_conditions[operator]
+            if (
+                costliest_condition is not None
+                and costliest_condition >= 0
+                and costliest_condition not in zero_cost_propositions
+            ):
                 label = labels[operator]
                 if label < 0 or costs[label] == 0:
-                    at_no_cost.add(costliest_condition)
+                    zero_cost_propositions.add(costliest_condition)
                     stack.append(costliest_condition)
     cut: set[int] = set()
     reachable = set(true_propositions)
     stack = list(true_propositions)
-    operators = network.unconditional
+    operators = network.unconditional_operators
     while True:
         for operator in operators:
             for effect in effects[operator]:
-                if effect in at_no_cost:
+                if effect in zero_cost_propositions:
                     cut.add(labels[operator])
                 elif effect not in reachable:
                     reachable.add(effect)
@@ -226,4 +241,4 @@ def _find_cut(
         if not stack:
             return cut
         proposition = stack.pop()
-        operators = [operator for operator in readers[proposition] if costliest[operator] == proposition]
+        operators = [operator for operator in readers[proposition] if costliest_conditions[operator] == proposition]

@@ -22,8 +22,8 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import (
-    bound_variables,
     expression_fluents,
+    find_bound_variables,
     free_slots,
     has_division,
     map_children,
@@ -58,7 +58,7 @@ def compile_rule_part(draft: TaskDraft, part: RulePart) -> None:
     for formula in (part.body, part.step, part.guard):
         if formula is not None:
             _require_defined_numbers(draft, formula)
-            variables += bound_variables(formula)
+            variables += find_bound_variables(formula)
     fresh_variables = {v.slot: v._replace(slot=next(draft.slots)) for v in variables}
     renaming = {old: variable(new.slot) for old, new in fresh_variables.items()}
     fresh_by_slot = {new.slot: new for new in fresh_variables.values()}

@@ -16,8 +16,8 @@ from plansafe.verifier.planning.backward_estimates import BackwardEstimator, Sub
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
 from plansafe.verifier.planning.obligations import find_pending_obligations
+from plansafe.verifier.planning.proposition_network import Conjunction
 from plansafe.verifier.planning.relaxation_estimates import estimate_by_landmark_cut, estimate_by_relaxed_plan
-from plansafe.verifier.planning.relaxed_conditions import Conjunction
 
 MAX_CACHED_STATES = 5_000
 """Maximum number of states whose estimates are kept."""
@@ -26,13 +26,13 @@ MAX_CACHED_STATES = 5_000
 class StateEstimate(NamedTuple):
     """The estimated distance to the goal (``None``: unreachable), and the steps to try.
 
-    ``preferred``: the applicable steps of a relaxed plan, to be tried first. ``applicable``: all steps that may be
-    legal; ``None``: the search lists the legal steps itself.
+    ``preferred_steps``: the applicable steps of a relaxed plan, to be tried first. ``applicable_steps``: all steps that
+    may be legal; ``None``: the search lists the legal steps itself.
     """
 
     distance: int | None
-    preferred: list[GroundAction]
-    applicable: list[GroundAction] | None
+    preferred_steps: list[GroundAction]
+    applicable_steps: list[GroundAction] | None
     true_propositions: list[int]
 
 
@@ -47,29 +47,29 @@ class EstimateCache:
     """Estimates of the states of one execution.
 
     Whatever is reachable from a later state is reachable from the ``origin``, so one relaxation serves all of them.
-    ``remember``: keep the estimates of states for further searches.
+    ``keeps_estimates``: whether the estimates of states are kept for further searches.
     """
 
-    def __init__(self, origin: Execution, *, remember: bool = True) -> None:
+    def __init__(self, origin: Execution, *, keeps_estimates: bool = True) -> None:
         self.origin = origin
         self.backward_estimator = BackwardEstimator(origin.engine)
         self.relaxation: DeleteRelaxation | None = None
         self._is_too_large = False
-        self._remember = remember
-        self._obligations: dict[object, Conjunction | None] = {}
+        self._keeps_estimates = keeps_estimates
+        self._obligation_conditions: dict[object, Conjunction | None] = {}
         self._estimates: dict[object, StateEstimate] = {}
         self._length_bounds: dict[object, _LengthBound] = {}
 
     def covers(self, start: Execution) -> bool:
         """Whether every plan from ``start`` is possible in the relaxation from the origin.
 
-        It ignores the invariants that were violated at the origin, so no other may be violated at ``start``.
+        The relaxation ignores the invariants that were violated at the origin, so no other invariant may be violated at
+        ``start``.
         """
-        violated_invariants_now, violated_invariants_at_origin = (
-            _find_violated_invariants(start.runtime),
-            _find_violated_invariants(self.origin.runtime),
+        violated_instances = _find_violated_invariants(start.runtime)
+        return start.engine is self.origin.engine and violated_instances <= _find_violated_invariants(
+            self.origin.runtime
         )
-        return start.engine is self.origin.engine and violated_invariants_now <= violated_invariants_at_origin
 
     def ground(self, lifted_relaxation: LiftedRelaxation, check_time: Callable[[], None]) -> DeleteRelaxation | None:
         """Ground the relaxation; ``None`` if it is too large. Raises :class:`LimitReached` when time runs out."""
@@ -84,23 +84,29 @@ class EstimateCache:
                 self._is_too_large = True
         return self.relaxation
 
-    def estimate(self, execution: Execution, key: object, lower_bound: bool) -> StateEstimate:
-        """Estimate a state by the relaxation. ``key`` is the execution's key; ``lower_bound``: by landmark cuts."""
-        cached = self._estimates.get((key, lower_bound))
-        if cached is None:
+    def estimate(self, execution: Execution, key: object, by_landmarks: bool) -> StateEstimate:
+        """Estimate a state by the relaxation: by landmark cuts, a lower bound; or by a relaxed plan.
+
+        ``key`` is the execution's key.
+        """
+        cached_estimate = self._estimates.get((key, by_landmarks))
+        if cached_estimate is None:
             relaxation = self.relaxation
             assert relaxation is not None
             goal = self._find_goal_propositions(relaxation, execution)  # first: it may add propositions
-            true = relaxation.list_true_propositions(execution.state, execution.runtime)
-            estimate = (estimate_by_landmark_cut if lower_bound else estimate_by_relaxed_plan)(relaxation, true, goal)
-            preferred = [relaxation.steps[number] for number in estimate.preferred]
-            applicable = [relaxation.steps[number] for number in estimate.applicable]
-            cached = StateEstimate(estimate.distance, preferred, applicable, true)
-            if self._remember:
+            true_propositions = relaxation.list_true_propositions(execution.state, execution.runtime)
+            if by_landmarks:
+                estimate = estimate_by_landmark_cut(relaxation, true_propositions, goal)
+            else:
+                estimate = estimate_by_relaxed_plan(relaxation, true_propositions, goal)
+            preferred_steps = [relaxation.steps[number] for number in estimate.preferred_steps]
+            applicable_steps = [relaxation.steps[number] for number in estimate.applicable_steps]
+            cached_estimate = StateEstimate(estimate.distance, preferred_steps, applicable_steps, true_propositions)
+            if self._keeps_estimates:
                 if len(self._estimates) >= MAX_CACHED_STATES:
                     self._estimates.clear()
-                self._estimates[key, lower_bound] = cached
-        return cached
+                self._estimates[key, by_landmarks] = cached_estimate
+        return cached_estimate
 
     def estimate_backwards(self, execution: Execution, max_distance: int | None = None) -> StateEstimate:
         """Estimate a state without the relaxation, by what the goal and the rules need; excludes nothing.
@@ -124,8 +130,8 @@ class EstimateCache:
         relaxation = self.relaxation
         assert relaxation is not None
         goal = self._find_goal_propositions(relaxation, execution)
-        true = relaxation.list_true_propositions(execution.state, execution.runtime)
-        bound = estimate_by_landmark_cut(relaxation, true, goal, length + 1).distance
+        true_propositions = relaxation.list_true_propositions(execution.state, execution.runtime)
+        bound = estimate_by_landmark_cut(relaxation, true_propositions, goal, length + 1).distance
         if len(self._length_bounds) >= MAX_CACHED_STATES:
             self._length_bounds.clear()
         self._length_bounds[key] = _LengthBound(bound, bound is not None and bound <= length)
@@ -138,12 +144,14 @@ class EstimateCache:
         propositions = set(relaxation.goal)
         for formula, binding in find_pending_obligations(execution.runtime, execution.criteria):
             key = (make_structural_key(formula), binding)
-            if key not in self._obligations:
+            if key not in self._obligation_conditions:
                 try:
-                    self._obligations[key] = relaxation.conditions.compile_conjunction(formula, dict(binding), True)
+                    self._obligation_conditions[key] = relaxation.conditions.compile_conjunction(
+                        formula, dict(binding), True
+                    )
                 except LimitReached:
-                    self._obligations[key] = ()
-            conjunction = self._obligations[key]
+                    self._obligation_conditions[key] = ()
+            conjunction = self._obligation_conditions[key]
             if conjunction is None:
                 return None
             propositions.update(conjunction)

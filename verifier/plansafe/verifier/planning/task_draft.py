@@ -9,7 +9,7 @@ from typing import NamedTuple
 from plansafe.verifier.compile.normal_forms import convert_to_dnf
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Formula, Not, Predicate, Variable, variable
-from plansafe.verifier.model.operations import atoms_in, bound_variables, free_slots, substitute
+from plansafe.verifier.model.operations import find_atoms, find_bound_variables, free_slots, substitute
 from plansafe.verifier.planning.simplification import fold_constants
 from plansafe.verifier.planning.trace_automata import MAX_TICKS, CannotCompile
 
@@ -77,7 +77,7 @@ class TaskDraft:
 
     def reads_actions(self, formula: Formula) -> bool:
         """Whether a formula mentions an action."""
-        return any([atom.predicate in self.action_predicates for atom in atoms_in(formula)])
+        return any([atom.predicate in self.action_predicates for atom in find_atoms(formula)])
 
     def make_violation_effects(self, variables: Iterable[Variable], condition: Formula) -> list[Effect]:
         """Effects that make the trace unsafe if ``condition`` holds."""
@@ -104,7 +104,7 @@ class TaskDraft:
 
     def with_fresh_variables(self, formula: Formula) -> Formula:
         """Rename the quantified variables of a formula, so that copies of it can be joined."""
-        renaming = {v.slot: variable(next(self.slots)) for v in bound_variables(formula)}
+        renaming = {v.slot: variable(next(self.slots)) for v in find_bound_variables(formula)}
         return substitute(formula, renaming) if renaming else formula
 
     def add_effects(self, reading: FormulaReading, effects: list[Effect], at_end: bool = True) -> None:
@@ -147,7 +147,7 @@ def make_unconditional_effect(adds: tuple[Atom, ...], deletes: tuple[Atom, ...])
 def _list_variables(action: Action) -> list[Variable]:
     variables = list(action.parameters)
     for formula in action.start.condition:
-        variables += bound_variables(formula)
+        variables += find_bound_variables(formula)
     for effect in action.start.effects:
-        variables += [*effect.variables, *bound_variables(effect.condition)]
+        variables += [*effect.variables, *find_bound_variables(effect.condition)]
     return variables

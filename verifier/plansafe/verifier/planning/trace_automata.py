@@ -137,7 +137,7 @@ class LtlAutomaton(TraceAutomaton):
         self.table = Progression()
         operators = [part.operator for part in subformulas(formula) if isinstance(part, Temporal)]
         self.counts_steps = any(map(is_stutter_sensitive, operators))
-        self.start = self.table.normal(formula, positive, self._find_leaf_number, self._ground_instances)
+        self.start = self.table.make_normal_form(formula, positive, self._find_leaf_number, self._ground_instances)
 
     def _find_leaf_number(self, formula: Formula) -> int | None:
         """The number of a past formula among the leaves; ``None`` for any other formula."""

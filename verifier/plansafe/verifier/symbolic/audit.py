@@ -29,7 +29,7 @@ def audit(case: AuditCase) -> Report:
         help = "remove --engine, or use --engine sat or --engine smt"
         diagnostic = Diagnostic(SC.NOT_EXPLICIT, refusal.message, refusal.labels, help=help)
         return make_unchecked_report(plan.name, *compiled.diagnostics, diagnostic)
-    unsupported = _find_unsupported(compiled, resolved)
+    unsupported = _find_unsupported_reason(compiled, resolved)
     if unsupported:
         return WorldsReporter(case).report_unsupported(*unsupported)
     try:
@@ -71,8 +71,8 @@ def audit(case: AuditCase) -> Report:
         return WorldsReporter(case).report_without_verdict(diagnostic, Headline.UNKNOWN)
 
 
-def _find_unsupported(compiled: CompiledTask, resolved: ResolvedPlan) -> tuple[str, str] | None:
-    """The reason why no reporter supports the plan, and the help; ``None`` if one does."""
+def _find_unsupported_reason(compiled: CompiledTask, resolved: ResolvedPlan) -> tuple[str, str] | None:
+    """Return the reason why no reporter supports the plan, and the help; ``None`` if one does."""
     options = compiled.options
     if resolved.timed is not None and not (compiled.is_open or resolved.is_open):
         reason = f"the engine `{options.engine}` does not check plans with times if nothing is unknown"
@@ -84,12 +84,12 @@ def _find_unsupported(compiled: CompiledTask, resolved: ResolvedPlan) -> tuple[s
 
 
 def _find_only_order(order: PartialOrder) -> tuple[int, ...]:
-    """The only linear extension of a partial order; empty if it has several."""
+    """Return the only linear extension of a partial order; empty if it has several."""
     return () if order.count_unordered_pairs() else order.find_linear_extension() or ()
 
 
 def explain_missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:
-    """The diagnostic SC608 if the module that is missing belongs to a solver; ``None`` for any other module."""
+    """Return the diagnostic SC608 if the missing module belongs to a solver; ``None`` for any other module."""
     package = _SOLVER_PACKAGES.get((error.name or "").partition(".")[0])
     if package is None:
         return None

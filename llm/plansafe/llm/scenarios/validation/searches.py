@@ -296,7 +296,7 @@ class ViolationSearch:
             estimate = estimate_by_relaxed_plan(
                 relaxed, relaxed.list_true_propositions(execution.state, None), relaxed.goal
             )
-            value, steps = estimate.distance, [relaxed.steps[number] for number in estimate.applicable]
+            value, steps = estimate.distance, [relaxed.steps[number] for number in estimate.applicable_steps]
         if value is not None:
             heappush(queue, (value, execution.runtime is not None, self.visited, execution, steps, path))
 

@@ -204,7 +204,7 @@ class _Layers:
         )
         if estimate.distance is None or estimate.distance > left:
             return None
-        return _Node(execution, [relaxed.steps[number] for number in estimate.applicable])
+        return _Node(execution, [relaxed.steps[number] for number in estimate.applicable_steps])
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.states > MAX_STATES:

@@ -27,7 +27,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     bind,
 )
-from plansafe.verifier.model.operations import bound_slot_domains, expression_fluents, subformulas, variable_slots
+from plansafe.verifier.model.operations import expression_fluents, find_bound_domains, find_variable_slots, subformulas
 from plansafe.verifier.rules.model import RulePart
 
 MAX_INSTANCES = 100_000
@@ -146,7 +146,7 @@ class Nature:
             domains = {v.slot: v.domain for v in parameters}
             compares = [part for part in subformulas(formula) if isinstance(part, Compare) and self._may_change(part)]
             if compares:
-                domains |= bound_slot_domains(formula)
+                domains |= find_bound_domains(formula)
             for compare in compares:
                 for inner in self._list_bindings(compare, domains, binding or {}):
                     count += 1
@@ -162,7 +162,7 @@ class Nature:
 
     def _list_bindings(self, compare: Compare, domains: Mapping[int, int], binding: Binding) -> Iterator[Binding]:
         """Yield the values of the variables that a comparison reads."""
-        slots = sorted(variable_slots(compare))
+        slots = sorted(find_variable_slots(compare))
         free = [slot for slot in slots if slot not in binding]
         fixed = {slot: binding[slot] for slot in slots if slot in binding}
         for objects in product(*[self.task.domains[domains[slot]] for slot in free]):

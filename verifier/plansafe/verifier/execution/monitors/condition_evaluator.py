@@ -1,4 +1,4 @@
-"""The truth of a condition under a binding of its parameters, by generated code where that is possible."""
+"""Evaluate conditions and other functions of a state under a binding, by generated code where that is possible."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class StateFunction(Generic[T]):
-    """Generated code about a state and objects, compiled at its first use: many are never used.
+    """A function of a state and objects in generated code, which is compiled at its first use: many are never used.
 
     ``compile_code`` compiles it. If ``formulas`` have quantifiers, the code uses the indexes of a state that has them.
     """

@@ -1,4 +1,4 @@
-"""The leaves of an automaton's formula: their values in a state as bits, and the bindings that differ from the default.
+"""Evaluate the leaves of an automaton's formula as bits, and find the bindings that differ from the default.
 
 Leaf number i is bit i. A leaf that reads no parameter has the same value for all bindings, and is *global*; the others
 are *local*.
@@ -75,7 +75,7 @@ class AutomatonLeaves:
             return self._interpret(state, self._local_numbers, binding)
 
     def _interpret(self, state: State, numbers: list[int], binding: Binding) -> int | None:
-        """Evaluate leaves one by one, because an undefined number need not matter to their values."""
+        """Return the bits of leaves that are evaluated one by one, because an undefined number may not matter."""
         bits = 0
         for number in numbers:
             value = self._evaluators[number](state, binding)

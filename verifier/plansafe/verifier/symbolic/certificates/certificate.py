@@ -1,44 +1,25 @@
 """Certificates: the clauses of "some world breaks this plan", and a proof that they are unsatisfiable.
 
-README.md describes the file. To write a certificate, CaDiCaL solves the clauses again, with a proof; to read one,
-no solver is needed.
+README.md describes the file. It is read without a solver.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
-from tempfile import TemporaryFile
-from typing import Any, BinaryIO, NamedTuple
+import re
+from typing import BinaryIO, NamedTuple
 
-from plansafe.grammar.source import Source
-from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.extras import how_to_install
-from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, JUDGE_MODES, SEVERITIES, VerdictCriteria
-from plansafe.verifier.symbolic.certificates.proof import Clause, ProofChecker, WrongStep, trim_proof
-from plansafe.verifier.symbolic.circuits.cnf import Clauses
-from plansafe.verifier.symbolic.circuits.solvers import SolverMissing, search_within_limits
-from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput, OutcomeInput
-from plansafe.verifier.symbolic.worlds.world_text import describe_outcome
+from plansafe.verifier.symbolic.certificates.proof import Clause, ProofChecker, WrongStep
 
 FIRST_LINE = "c safecheck certificate 1"
 CLAIMS = ("SAFE", "VALID")
-_SEARCH_SHARE = 0.7
-"""The share of the remaining time for the search; the proof has to be shortened and written as well."""
-MAX_PROOF = 2**29
-"""Bytes of a proof before it is shortened, checked after each search."""
-_CONFLICTS = 20_000
-MAX_SEARCHES = 75
-"""Searches of ``_CONFLICTS`` conflicts for one proof, about a minute."""
 MAX_LINE = 2**24
 """Maximum length of a line, in bytes."""
 MAX_DIGITS = 10
 """Maximum number of digits of a literal."""
+MAX_CACHED_INTEGERS = 1_000_000
 MAX_FILES = 1000
 """Maximum number of files and exemptions that a certificate names."""
 
@@ -86,142 +67,6 @@ class Rejected(Exception):
         self.reason = reason
 
 
-# ---- writing --------------------------------------------------------------------------------------------------------
-
-
-def write_certificate(
-    encoding: Encoding,
-    claim: str,
-    files: Iterable[tuple[str, Source]],
-    task: Task,
-    steps: Sequence[GroundAction | IllFormed],
-    deadline: float | None = None,
-    criteria: VerdictCriteria = EVERY_VIOLATION,
-) -> str | None:
-    """The certificate that no world breaks the plan of an encoding; ``claim`` is ``SAFE`` or ``VALID``.
-
-    ``None`` without a proof: the encoding has limits or numbers, or none was found in time, or the claim is wrong.
-    Raises :class:`SolverMissing`.
-    """
-    if encoding.limits:
-        return None
-    cnf, clauses = _encode_failure(encoding)
-    if cnf.numeric_inputs:
-        return None
-    now = time.monotonic()
-    proof = find_refutation(clauses, None if deadline is None else now + _SEARCH_SHARE * (deadline - now))
-    if proof is None:
-        return None
-    lines = [FIRST_LINE, f"c tool {_find_tool_versions()}", f"c claim {claim}", *_list_criteria(criteria)]
-    lines += [f"c {kind} {_hash_source(source)} {json.dumps(source.name)}" for kind, source in files]
-    lines += list(_iterate_variable_lines(encoding, cnf, task, steps))
-    lines += [f"p cnf {len(cnf.nodes) - 1} {len(clauses)}", *_iterate_clause_lines(clauses), "c proof", *proof]
-    return seal(lines)
-
-
-def _list_criteria(criteria: VerdictCriteria) -> list[str]:
-    lines = [f"c judge {criteria.judge}"] if criteria.ignores_preexisting else []
-    if criteria.min_severity != EVERY_VIOLATION.min_severity:
-        lines.append(f"c min-severity {criteria.min_severity}")
-    return lines + [f"c exempt {json.dumps(f'{e.description}: {e.reason}')}" for e in criteria.exemptions]
-
-
-def seal(lines: Iterable[str]) -> str:
-    """Append the last line, a hash that reveals damage. It is not a signature."""
-    text = "".join([line + "\n" for line in lines])
-    return f"{text}c end {hashlib.sha256(text.encode()).hexdigest()}\n"
-
-
-def matches(certificate: Certificate, encoding: Encoding) -> bool:
-    """Whether an encoding has exactly the clauses of a certificate: then its proof is about this encoding."""
-    digest = hashlib.sha256()
-    for line in _iterate_clause_lines(_encode_failure(encoding)[1]):
-        digest.update(line.encode() + b"\n")
-    return certificate.cnf_hash == digest.hexdigest()
-
-
-def _encode_failure(encoding: Encoding) -> tuple[Clauses, list[list[int]]]:
-    """The clauses that in some allowed world a step or the goal fails, or a rule is violated or undecided."""
-    parts = [encoding.executable, encoding.goal, encoding.violated ^ 1, encoding.undecided ^ 1]
-    roots = encoding.allowed, encoding.circuit.conjunction(parts) ^ 1
-    cnf = Clauses(encoding.circuit)
-    clauses = [clause for batch in cnf.encode(roots) for clause in batch]
-    return cnf, [*clauses, *[[cnf.get_signed_variable(root)] for root in roots]]
-
-
-def _iterate_clause_lines(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
-    for clause in clauses:
-        yield " ".join([*map(str, clause), "0"])
-
-
-def _iterate_variable_lines(
-    encoding: Encoding, cnf: Clauses, task: Task, steps: Sequence[GroundAction | IllFormed]
-) -> Iterator[str]:
-    for node in cnf.inputs:
-        variable, key = cnf.get_signed_variable(2 * node), encoding.circuit.keys[node]
-        if isinstance(key, FactInput):
-            meaning = task.fact_text(key.predicate, key.code)
-        elif isinstance(key, OutcomeInput) and isinstance(action := steps[key.step - 1], GroundAction):
-            outcome = describe_outcome(task, action, key.step, key.number, key.objects, key.alternative)
-            meaning = f"step {outcome.step} {outcome.action}: {outcome.effect}"
-        else:
-            continue
-        yield f"c variable {variable} {json.dumps(meaning)[1:-1]}"
-
-
-def find_refutation(clauses: list[list[int]], deadline: float | None = None) -> list[str] | None:
-    """The steps of a proof that clauses are unsatisfiable; ``None`` if none was found before ``deadline``.
-
-    The search ends after ``MAX_SEARCHES`` searches of ``_CONFLICTS`` conflicts. Raises :class:`SolverMissing`.
-    """
-    if [1] in clauses and [-1] in clauses:  # the encoding folded to a constant
-        return [f"{len(clauses) + 1} 0 {clauses.index([-1]) + 1} {clauses.index([1]) + 1} 0"]
-    try:
-        from pysat import solvers  # noqa: PLC0415 - takes 0.1 s
-    except ModuleNotFoundError as error:
-        raise SolverMissing(f"python-sat is not installed: {how_to_install('solve')}", name="pysat") from error
-    pysolvers: Any = solvers.pysolvers
-    solver: Any = solvers.Cadical195()
-    with TemporaryFile() as file:
-        solver.configure({"lrat": 1, "binary": 0})
-        trace = pysolvers.cadical195_tracepr(solver.cadical, file)
-        try:
-            for clause in clauses:
-                solver.add_clause(clause)
-            satisfiable = None
-            for _ in range(MAX_SEARCHES):
-                if file.seek(0, 2) >= MAX_PROOF:
-                    break
-                satisfiable = search_within_limits(solver, [], deadline, _CONFLICTS)
-                if satisfiable is not None or (deadline is not None and time.monotonic() >= deadline):
-                    break
-            if satisfiable is not False:
-                return None
-            if hasattr(pysolvers, "flushpr"):  # without it, the end of the proof may be missing
-                pysolvers.flushpr(trace)
-            file.seek(0)
-            proof = trim_proof(file, len(clauses))
-            return None if proof is None else list(proof)
-        finally:
-            pysolvers.cadical195_del(solver.cadical, file)
-            solver.cadical = None
-
-
-def _find_tool_versions() -> str:
-    versions = {"plansafe": "unknown", "python-sat": "unknown"}
-    for package in versions:
-        with suppress(PackageNotFoundError):
-            versions[package] = version(package)
-    return f"safecheck {versions['plansafe']}, cadical 1.9.5 of python-sat {versions['python-sat']}"
-
-
-def _hash_source(source: Source) -> str:
-    return hashlib.sha256(source.text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-# ---- reading --------------------------------------------------------------------------------------------------------
-
-
 def verify(file: BinaryIO) -> Certificate:
     """Check a certificate from an untrusted source. Raises :class:`NotACertificate` and :class:`Rejected`.
 
@@ -237,13 +82,47 @@ class _Integers(dict[bytes, int]):
         digits = word[1:] if word[:1] == b"-" else word
         if not digits.isdigit() or len(digits) > MAX_DIGITS or (digits[:1] == b"0" and word != b"0"):
             raise WrongStep("a number is expected here")
-        if len(self) > 1_000_000:
+        if len(self) > MAX_CACHED_INTEGERS:
             self.clear()
         number = self[word] = int(word)
         return number
 
 
+class _Header(NamedTuple):
+    """The contents of a certificate before its clauses; the fields are as in :class:`Certificate`."""
+
+    tool: str = ""
+    claim: str = ""
+    criteria: VerdictCriteria = EVERY_VIOLATION
+    exempt: tuple[str, ...] = ()
+    files: tuple[CertifiedFile, ...] = ()
+
+    def with_line(self, kind: str, value: str) -> _Header:
+        """Return the header with the contents of another line. Raises :class:`WrongStep`."""
+        match kind:
+            case "tool":
+                return self._replace(tool=value)
+            case "claim":
+                return self._replace(claim=value)
+            case "judge" if value in JUDGE_MODES:
+                return self._replace(criteria=self.criteria._replace(judge=value))
+            case "min-severity" if value in SEVERITIES:
+                return self._replace(criteria=self.criteria._replace(min_severity=value))
+            case "exempt":
+                exemption = _parse_quoted(value)
+                if exemption is None:
+                    raise WrongStep('`c exempt "WHAT AND WHY"` is expected here')
+                return self._replace(exempt=(*self.exempt, exemption))
+            case "domain" | "problem" | "spec" | "home" | "plan":
+                return self._replace(files=(*self.files, _parse_file(kind, value)))
+            case "variable":
+                return self
+        raise WrongStep("version 1 has no such line")
+
+
 class _Reader:
+    """Reads one certificate, and checks its proof step by step."""
+
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._line = 0
@@ -251,6 +130,7 @@ class _Reader:
         self._digest = hashlib.sha256()
 
     def read(self) -> Certificate:
+        """Read the whole file, as :func:`verify`."""
         first = FIRST_LINE.encode() + b"\n"
         if self._file.readline(len(first)) != first:
             raise NotACertificate
@@ -262,6 +142,7 @@ class _Reader:
             raise Rejected(self._line, str(error)) from None
 
     def _read_line(self) -> bytes:
+        """Return the next line, and add it to the hash unless it is the last."""
         line = self._file.readline(MAX_LINE)
         self._line += 1
         if not line.endswith(b"\n"):
@@ -271,30 +152,13 @@ class _Reader:
         return line[:-1]
 
     def _read_certificate(self) -> Certificate:
-        tool, claim, criteria, files = "", "", EVERY_VIOLATION, []
-        exempt: list[str] = []
+        header = _Header()
         while (line := self._read_line()).startswith(b"c "):
-            kind, _, rest = line[2:].decode("ascii", "replace").partition(" ")
-            if kind == "tool":
-                tool = rest
-            elif kind == "claim":
-                claim = rest
-            elif kind == "judge" and rest in JUDGE_MODES:
-                criteria = criteria._replace(judge=rest)
-            elif kind == "min-severity" and rest in SEVERITIES:
-                criteria = criteria._replace(min_severity=rest)
-            elif kind == "exempt":
-                exemption = _parse_quoted(rest)
-                if exemption is None:
-                    raise WrongStep('`c exempt "WHAT AND WHY"` is expected here')
-                exempt.append(exemption)
-            elif kind in ("domain", "problem", "spec", "home", "plan"):
-                files.append(_parse_file(kind, rest))
-            elif kind != "variable":
-                raise WrongStep("version 1 has no such line")
-            if len(files) + len(exempt) > MAX_FILES:
+            kind, _, value = line[2:].decode("ascii", "replace").partition(" ")
+            header = header.with_line(kind, value)
+            if len(header.files) + len(header.exempt) > MAX_FILES:
                 raise WrongStep(f"a certificate names at most {MAX_FILES} files")
-        if claim not in CLAIMS:
+        if header.claim not in CLAIMS:
             raise WrongStep("version 1 has no such claim")
         words = line.split(b" ")
         if len(words) != 4 or words[:2] != [b"p", b"cnf"]:
@@ -308,11 +172,11 @@ class _Reader:
             self._read_step(checker, variables)
         self._read_end()
         return Certificate(
-            claim=claim,
-            criteria=criteria,
-            exempt=tuple(exempt),
-            tool=tool,
-            files=tuple(files),
+            claim=header.claim,
+            criteria=header.criteria,
+            exempt=header.exempt,
+            tool=header.tool,
+            files=header.files,
             cnf_hash=cnf_hash,
             variables=variables,
             clauses=count,
@@ -338,6 +202,7 @@ class _Reader:
         return tuple(literals)
 
     def _read_step(self, checker: ProofChecker, variables: int) -> None:
+        """Read a line of the proof: the checker derives or deletes clauses."""
         words = self._read_line().split(b" ")
         integers = self._integers
         if words[0] == b"c":
@@ -358,6 +223,7 @@ class _Reader:
         checker.derive(number, clause, [integers[word] for word in words[middle + 1 : -1]])
 
     def _read_end(self) -> None:
+        """Read the last line, and compare its hash."""
         end = self._read_line()
         if end != b"c end " + self._digest.hexdigest().encode():
             raise WrongStep("the file was changed: its hash differs" if end[:6] == b"c end " else "no more steps here")
@@ -366,7 +232,7 @@ class _Reader:
 
 
 def _parse_quoted(text: str) -> str | None:
-    """The contents of a JSON string; ``None`` if the text is not one."""
+    """Return the contents of a JSON string; ``None`` if the text is not one."""
     try:
         contents = json.loads(text) if text.startswith('"') else None  # a string does not nest
     except ValueError:
@@ -374,9 +240,10 @@ def _parse_quoted(text: str) -> str | None:
     return contents if isinstance(contents, str) else None
 
 
-def _parse_file(kind: str, rest: str) -> CertifiedFile:
-    digest, _, quoted_name = rest.partition(" ")
+def _parse_file(kind: str, value: str) -> CertifiedFile:
+    """Parse the hash and name of a file. Raises :class:`WrongStep`."""
+    digest, _, quoted_name = value.partition(" ")
     name = _parse_quoted(quoted_name)
-    if len(digest) != 64 or set(digest) - set("0123456789abcdef") or name is None:
+    if not re.fullmatch("[0-9a-f]{64}", digest) or name is None:
         raise WrongStep(f'`c {kind} SHA256 "NAME"` is expected here')
     return CertifiedFile(kind, digest, name)

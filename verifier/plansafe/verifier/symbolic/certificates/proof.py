@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 Clause = tuple[int, ...]
 
-MAX_LIVE = 50_000_000
-"""Literals in clauses that are in use at one time; each clause counts as sixteen more."""
+MAX_LIVE_LITERALS = 50_000_000
+"""Maximum number of literals in clauses that are in use at one time, with ``CLAUSE_OVERHEAD`` for each clause."""
+CLAUSE_OVERHEAD = 16
 MAX_WORK = 1_000_000_000
-"""Literals of premises, in all steps together."""
+"""Maximum number of literals of premises, in all steps together."""
 
 
 class WrongStep(Exception):
@@ -32,8 +33,8 @@ class ProofChecker:
         self.steps = 0
         self.last_number = 0
         self._clauses: dict[int, Clause] = {}
-        self._live = 0
-        self._work = 0
+        self._live_literals = 0
+        self._read_literals = 0
 
     def add_premise(self, clause: Clause) -> None:
         """Add the next clause without a check. Raises :class:`WrongStep`."""
@@ -42,12 +43,12 @@ class ProofChecker:
     def derive(self, number: int, clause: Clause, hints: Sequence[int]) -> None:
         """Add a clause that follows from the clauses numbered ``hints``. Raises :class:`WrongStep`.
 
-        If the clause's literals are false, each hint has one literal left that must be true, until one has none.
+        If the clause's literals are false, each hint has one literal left that must be true, until a hint has none.
         Linear in the literals of the hints.
         """
         if number <= self.last_number:
             raise WrongStep(f"clause {number} comes after clause {self.last_number}")
-        clauses, work = self._clauses, self._work
+        clauses, work = self._clauses, self._read_literals
         false = set(clause)
         for hint in hints:
             premise = clauses.get(hint)
@@ -64,7 +65,7 @@ class ProofChecker:
             false.add(-remaining[0])
         else:
             raise WrongStep(f"clause {number} does not follow from the clauses that it names")
-        self._work = work
+        self._read_literals = work
         if work > MAX_WORK:
             raise WrongStep("the proof is too long to be checked here")
         self.steps += 1
@@ -77,21 +78,21 @@ class ProofChecker:
             clause = self._clauses.pop(number, None)
             if clause is None:
                 raise WrongStep(f"there is no clause {number}")
-            self._live -= len(clause) + 16
+            self._live_literals -= len(clause) + CLAUSE_OVERHEAD
 
     def _store(self, number: int, clause: Clause) -> None:
-        self._live += len(clause) + 16
-        if self._live > MAX_LIVE:
+        self._live_literals += len(clause) + CLAUSE_OVERHEAD
+        if self._live_literals > MAX_LIVE_LITERALS:
             raise WrongStep("the proof needs more memory than it may take")
         self._clauses[number] = clause
         self.last_number = number
 
 
 def trim_proof(lines: Iterable[bytes], premise_count: int) -> Iterator[str] | None:
-    """The steps of an LRAT proof that its end depends on, numbered after the premises; and deletions.
+    """Return the lines of an LRAT proof that its end depends on, numbered after the premises, with deletions.
 
-    CaDiCaL derives clauses while the premises are added: the premises have the numbers of no step, in their order.
-    ``None`` if the proof does not end with the empty clause. Memory for the whole proof.
+    CaDiCaL derives clauses while the premises are added, so the premises have the numbers that no step has, in their
+    order. ``None`` if the proof does not end with the empty clause. Needs memory for the whole proof.
     """
     steps: dict[int, list[bytes]] = {}
     for line in lines:
@@ -100,32 +101,34 @@ def trim_proof(lines: Iterable[bytes], premise_count: int) -> Iterator[str] | No
             number = int(words[0])
             steps[number] = words
             if words[1] == b"0":
-                return _renumber(steps, number, premise_count)
+                return _renumber_steps(steps, number, premise_count)
     return None
 
 
-def _renumber(steps: dict[int, list[bytes]], end: int, premise_count: int) -> Iterator[str]:
+def _renumber_steps(steps: dict[int, list[bytes]], end: int, premise_count: int) -> Iterator[str]:
+    """Yield the lines of the steps that step ``end`` depends on, each followed by the deletion of unused clauses."""
     needed = {end}
-    last_uses: dict[int, list[int]] = {}  # step -> the clauses that no later step needs
-    descending_numbers = []
+    unused_after_step: dict[int, list[int]] = {}  # the clauses that no later step needs
+    needed_steps: list[int] = []
     for number in sorted(steps, reverse=True):
         if number in needed:
-            descending_numbers.append(number)
+            needed_steps.append(number)
             words = steps[number]
             for word in words[words.index(b"0") + 1 : -1]:
                 hint = int(word)
                 if hint not in needed:
                     needed.add(hint)
-                    last_uses.setdefault(number, []).append(hint)
+                    unused_after_step.setdefault(number, []).append(hint)
+    needed_steps.reverse()
     premises = [number for number in range(1, premise_count + len(steps) + 1) if number not in steps]
     new_numbers = {number: place for place, number in enumerate(premises[:premise_count], 1)}
-    new_numbers.update({number: premise_count + place for place, number in enumerate(reversed(descending_numbers), 1)})
-    for number in reversed(descending_numbers):
+    new_numbers.update({number: premise_count + place for place, number in enumerate(needed_steps, 1)})
+    for number in needed_steps:
         words = steps[number]
         middle = words.index(b"0")
         literals = [word.decode() for word in words[1:middle]]
         hints = [str(new_numbers[int(word)]) for word in words[middle + 1 : -1]]
         yield " ".join([str(new_numbers[number]), *literals, "0", *hints, "0"])
-        unused = sorted([new_numbers[hint] for hint in last_uses.get(number, ())])
+        unused = sorted([new_numbers[hint] for hint in unused_after_step.get(number, ())])
         if unused and number != end:
             yield " ".join([str(new_numbers[number]), "d", *map(str, unused), "0"])

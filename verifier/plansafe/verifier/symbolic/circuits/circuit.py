@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 
 FALSE, TRUE = 0, 1
-MAX_PAIRWISE = 4
-"""Up to this many literals, "at most one is true" is a conjunction over all pairs."""
-MAX_MERGED = 8
-"""Conjunctions of up to this many literals are merged into the conjunctions that contain them."""
+MAX_PAIRWISE_LITERALS = 4
+"""Maximum number of literals for which "at most one is true" is a conjunction over all pairs."""
+MAX_MERGED_LITERALS = 8
+"""Maximum size of a conjunction that is merged into the conjunctions that contain it."""
 Literal = int
 
 
@@ -24,10 +24,10 @@ class Circuit:
         self.keys: dict[int, Hashable] = {}
         """Input node -> its meaning, for example a fact of the initial state."""
         self._inputs: dict[tuple[type, Hashable], Literal] = {}
-        self._conjunctions: dict[tuple[Literal, ...], Literal] = {}
+        self._conjunction_literals: dict[tuple[Literal, ...], Literal] = {}
 
     def input(self, key: Hashable) -> Literal:
-        """The input with the meaning ``key``, created on first use."""
+        """Return the input with the meaning ``key``, created on first use."""
         typed_key = type(key), key  # named tuples of different classes are equal if their fields are
         literal = self._inputs.get(typed_key)
         if literal is None:
@@ -38,7 +38,7 @@ class Circuit:
         return literal
 
     def both(self, first: Literal, second: Literal) -> Literal:
-        """Conjunction of two literals."""
+        """Return the conjunction of two literals."""
         if first == second or second == TRUE:
             return first
         if first == TRUE:
@@ -46,36 +46,36 @@ class Circuit:
         if first == FALSE or second == FALSE or first ^ second == 1:
             return FALSE
         key = (first, second) if first < second else (second, first)
-        literal = self._conjunctions.get(key)
+        literal = self._conjunction_literals.get(key)
         if literal is None:
-            literal = self._conjunctions[key] = self._conjunction(key)
+            literal = self._conjunction_literals[key] = self._conjunction(key)
         return literal
 
     def either(self, first: Literal, second: Literal) -> Literal:
-        """Disjunction of two literals."""
+        """Return the disjunction of two literals."""
         return self.both(first ^ 1, second ^ 1) ^ 1
 
     def conjunction(self, parts: Iterable[Literal]) -> Literal:
-        """Conjunction of any number of literals; empty is true."""
+        """Return the conjunction of any number of literals; true if there is none."""
         key = tuple(sorted(set(parts)))
         if len(key) == 1:
             return key[0]
-        literal = self._conjunctions.get(key)
+        literal = self._conjunction_literals.get(key)
         if literal is None:
-            literal = self._conjunctions[key] = self._conjunction(key)
+            literal = self._conjunction_literals[key] = self._conjunction(key)
         return literal
 
     def _conjunction(self, parts: tuple[Literal, ...]) -> Literal:
         """Create a conjunction, simplified by looking one level below.
 
         Small conjunctions among the parts are merged into it. A negated conjunction ``not (a and b)`` becomes true
-        where ``not a`` is a part, and ``not b`` where ``a`` is. So the state after a step folds: cases that an earlier
-        step excluded disappear without a solver call.
+        where ``not a`` is a part, and ``not b`` where ``a`` is. So the state after a step is simplified: cases that an
+        earlier step excluded disappear without a solver call.
         """
         gates = self.gates
         conjuncts: set[Literal] = set()
         for part in parts:
-            if part & 1 or (children := gates[part >> 1]) is None or len(children) > MAX_MERGED:
+            if part & 1 or (children := gates[part >> 1]) is None or len(children) > MAX_MERGED_LITERALS:
                 conjuncts.add(part)
             else:
                 conjuncts.update(children)
@@ -86,10 +86,10 @@ class Circuit:
             negations = {part ^ 1 for part in conjuncts}
             if FALSE in conjuncts or not negations.isdisjoint(conjuncts):
                 return FALSE
-            either_value = conjuncts | negations
+            decided_literals = conjuncts | negations
             for part in [part for part in conjuncts if part & 1]:
                 children = gates[part >> 1]
-                if children is None or either_value.isdisjoint(children):
+                if children is None or decided_literals.isdisjoint(children):
                     continue
                 if not negations.isdisjoint(children):
                     conjuncts.discard(part)
@@ -100,80 +100,86 @@ class Circuit:
         if len(conjuncts) < 2:
             return next(iter(conjuncts), TRUE)
         key = tuple(sorted(conjuncts))
-        literal = self._conjunctions.get(key)
+        literal = self._conjunction_literals.get(key)
         if literal is None:
-            literal = self._conjunctions[key] = 2 * len(gates)
+            literal = self._conjunction_literals[key] = 2 * len(gates)
             gates.append(key)
         return literal
 
     def disjunction(self, parts: Iterable[Literal]) -> Literal:
-        """Disjunction of any number of literals; empty is false."""
+        """Return the disjunction of any number of literals; false if there is none."""
         return self.conjunction([part ^ 1 for part in parts]) ^ 1
 
     def choose(self, condition: Literal, then: Literal, otherwise: Literal) -> Literal:
-        """``then`` where the condition holds, else ``otherwise``."""
+        """Return a literal that equals ``then`` where the condition holds, else ``otherwise``."""
         if then == otherwise:
             return then
         return self.either(self.both(condition, then), self.both(condition ^ 1, otherwise))
 
     def equal(self, first: Literal, second: Literal) -> Literal:
-        """Whether two literals have the same value."""
+        """Return a literal that is true where two literals have the same value."""
         return self.choose(first, second, second ^ 1)
 
     def at_most_one(self, parts: Iterable[Literal]) -> Literal:
-        """At most one of the literals is true. Size linear in their number, depth logarithmic.
+        """Return a literal that is true where at most one of the literals is true.
 
-        A repeated literal counts once per occurrence.
+        Its size is linear in their number, its depth logarithmic. A repeated literal counts once per occurrence.
         """
-        return self._count_up_to_one(list(parts))[1]
+        _, at_most_one = self._encode_count_up_to_one(list(parts))
+        return at_most_one
 
     def exactly_one(self, parts: Iterable[Literal]) -> Literal:
-        """Exactly one of the literals is true; size and depth as of :meth:`at_most_one`."""
-        return self.both(*self._count_up_to_one(list(parts)))
+        """Return a literal that is true where exactly one of the literals is true, as large as :meth:`at_most_one`."""
+        return self.both(*self._encode_count_up_to_one(list(parts)))
 
-    def _count_up_to_one(self, layer: list[Literal]) -> tuple[Literal, Literal]:
-        """Whether some literal is true, and whether at most one is. Two halves clash if each has a true literal."""
+    def _encode_count_up_to_one(self, layer: list[Literal]) -> tuple[Literal, Literal]:
+        """Return the literals "some literal is true" and "at most one is true".
+
+        Two halves clash if each has a true literal.
+        """
         clashes: list[Literal] = []
-        if len(layer) <= MAX_PAIRWISE:
+        if len(layer) <= MAX_PAIRWISE_LITERALS:
             clashes = [self.both(first, second) for number, first in enumerate(layer) for second in layer[:number]]
             layer = [self.disjunction(layer)]
         while len(layer) > 1:
             next_layer = []
-            for number in range(1, len(layer), 2):
-                clashes.append(self.both(layer[number - 1], layer[number]))
-                next_layer.append(self.either(layer[number - 1], layer[number]))
-            layer = next_layer + layer[len(layer) - len(layer) % 2 :]
+            for first, second in zip(layer[::2], layer[1::2], strict=False):
+                clashes.append(self.both(first, second))
+                next_layer.append(self.either(first, second))
+            if len(layer) % 2:
+                next_layer.append(layer[-1])
+            layer = next_layer
         return layer[0] if layer else FALSE, self.conjunction([clash ^ 1 for clash in clashes])
 
     def find_cone(
         self, roots: Iterable[Literal], expand_input: Callable[[int], Iterable[Literal]] | None = None
     ) -> list[int]:
-        """The nodes that the roots depend on, inputs included, in ascending order, without node 0.
+        """Return the nodes that the roots depend on, inputs included, in ascending order, without node 0.
 
         ``expand_input``: the literals that an input node depends on, of smaller nodes; it is called once for each.
         """
         gates, cone = self.gates, list[int]()
-        is_needed = bytearray(len(gates))
+        needed_flags = bytearray(len(gates))
         for root in roots:
-            is_needed[root >> 1] = 1
-        node = is_needed.rfind(1, 1)
+            needed_flags[root >> 1] = 1
+        node = needed_flags.rfind(1, 1)
         while node > 0:
             cone.append(node)
             children: Iterable[Literal] | None = gates[node]
             if children is None:
                 children = () if expand_input is None else expand_input(node)
             for child in children:
-                is_needed[child >> 1] = 1
-            node = is_needed.rfind(1, 1, node)
+                needed_flags[child >> 1] = 1
+            node = needed_flags.rfind(1, 1, node)
         cone.reverse()
         return cone
 
     def find_inputs(self, roots: Iterable[Literal]) -> list[int]:
-        """The input nodes that the roots depend on."""
+        """Return the input nodes that the roots depend on."""
         return [node for node in self.find_cone(roots) if self.gates[node] is None]
 
     def substitute(self, root: Literal, replacements: Mapping[int, Literal]) -> Literal:
-        """The root with literals in place of some input nodes."""
+        """Return the root with literals in place of some input nodes."""
         substituted: dict[int, Literal] = {0: FALSE}
         for node in self.find_cone([root]):
             children = self.gates[node]

@@ -20,10 +20,10 @@ from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Li
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 
 BATCH_SIZE = 20_000
-"""Clauses per batch; time and memory are checked after each."""
-MAX_TABLE_STATES = 30_000
-"""Largest decision diagram of a pseudo-Boolean constraint, which solvers propagate well; a larger constraint becomes a
-binary addition."""
+"""Number of clauses per batch; time and memory are checked after each."""
+MAX_DIAGRAM_STATES = 30_000
+"""Maximum number of states of the decision diagram of a pseudo-Boolean constraint, which solvers propagate well; a
+larger constraint becomes a binary addition."""
 
 
 class Clauses:
@@ -39,24 +39,24 @@ class Clauses:
         self.inputs: list[int] = []
         self.numeric_inputs: list[int] = []
         self._variables: list[int] = [1]
-        self._encoded = bytearray()
-        self._examined_inputs = 0
+        self._encoded_literals = bytearray()
+        self._examined_input_count = 0
 
     def get_signed_variable(self, literal: Literal) -> int:
-        """A circuit literal as a signed variable."""
+        """Return the signed variable of a circuit literal."""
         node = literal >> 1
         if node >= len(self._variables):
             self._grow_variables()
         variable = self._variables[node] or self._make_variable(node)
         return -variable if literal & 1 else variable
 
-    def list_variables(self, nodes: Iterable[int]) -> list[tuple[int, int]]:
+    def pair_with_variables(self, nodes: Iterable[int]) -> list[tuple[int, int]]:
         """Pair each node with its variable. All nodes must have been encoded."""
         variables = self._variables
         return [(node, variables[node]) for node in nodes]
 
     def find_circuit_literal(self, variable: int) -> Literal:
-        """The circuit literal of a signed variable."""
+        """Return the circuit literal of a signed variable."""
         return 2 * self.nodes[variable] if variable > 0 else 2 * self.nodes[-variable] + 1
 
     def encode(self, literals: Iterable[Literal]) -> Iterator[list[list[int]]]:
@@ -65,14 +65,14 @@ class Clauses:
         Run it to its end: yielded clauses are never repeated. Takes time n log n in the new part of the cones.
         Variables are numbered in the order of evaluation, which solvers try first, and which often suffices.
         """
-        if not self._encoded:
-            self._encoded.extend(b"\1\1")
+        if not self._encoded_literals:
+            self._encoded_literals.extend(b"\1\1")
             yield [[-1]]
         pending = list(literals)
         while pending:
             yield from self._encode_cones(pending)
             pending = []
-            new_inputs, self._examined_inputs = self.inputs[self._examined_inputs :], len(self.inputs)
+            new_inputs, self._examined_input_count = self.inputs[self._examined_input_count :], len(self.inputs)
             for node in new_inputs:
                 key = self.circuit.keys[node]
                 if isinstance(key, Comparison):
@@ -80,17 +80,21 @@ class Clauses:
                     if constraint is None:
                         self.numeric_inputs.append(node)
                         continue
-                    gate = encode_pseudo_boolean(self.circuit, constraint)
-                    input_variable, gate_variable = self.get_signed_variable(2 * node), self.get_signed_variable(gate)
+                    gate_literal = encode_pseudo_boolean(self.circuit, constraint)
+                    input_variable, gate_variable = (
+                        self.get_signed_variable(2 * node),
+                        self.get_signed_variable(gate_literal),
+                    )
                     yield [[-input_variable, gate_variable], [input_variable, -gate_variable]]
-                    pending += (gate, gate ^ 1)
+                    pending += (gate_literal, gate_literal ^ 1)
 
     def _encode_cones(self, literals: Iterable[Literal]) -> Iterator[list[list[int]]]:
+        """Yield the clauses of the gates that literals depend on; comparisons among the inputs stay undefined."""
         gates = self.circuit.gates
         nodes, inputs, variables = self.nodes, self.inputs, self._variables
         batch: list[list[int]] = []
         self._grow_variables()
-        for literal in self._make_literals(literals):
+        for literal in self._collect_new_literals(literals):
             node = literal >> 1
             variable = variables[node]
             children = gates[node]
@@ -112,9 +116,9 @@ class Clauses:
         if batch:
             yield batch
 
-    def _make_literals(self, literals: Iterable[Literal]) -> list[Literal]:
-        """The literals of nodes that are used and not encoded yet, in the order of evaluation."""
-        gates, encoded = self.circuit.gates, self._encoded
+    def _collect_new_literals(self, literals: Iterable[Literal]) -> list[Literal]:
+        """Return the literals of nodes that are used and not encoded yet, in the order of evaluation; mark them."""
+        gates, encoded = self.circuit.gates, self._encoded_literals
         encoded.extend(bytes(2 * len(gates) - len(encoded)))
         stack, new_literals = list(literals), []
         while stack:
@@ -134,9 +138,11 @@ class Clauses:
         return new_literals
 
     def _grow_variables(self) -> None:
+        """Extend ``_variables`` to all nodes of the circuit; 0: the node has no variable yet."""
         self._variables.extend([0] * (len(self.circuit.gates) - len(self._variables)))
 
     def _make_variable(self, node: int) -> int:
+        """Make and return the variable of a node."""
         self.nodes.append(node)
         self._variables[node] = len(self.nodes) - 1
         if self.circuit.gates[node] is None:
@@ -159,7 +165,7 @@ class PseudoBoolean(NamedTuple):
 
 
 def convert_to_pseudo_boolean(comparison: Comparison) -> PseudoBoolean | None:
-    """A comparison as a pseudo-Boolean constraint; ``None`` if its sum has other atoms than indicators."""
+    """Return a comparison as a pseudo-Boolean constraint; ``None`` if its sum has other atoms than indicators."""
     total = comparison.sum
     if any([atom[0] != "indicator" for atom, _ in total.weighted_atoms]):
         return None
@@ -179,44 +185,44 @@ def convert_to_pseudo_boolean(comparison: Comparison) -> PseudoBoolean | None:
 
 
 def encode_pseudo_boolean(circuit: Circuit, constraint: PseudoBoolean) -> Literal:
-    """A literal that is true exactly if the constraint holds.
+    """Return a literal that is true exactly if the constraint holds.
 
     Adds gates linear in the states of its decision diagram, or in the bits of its weights.
     """
     if constraint.bound < 0:
         return FALSE
     weights = sorted(constraint.weights, reverse=True)
-    encode = _encode_table if _has_few_states(weights, constraint) else _encode_addition
+    encode = _encode_diagram if _has_few_states(weights, constraint) else _encode_addition
     return encode(circuit, weights, constraint)
 
 
 def _has_few_states(weights: list[tuple[int, Literal]], constraint: PseudoBoolean) -> bool:
+    """Whether the decision diagram of a constraint has at most ``MAX_DIAGRAM_STATES`` states."""
     slacks, state_count = {constraint.bound}, 0
     remaining = sum([weight for weight, _ in weights])
     for weight, _ in weights:
-        slacks = {
-            after
-            for before in slacks
-            for after in (before, before - weight)
-            if _is_undecided(after, remaining, constraint)
-        }
+        slacks |= {slack - weight for slack in slacks}
+        slacks = {slack for slack in slacks if _is_undecided(slack, remaining, constraint)}
         remaining -= weight
         state_count += len(slacks)
-        if state_count > MAX_TABLE_STATES:
+        if state_count > MAX_DIAGRAM_STATES:
             return False
     return True
 
 
 def _is_undecided(slack: int, remaining: int, constraint: PseudoBoolean) -> bool:
-    """Whether the remaining literals decide the constraint.
+    """Whether the constraint depends on the remaining literals.
 
     ``slack``: the bound minus the weights of the true literals so far. ``remaining``: the sum of the other weights.
     """
     return slack >= 0 and (slack <= remaining if constraint.exact else slack < remaining)
 
 
-def _encode_table(circuit: Circuit, weights: list[tuple[int, Literal]], constraint: PseudoBoolean) -> Literal:
-    """A decision diagram: literal by literal, whether the remaining weights fit into the slack."""
+def _encode_diagram(circuit: Circuit, weights: list[tuple[int, Literal]], constraint: PseudoBoolean) -> Literal:
+    """Return the literal of a decision diagram that decides, literal by literal, whether the weights fit the bound.
+
+    Each layer has a literal for each possible slack before the next weight.
+    """
     exact = constraint.exact
     layers, remaining = [{constraint.bound}], [sum([weight for weight, _ in weights])]
     for weight, _ in weights:
@@ -233,17 +239,17 @@ def _encode_table(circuit: Circuit, weights: list[tuple[int, Literal]], constrai
                 layer[slack] = TRUE
             else:
                 weight, literal = weights[index]
-                with_weight, without = next_layer[slack - weight], next_layer[slack]
+                if_true, if_false = next_layer[slack - weight], next_layer[slack]
                 if exact:
-                    layer[slack] = circuit.choose(literal, with_weight, without)
-                else:  # weights that fit with this one fit without it
-                    layer[slack] = circuit.either(with_weight, circuit.both(literal ^ 1, without))
+                    layer[slack] = circuit.choose(literal, if_true, if_false)
+                else:  # weights that fit together with this weight also fit without it
+                    layer[slack] = circuit.either(if_true, circuit.both(literal ^ 1, if_false))
         next_layer = layer
     return next_layer[constraint.bound]
 
 
 def _encode_addition(circuit: Circuit, weights: list[tuple[int, Literal]], constraint: PseudoBoolean) -> Literal:
-    """The sum in binary, compared with the bound bit by bit, starting with the lowest bit."""
+    """Return the literal of a binary addition, compared with the bound bit by bit, starting with the lowest bit."""
     columns: dict[int, list[Literal]] = defaultdict(list)
     for weight, literal in weights:
         for place in range(weight.bit_length()):

@@ -21,8 +21,9 @@ from plansafe.verifier.symbolic.circuits.cnf import convert_to_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison
 
 MAX_SIZE = 4_000_000
-"""Maximum number of literals in the examined clauses; each clause counts as eight more. One gate may use a tenth of it.
-If it is exceeded, gates are not expanded, and clauses are left out."""
+"""Maximum number of literals in the examined clauses; each clause counts as ``CLAUSE_OVERHEAD`` more. One gate may use
+a tenth of it. If it is exceeded, gates are not expanded, and clauses are left out."""
+CLAUSE_OVERHEAD = 8
 MAX_PRODUCT = 10_000
 """Maximum number of clauses that one disjunction of conjunctions may become; a larger one is not expanded."""
 MAX_ROWS = 20_000
@@ -40,24 +41,23 @@ Origins = frozenset[Literal]
 def find_infeasible_core(
     circuit: Circuit, literals: Sequence[Literal], deadline: float | None = None
 ) -> set[Literal] | None:
-    """Some of the literals that cannot all be true, if the linear relaxation shows it; else ``None``.
+    """Return some of the literals that cannot all be true, if the linear relaxation shows it; else ``None``.
 
     Returns ``None`` quickly if there is little to count. Needs Z3; ``None`` without it.
     """
-    constraints = _Constraints(circuit)
+    constraints = _ImpliedConstraints(circuit)
     constraints.add(literals)
     if constraints.contradiction is not None:
         return set(constraints.contradiction)
-    pairs = sum([len(clause) == 2 for clause in constraints.clauses])
-    if len(constraints.clauses) + len(constraints.comparisons) < _MIN_CONSTRAINTS or not (
-        pairs or constraints.comparisons
-    ):
+    pair_count = sum([len(clause) == 2 for clause in constraints.clauses])
+    has_too_few = len(constraints.clauses) + len(constraints.comparisons) < _MIN_CONSTRAINTS
+    if has_too_few or not (pair_count or constraints.comparisons):
         return None
     relaxation = _Relaxation(constraints)
     return relaxation.find_core(deadline) if len(relaxation.rows) <= MAX_ROWS else None
 
 
-class _Constraints:
+class _ImpliedConstraints:
     """Units, clauses and comparisons that literals imply, each with its origins."""
 
     def __init__(self, circuit: Circuit) -> None:
@@ -66,7 +66,7 @@ class _Constraints:
         self.clauses: dict[Clause, Origins] = {}
         self.comparisons: list[tuple[Literal, Origins]] = []
         self.contradiction: Origins | None = None
-        self._forms: dict[Literal, list[Clause]] = {}
+        self._clauses_by_literal: dict[Literal, list[Clause]] = {}
         self._size = 0
 
     def add(self, literals: Iterable[Literal]) -> None:
@@ -82,7 +82,8 @@ class _Constraints:
         """Remove satisfied clauses and false literals; return the clauses that became units."""
         units, new_units = self.units, []
         decided = {literal for unit in units for literal in (unit, unit ^ 1)}
-        for clause, origins in [entry for entry in self.clauses.items() if not decided.isdisjoint(entry[0])]:
+        for clause in [clause for clause in self.clauses if not decided.isdisjoint(clause)]:
+            origins = self.clauses[clause]
             remaining = tuple([literal for literal in clause if literal ^ 1 not in units])
             if any([literal in units for literal in remaining]):
                 del self.clauses[clause]
@@ -96,6 +97,7 @@ class _Constraints:
         return new_units
 
     def _add_units(self, units: list[tuple[Literal, Origins]]) -> None:
+        """Add true literals and the consequences of their gates alone, or set ``contradiction``."""
         gates, keys = self.circuit.gates, self.circuit.keys
         stack = units[::-1]
         while stack:
@@ -117,10 +119,13 @@ class _Constraints:
                 stack.extend([(child, origins) for child in children])
 
     def _convert_to_clauses(self, literal: Literal) -> list[Clause]:
-        """A literal as clauses: at most two conjunctions below a disjunction are multiplied out, within the limits."""
-        gates, forms = self.circuit.gates, self._forms
+        """Return the clauses of a literal: at most two conjunctions below a disjunction are multiplied out.
+
+        Beyond the limits a literal is a clause of its own, and no clause is returned at ``MAX_SIZE``.
+        """
+        gates, forms = self.circuit.gates, self._clauses_by_literal
         parts = gates[literal >> 1] or ()
-        self._size += len(parts) + 8
+        self._size += len(parts) + CLAUSE_OVERHEAD
         if self._size > MAX_SIZE:
             return []
         if all([gates[part >> 1] is None for part in parts]):
@@ -133,54 +138,56 @@ class _Constraints:
                 continue
             children = [child ^ (top & 1) for child in gates[top >> 1] or ()]
             pending = [child for child in children if child not in forms]
-            self._size += 8 + len(children)
+            self._size += len(children) + CLAUSE_OVERHEAD
             if self._size > end:  # from here on, gates are not expanded
                 forms.update([(child, [(child,)]) for child in pending])
                 pending = []
             if pending:
                 stack += (top, *pending)
             else:
-                forms[top] = self._combine_forms(top, children)
+                forms[top] = self._combine_clauses(top, children)
         return forms[literal]
 
-    def _combine_forms(self, literal: Literal, children: list[Literal]) -> list[Clause]:
-        forms = self._forms
+    def _combine_clauses(self, literal: Literal, children: list[Literal]) -> list[Clause]:
+        """Return the clauses of a literal from the clauses of its children."""
+        forms = self._clauses_by_literal
         if not children:
             return [(literal,)]
         if not literal & 1:
-            return self._check_size(literal, [clause for child in children for clause in forms[child]])
+            return self._limit_size(literal, [clause for child in children for clause in forms[child]])
         if not all([forms[child] for child in children]):
-            return []  # one of them is always true
+            return []  # a child is always true, and so is the disjunction
         conjunctions = [forms[child] for child in children if len(forms[child]) > 1]
         if len(conjunctions) > 2 or prod([len(form) for form in conjunctions]) > MAX_PRODUCT:
             conjunctions = [[(child,)] for child in children if len(forms[child]) > 1]
         common = {part for child in children if len(form := forms[child]) == 1 for part in form[0]}
         unions = [common.union(*choice) for choice in product(*conjunctions)]
         clauses = [tuple(sorted(union)) for union in unions if not any([part ^ 1 in union for part in union])]
-        return self._check_size(literal, clauses)
+        return self._limit_size(literal, clauses)
 
-    def _check_size(self, literal: Literal, clauses: list[Clause]) -> list[Clause]:
-        self._size += sum([len(clause) + 8 for clause in clauses])
+    def _limit_size(self, literal: Literal, clauses: list[Clause]) -> list[Clause]:
+        """Return the clauses of a literal, or the literal itself as a clause beyond ``MAX_SIZE``."""
+        self._size += sum([len(clause) + CLAUSE_OVERHEAD for clause in clauses])
         return clauses if self._size <= MAX_SIZE else [(literal,)]
 
 
 class _Relaxation:
     """The linear relaxation of constraints. ``rows`` are linear constraints in SMT-LIB, each with its origins."""
 
-    def __init__(self, constraints: _Constraints) -> None:
+    def __init__(self, constraints: _ImpliedConstraints) -> None:
         self.rows: list[tuple[str, Origins]] = []
         self._circuit = constraints.circuit
         self._nodes: set[int] = set()
         self._atom_names: dict[Atom, str] = {}
-        exclusive: dict[Literal, dict[Literal, Origins]] = defaultdict(dict)
+        exclusive_literals: dict[Literal, dict[Literal, Origins]] = defaultdict(dict)
         for clause, origins in constraints.clauses.items():
             if len(clause) == 2:
                 first, second = clause[0] ^ 1, clause[1] ^ 1
-                exclusive[first][second] = exclusive[second][first] = origins
+                exclusive_literals[first][second] = exclusive_literals[second][first] = origins
             else:
-                self.rows.append((f"(>= {self._sum_text(clause)} 1.0)", origins))
-        for members, origins in cover_by_cliques(exclusive):
-            self.rows.append((f"(<= {self._sum_text(members)} 1.0)", origins))
+                self.rows.append((f"(>= {self._make_literal_sum_text(clause)} 1.0)", origins))
+        for members, origins in cover_by_cliques(exclusive_literals):
+            self.rows.append((f"(<= {self._make_literal_sum_text(members)} 1.0)", origins))
         for literal, origins in constraints.comparisons:
             row = self._make_comparison_row(literal)
             if row is not None:
@@ -191,7 +198,7 @@ class _Relaxation:
                     self.rows.append((f"(= x{node} {1 - (literal & 1)}.0)", constraints.units[literal]))
 
     def find_core(self, deadline: float | None) -> set[Literal] | None:
-        """The origins of infeasible rows; ``None`` if all rows together are feasible, or if that is undecided."""
+        """Return the origins of infeasible rows; ``None`` if all rows together are feasible, or if it is undecided."""
         try:
             import z3  # noqa: PLC0415 - takes 0.2 s
         except ModuleNotFoundError:
@@ -217,44 +224,47 @@ class _Relaxation:
             return None
         return {literals[part.decl().name()] for part in solver.unsat_core()}
 
-    def _sum_text(self, literals: Iterable[Literal]) -> str:
-        return _sum_text([self._literal_text(literal) for literal in literals])
+    def _make_literal_sum_text(self, literals: Iterable[Literal]) -> str:
+        return _make_sum_text([self._make_literal_text(literal) for literal in literals])
 
-    def _literal_text(self, literal: Literal) -> str:
+    def _make_literal_text(self, literal: Literal) -> str:
         if literal in (FALSE, TRUE):
             return f"{literal}.0"
         self._nodes.add(literal >> 1)
         return f"(- 1.0 x{literal >> 1})" if literal & 1 else f"x{literal >> 1}"
 
     def _make_comparison_row(self, literal: Literal) -> str | None:
-        """A comparison, or its negation, as a row; ``None`` for a negated equation."""
+        """Return a comparison, or its negation, as a row; ``None`` for a negated equation."""
         comparison = self._circuit.keys[literal >> 1]
         assert isinstance(comparison, Comparison)
         constraint = convert_to_pseudo_boolean(comparison)
         if constraint is None:
-            atoms = self._weighted_atom_texts(comparison.sum.weighted_atoms)
-            total = _sum_text([_number_text(comparison.sum.constant), *atoms])
+            atoms = self._iterate_atom_texts(comparison.sum.weighted_atoms)
+            total = _make_sum_text([_make_number_text(comparison.sum.constant), *atoms])
             if not literal & 1:
                 return f"({comparison.operator} {total} 0.0)"
             negations = {"<=": ">", "<": ">="}
             return f"({negations[comparison.operator]} {total} 0.0)" if comparison.operator in negations else None
-        total = _sum_text([f"(* {weight}.0 {self._literal_text(part)})" for weight, part in constraint.weights])
+        total = _make_sum_text(
+            [f"(* {weight}.0 {self._make_literal_text(part)})" for weight, part in constraint.weights]
+        )
         if not literal & 1:
-            return f"({'=' if constraint.exact else '<='} {total} {_number_text(constraint.bound)})"
-        # Weights are whole numbers.
-        return None if constraint.exact else f"(>= {total} {_number_text(constraint.bound + 1)})"
+            return f"({'=' if constraint.exact else '<='} {total} {_make_number_text(constraint.bound)})"
+        # Weights are whole numbers: a sum above the bound is at least the bound + 1.
+        return None if constraint.exact else f"(>= {total} {_make_number_text(constraint.bound + 1)})"
 
-    def _weighted_atom_texts(self, weighted_atoms: Iterable[tuple[Atom, Number]]) -> Iterator[str]:
+    def _iterate_atom_texts(self, weighted_atoms: Iterable[tuple[Atom, Number]]) -> Iterator[str]:
         for atom, factor in weighted_atoms:
             literal = atom[1]
             if atom[0] == "indicator" and isinstance(literal, int):
-                yield f"(* {_number_text(factor)} {self._literal_text(literal)})"
+                yield f"(* {_make_number_text(factor)} {self._make_literal_text(literal)})"
             else:
-                yield f"(* {_number_text(factor)} {self._atom_names.setdefault(atom, f'a{len(self._atom_names)}')})"
+                name = self._atom_names.setdefault(atom, f"a{len(self._atom_names)}")
+                yield f"(* {_make_number_text(factor)} {name})"
 
 
 def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[tuple[list[Literal], Origins]]:
-    """Cliques that cover all edges, each with the origins of its edges. Greedy: not the fewest."""
+    """Yield cliques that cover all edges, each with the origins of its edges. Greedy: not the fewest."""
     covered_pairs: set[tuple[Literal, Literal]] = set()
     for node in sorted(edges):
         for neighbour in sorted(edges[node]):
@@ -263,10 +273,10 @@ def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[t
             members, origins = [node, neighbour], edges[node][neighbour]
             common = edges[node].keys() & edges[neighbour].keys()
             while common:
-                neighbour = min(common)
-                origins = origins.union(*[edges[member][neighbour] for member in members])
-                members.append(neighbour)
-                common &= edges[neighbour].keys()
+                new_member = min(common)
+                origins = origins.union(*[edges[member][new_member] for member in members])
+                members.append(new_member)
+                common &= edges[new_member].keys()
             members.sort()
             covered_pairs.update(
                 [(first, second) for position, second in enumerate(members) for first in members[:position]]
@@ -274,11 +284,11 @@ def cover_by_cliques(edges: dict[Literal, dict[Literal, Origins]]) -> Iterator[t
             yield members, origins
 
 
-def _sum_text(parts: list[str]) -> str:
+def _make_sum_text(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})"
 
 
-def _number_text(value: Number) -> str:
+def _make_number_text(value: Number) -> str:
     if isinstance(value, int):
         return f"{value}.0" if value >= 0 else f"(- {-value}.0)"
-    return f"(/ {_number_text(value.numerator)} {value.denominator}.0)"
+    return f"(/ {_make_number_text(value.numerator)} {value.denominator}.0)"

@@ -7,6 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 TOO_MANY_NECESSARY = "too many elements are necessary"
+"""The reason of a search that ends at ``max_necessary``."""
 
 
 class GaveUp(Exception):
@@ -56,24 +57,24 @@ def find_minimal_subset(
         return None
     subset = [element for element in elements if element in answer.core]
     necessary: set[T] = set()
-    chunk = 1
+    chunk_size = 1
     while True:
         if max_necessary is not None and len(necessary) > max_necessary:
             return MinimalSubset(subset, TOO_MANY_NECESSARY)
         undecided = [element for element in reversed(subset) if element not in necessary]
         if not undecided:
             return MinimalSubset(subset)
-        dropped = set(undecided[:chunk])
+        dropped = set(undecided[:chunk_size])
         try:
             answer = check_property([element for element in subset if element not in dropped])
         except GaveUp as reason:
             return MinimalSubset(subset, str(reason))
         if isinstance(answer, PropertyHolds):
             subset = [element for element in subset if element in answer.core]
-            chunk *= 2
+            chunk_size *= 2
             continue
         necessary.update(answer.necessary)
         differing = dropped.intersection(answer.differing) if len(dropped) > 1 else dropped
         if len(differing) == 1:
             necessary |= differing
-        chunk = max(1, chunk // 2)
+        chunk_size = max(1, chunk_size // 2)

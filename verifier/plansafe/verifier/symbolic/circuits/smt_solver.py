@@ -19,7 +19,7 @@ from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
 FIRST_RESOURCES = 200_000
 """Units of Z3's ``rlimit`` for the first search: about 0.3 s of a search without numbers, less of one with numbers."""
 RATIONAL_RESOURCES = 3_000_000
-"""The limit of Z3's search for a rational value near an irrational one."""
+"""The limit of Z3's search for a rational value near an irrational value."""
 RESOURCE_WORK = 0.5
 """Units of a :class:`WorkBudget` for a unit of Z3's ``rlimit``."""
 _FOREVER_MS = 2**31 - 1
@@ -33,7 +33,7 @@ class SmtSolver(Solver):
     does if Z3 does not decide nonlinear arithmetic. Raises :class:`SolverMissing`.
     """
 
-    _first_limit = FIRST_RESOURCES
+    _first_search_limit = FIRST_RESOURCES
 
     def __init__(self, circuit: Circuit, deadline: float | None = None, work: WorkBudget | None = None) -> None:
         try:
@@ -45,13 +45,13 @@ class SmtSolver(Solver):
         self._z3: Any = z3
         self._context: Any = z3.Context()
         self._solver: Any = z3.SimpleSolver(ctx=self._context)  # tactics of z3.Solver took up to fifty times as long
-        self._terms: Any = SmtTerms(circuit, z3, self._context, self._solver, self._make_expression)
+        self._term_encoder: Any = SmtTermEncoder(circuit, z3, self._context, self._solver, self._make_expression)
         self._bools: list[Any] = [None]
-        """Z3's constant of each variable. ``_pointers`` has the same constants as C pointers, which are faster to pass
-        to Z3, and ``_negated_pointers`` their negations."""
-        self._pointers: list[Any] = [None]
+        """Z3's constant of each variable. ``_constant_pointers`` has the same constants as C pointers, which are faster
+        to pass to Z3, and ``_negated_pointers`` their negations."""
+        self._constant_pointers: list[Any] = [None]
         self._negated_pointers: list[Any] = [None]
-        self._defined_inputs = 0
+        self._defined_input_count = 0
         self._resources = 0
         self._assumed: dict[int, Literal] = {}
         self._expressions: list[Any] = []
@@ -60,17 +60,17 @@ class SmtSolver(Solver):
 
     def model(self) -> Model:  # noqa: D102 - see Solver
         bools, evaluate, is_true = self._bools, self._model.eval, self._z3.is_true
-        variables = self._clauses.list_variables(self._clauses.inputs)
+        variables = self._clauses.pair_with_variables(self._clauses.inputs)
         return Model(
             {node: is_true(evaluate(bools[v], model_completion=True)) for node, v in variables}, dict(self._values)
         )
 
     def close(self) -> None:
         """Release the solver's memory now: Z3's expressions hold its context, in cycles that are collected late."""
-        self._bools, self._pointers, self._negated_pointers, self._expressions = [None], [None], [None], []
-        self._model = self._solver = self._terms = self._context = None
+        self._bools, self._constant_pointers, self._negated_pointers, self._expressions = [None], [None], [None], []
+        self._model = self._solver = self._term_encoder = self._context = None
 
-    def _assert(self, literal: Literal) -> None:
+    def _assert_literal(self, literal: Literal) -> None:
         self._solver.add(self._make_expression(literal))
 
     def _search(self, assumptions: Sequence[Literal], limit: int | None) -> bool | None:
@@ -100,33 +100,43 @@ class SmtSolver(Solver):
 
     def _accept_model(self) -> bool | None:
         self._model = self._solver.model()
-        return True if self._make_rational() else None
+        return True if self._find_rational_values() else None
 
-    def _make_rational(self) -> bool:
-        """Whether the model's numbers are rational, perhaps after irrational ones were replaced by near rationals."""
-        z3 = self._z3
-        pinned: list[Any] = []
-        for _ in range(len(self._terms.values) + 1):
-            self._values.clear()
-            for key, variable in self._terms.values.items():
-                value = self._model.eval(variable, model_completion=True)
-                if z3.is_rational_value(value):
-                    self._values[key] = normal_number(Fraction(value.numerator_as_long(), value.denominator_as_long()))
-                    continue
-                for digits in (2, 6, 20):
-                    attempt = [*pinned, variable == value.approx(digits)]
-                    if self._check([*self._expressions, *attempt], RATIONAL_RESOURCES):
-                        pinned, self._model = attempt, self._solver.model()
-                        break
-                else:
-                    return False
-                break
-            else:
+    def _find_rational_values(self) -> bool:
+        """Replace the model's irrational numbers by near rational ones, one by one; return whether all are rational."""
+        equations: list[Any] = []
+        for _ in range(len(self._term_encoder.values) + 1):
+            irrational = self._read_values()
+            if irrational is None:
+                return True
+            if not self._fix_near(irrational, equations):
+                return False
+        return False
+
+    def _read_values(self) -> Any | None:
+        """Read the model's numbers up to the first that is irrational; return its variable."""
+        self._values.clear()
+        for key, variable in self._term_encoder.values.items():
+            value = self._model.eval(variable, model_completion=True)
+            if not self._z3.is_rational_value(value):
+                return variable
+            self._values[key] = normal_number(Fraction(value.numerator_as_long(), value.denominator_as_long()))
+        return None
+
+    def _fix_near(self, variable: Any, equations: list[Any]) -> bool:
+        """Find a model in which a variable has a rational value near its value; add the equation that says so."""
+        value = self._model.eval(variable, model_completion=True)
+        for digits in (2, 6, 20):
+            equation = variable == value.approx(digits)
+            if self._check([*self._expressions, *equations, equation], RATIONAL_RESOURCES):
+                equations.append(equation)
+                self._model = self._solver.model()
                 return True
         return False
 
     @contextmanager
-    def _memory_errors(self) -> Iterator[None]:
+    def _translate_memory_errors(self) -> Iterator[None]:
+        """Raise ``MemoryError`` where Z3 raises its own exception for it."""
         try:
             yield
         except self._z3.Z3Exception as error:
@@ -135,6 +145,7 @@ class SmtSolver(Solver):
             raise
 
     def _make_expression(self, literal: Literal) -> Any:
+        """Return Z3's expression of a literal, which need not be encoded yet."""
         variable = self._clauses.get_signed_variable(literal)
         self._create_constants()
         constant = self._bools[abs(variable)]
@@ -142,17 +153,17 @@ class SmtSolver(Solver):
 
     def _define_numeric_inputs(self) -> list[Literal]:
         numeric_inputs = self._clauses.numeric_inputs
-        new_inputs, self._defined_inputs = numeric_inputs[self._defined_inputs :], len(numeric_inputs)
+        new_inputs, self._defined_input_count = numeric_inputs[self._defined_input_count :], len(numeric_inputs)
         if not new_inputs:
             return []
-        literals: list[Literal] = self._terms.define(new_inputs)
+        literals: list[Literal] = self._term_encoder.define(new_inputs)
         return literals
 
     def _add_clauses(self, clauses: list[list[int]]) -> None:
         """Add clauses without the conversions of Z3's interface for Python, which take forty times as long."""
         z3, context, solver = self._z3, self._context.ref(), self._solver.solver
         self._create_constants()
-        pointers, negated_pointers = self._pointers, self._negated_pointers
+        pointers, negated_pointers = self._constant_pointers, self._negated_pointers
         for clause in clauses:
             parts = [pointers[part] if part > 0 else negated_pointers[-part] for part in clause]
             z3.Z3_solver_assert(context, solver, z3.Z3_mk_or(context, len(parts), (z3.Ast * len(parts))(*parts)))
@@ -162,14 +173,14 @@ class SmtSolver(Solver):
         for variable in range(len(self._bools), len(self._clauses.nodes)):
             constant = self._z3.Bool(variable, self._context)
             self._bools.append(constant)
-            self._pointers.append(constant.as_ast())
+            self._constant_pointers.append(constant.as_ast())
             negation = self._z3.Z3_mk_not(self._context.ref(), constant.as_ast())
             self._z3.Z3_inc_ref(self._context.ref(), negation)
             self._negated_pointers.append(negation)
 
 
-class SmtTerms:
-    """Defines comparisons in a Z3 solver; ``expression`` returns Z3's expression of a literal.
+class SmtTermEncoder:
+    """Defines comparisons in a Z3 solver; ``make_expression`` returns Z3's expression of a literal.
 
     ``values`` are Z3's variables of the fluents that occurred. Each sum inside a sum gets a variable of its own, so
     that nesting and sharing cost nothing.
@@ -194,8 +205,8 @@ class SmtTerms:
             comparison = self._circuit.keys[node]
             assert isinstance(comparison, Comparison)
             total = self._encode_sum(comparison.sum)
-            holds = {"<=": total <= 0, "<": total < 0, "=": total == 0}[comparison.operator]
-            self._solver.add(self._make_expression(2 * node) == holds)
+            condition = {"<=": total <= 0, "<": total < 0, "=": total == 0}[comparison.operator]
+            self._solver.add(self._make_expression(2 * node) == condition)
         return self._literals
 
     def _encode_sum(self, total: Sum) -> Any:

@@ -19,8 +19,9 @@ def create_solver(
     deadline: float | None = None,
     work: WorkBudget | None = None,
 ) -> Solver:
-    """A solver for queries about ``roots``. ``engine`` is ``sat``, ``smt``, or ``auto``: ``sat`` if that suffices.
+    """Return a solver for queries about ``roots``.
 
+    ``engine`` is ``sat``, ``smt``, or ``auto``: ``sat`` if that suffices.
     ``deadline`` is a ``time.monotonic`` value; after it, or when ``work`` is spent, ``solve`` returns ``None``.
     Raises :class:`SolverMissing`, and :class:`Unsupported` if ``engine`` is ``sat`` and a root depends on a comparison
     of numbers.

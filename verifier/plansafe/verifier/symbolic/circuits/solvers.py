@@ -17,14 +17,14 @@ from plansafe.verifier.symbolic.circuits.cnf import Clauses
 from plansafe.verifier.symbolic.circuits.linear_relaxation import find_infeasible_core
 
 FIRST_CONFLICTS = 2_000
-"""Conflicts of the first search of a SAT call. If it is undecided, the linear relaxation is tried before the search
-continues."""
+"""Maximum number of conflicts of the first search of a SAT call. If it is undecided, the linear relaxation is tried
+before the search continues."""
 CONFLICT_WORK = 50
 """Units of a :class:`WorkBudget` for a conflict of CaDiCaL; a unit is about 1 µs."""
-_SLICE_LITERALS, _FEW_CONFLICTS, _MANY_CONFLICTS = 20_000_000, 100, 2_000
+_SLICE_LITERALS, _MIN_CONFLICTS, _MAX_CONFLICTS = 20_000_000, 100, 2_000
 """Bounds of CaDiCaL's work between two checks of time and memory, because it cannot be interrupted: the product of
-conflicts and variables, and the fewest and most conflicts. They do not depend on the clock: otherwise a slower machine
-would find other models."""
+conflicts and variables, and the minimum and maximum number of conflicts. They do not depend on the clock: otherwise a
+slower machine would find other models."""
 _MAX_MEMORY_SHARE = 0.6
 """The part of the memory limit that may be in use. A solver that gets no more memory ends the process, and its tables
 may double at once."""
@@ -52,7 +52,7 @@ class Solver(ABC):
     """
 
     name: str
-    _first_limit: int
+    _first_search_limit: int
 
     def __init__(self, circuit: Circuit, deadline: float | None = None, work: WorkBudget | None = None) -> None:
         self.circuit = circuit
@@ -65,19 +65,19 @@ class Solver(ABC):
 
     def require(self, literal: Literal) -> None:
         """Make a literal true from now on."""
-        with self._memory_errors():
+        with self._translate_memory_errors():
             self._encode([literal])
             if not self._is_late:
-                self._assert(literal)
+                self._assert_literal(literal)
         self._required.append(literal)
 
     def solve(self, assumptions: Sequence[Literal] = ()) -> bool | None:
         """Whether the required literals and the assumptions can be true together; ``None`` if undecided."""
-        with self._memory_errors():
+        with self._translate_memory_errors():
             self._encode(assumptions)
             if self._is_late:
                 return None
-            satisfiable = self._search(assumptions, self._first_limit)
+            satisfiable = self._search(assumptions, self._first_search_limit)
             if satisfiable is None:
                 core = find_infeasible_core(self.circuit, [*self._required, *assumptions], self.deadline)
                 if core is not None:
@@ -90,10 +90,10 @@ class Solver(ABC):
 
     @abstractmethod
     def model(self) -> Model:
-        """A satisfying assignment; after ``solve`` returned ``True``."""
+        """Return a satisfying assignment; call it after ``solve`` returned ``True``."""
 
     def core(self) -> list[Literal]:
-        """Assumptions that cannot be true together; after ``solve`` returned ``False``. Not always the fewest."""
+        """Return assumptions that cannot be true together, not always the fewest, after an unsatisfiable query."""
         return self._core
 
     @abstractmethod
@@ -101,6 +101,7 @@ class Solver(ABC):
         """Release the solver's memory."""
 
     def _encode(self, literals: Iterable[Literal]) -> None:
+        """Add the clauses that define literals, up to the deadline."""
         pending = list(literals)
         while True:
             for batch in self._clauses.encode(pending):
@@ -109,47 +110,51 @@ class Solver(ABC):
                 self._add_clauses(batch)
                 check_memory()
                 if self.deadline is not None and time.monotonic() >= self.deadline:
-                    self._is_late = (
-                        True  # some clauses were not added and are not yielded again: it must not answer now
-                    )
+                    # Some clauses were not added and are not yielded again: the solver must not answer any more.
+                    self._is_late = True
                     return
             pending = self._define_numeric_inputs()
             if not pending:
                 return
 
     @abstractmethod
-    def _add_clauses(self, clauses: list[list[int]]) -> None: ...
+    def _add_clauses(self, clauses: list[list[int]]) -> None:
+        """Add clauses over signed variables."""
 
     @abstractmethod
     def _define_numeric_inputs(self) -> list[Literal]:
         """Define the comparisons of numbers that were encoded; return the literals to encode for that."""
 
     @abstractmethod
-    def _assert(self, literal: Literal) -> None: ...
+    def _assert_literal(self, literal: Literal) -> None:
+        """Make an encoded literal true from now on."""
 
     @abstractmethod
     def _search(self, assumptions: Sequence[Literal], limit: int | None) -> bool | None:
         """Search within a limit, the rest of the work budget, and the deadline."""
 
     @abstractmethod
-    def _find_failed_assumptions(self) -> list[Literal]: ...
+    def _find_failed_assumptions(self) -> list[Literal]:
+        """Return assumptions that the last search showed to be contradictory."""
 
     def _accept_model(self) -> bool | None:
+        """Return ``True`` if the model that was found can be used; otherwise ``None``: undecided."""
         return True
 
     @contextmanager
-    def _memory_errors(self) -> Iterator[None]:
+    def _translate_memory_errors(self) -> Iterator[None]:
+        """Raise ``MemoryError`` for a solver's own exception; the default does nothing."""
         yield
 
 
 def search_within_limits(
     solver: Any, assumptions: list[int], deadline: float | None, conflicts: int | None = None
 ) -> bool | None:
-    """The answer of a CaDiCaL of python-sat; ``None`` after this many conflicts, or at ``deadline``.
+    """Return the answer of a CaDiCaL of python-sat; ``None`` after this many conflicts, or at ``deadline``.
 
     Raises ``MemoryError`` where little memory is left.
     """
-    slice_conflicts = min(max(_SLICE_LITERALS // max(solver.nof_vars(), 1), _FEW_CONFLICTS), _MANY_CONFLICTS)
+    slice_conflicts = min(max(_SLICE_LITERALS // max(solver.nof_vars(), 1), _MIN_CONFLICTS), _MAX_CONFLICTS)
     while conflicts is None or conflicts > 0:
         if deadline is not None and time.monotonic() >= deadline:
             return None
@@ -172,10 +177,10 @@ def check_memory() -> None:
         if limit == resource.RLIM_INFINITY:
             return
         with open("/proc/self/statm", "rb") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
+            page_count, *_ = file.read().split()
     except (ImportError, OSError):
         return
-    if used > _MAX_MEMORY_SHARE * limit:
+    if int(page_count) * resource.getpagesize() > _MAX_MEMORY_SHARE * limit:
         raise MemoryError
 
 
@@ -186,7 +191,7 @@ class SatSolver(Solver):
     """
 
     name = "cadical195"
-    _first_limit = FIRST_CONFLICTS
+    _first_search_limit = FIRST_CONFLICTS
 
     def __init__(self, circuit: Circuit, deadline: float | None = None, work: WorkBudget | None = None) -> None:
         try:
@@ -198,7 +203,7 @@ class SatSolver(Solver):
         self._solver: Any = Cadical195()
 
     def model(self) -> Model:  # noqa: D102 - see Solver
-        values, variables = self._solver.get_model(), self._clauses.list_variables(self._clauses.inputs)
+        values, variables = self._solver.get_model(), self._clauses.pair_with_variables(self._clauses.inputs)
         count = len(values)  # variables are in ascending order; the last may occur in no clause
         return Model({node: v <= count and values[v - 1] > 0 for node, v in variables}, {})
 
@@ -219,7 +224,7 @@ class SatSolver(Solver):
             raise Unsupported("a SAT solver knows no numbers")
         return []
 
-    def _assert(self, literal: Literal) -> None:
+    def _assert_literal(self, literal: Literal) -> None:
         self._solver.add_clause([self._clauses.get_signed_variable(literal)])
 
     def _search(self, assumptions: Sequence[Literal], limit: int | None) -> bool | None:

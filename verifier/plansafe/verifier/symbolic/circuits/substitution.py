@@ -27,7 +27,7 @@ class Dependencies(NamedTuple):
 
 
 def find_dependencies(circuit: Circuit, roots: Iterable[Literal]) -> Dependencies:
-    """Everything the roots depend on, with inputs, and literals inside comparisons. Linear."""
+    """Return everything that the roots depend on, with inputs, and literals inside comparisons. Linear."""
     numbers: set[OpenNumber] = set()
 
     def expand_input(node: int) -> tuple[Literal, ...]:
@@ -42,7 +42,7 @@ def find_dependencies(circuit: Circuit, roots: Iterable[Literal]) -> Dependencie
 
 
 def collect_references(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]]:
-    """The literals and numbers in a sum."""
+    """Return the literals and numbers in a sum."""
     literals: list[Literal] = []
     numbers: set[OpenNumber] = set()
     for part in list_inner_sums(total):
@@ -56,20 +56,20 @@ def collect_references(total: Sum) -> tuple[tuple[Literal, ...], set[OpenNumber]
 
 
 def list_inner_sums(total: Sum, known_ids: Container[int] = ()) -> list[Sum]:
-    """A sum and all sums inside it, each object once and after those inside it, without those whose ``id`` is known."""
+    """Return a sum and all sums inside it, each once and after the sums inside it, except those with a known ``id``."""
     listed_ids: set[int] = set()
     sums: list[Sum] = []
     stack = [total]
     while stack:
         part = stack[-1]
-        unlisted_atoms = [
+        unlisted_sums = [
             atom_part
             for atom, _ in part.weighted_atoms
             for atom_part in atom
             if isinstance(atom_part, Sum) and id(atom_part) not in listed_ids and id(atom_part) not in known_ids
         ]
-        if unlisted_atoms:
-            stack.extend(unlisted_atoms)
+        if unlisted_sums:
+            stack.extend(unlisted_sums)
             continue
         stack.pop()
         if id(part) not in listed_ids:  # a shared sum is on the stack once for every path to it
@@ -78,15 +78,16 @@ def list_inner_sums(total: Sum, known_ids: Container[int] = ()) -> list[Sum]:
     return sums
 
 
-def evaluate_sums(
+def evaluate_last_sum(
     sums: Sequence[Sum],
     nodes: Mapping[int, bool],
     numbers: Mapping[OpenNumber, Number],
     values: dict[int, Number],
 ) -> Number:
-    """The value in one world of the last of some sums; every sum follows the sums inside it. Missing numbers are 0.
+    """Return the value in one world of the last of some sums, in which every sum follows the sums inside it.
 
-    ``nodes``: the values of circuit nodes. ``values``: the known values of sums, by ``id``; the others are added.
+    Missing numbers are 0. ``nodes``: the values of circuit nodes. ``values``: the known values of sums, by ``id``; the
+    values of all other sums are added.
     """
     for part in sums:
         if id(part) not in values:
@@ -131,27 +132,29 @@ class CircuitTemplate:
         self._circuit = circuit
         self._roots = tuple(roots)
         changing_numbers = frozenset(numbers)
-        changing = set(inputs)
+        changing_set = set(inputs)
         self.changing_nodes: list[tuple[int, tuple[Literal, ...] | Comparison]] = []
         for node in find_dependencies(circuit, roots).nodes:
             children = circuit.gates[node]
             if children is not None:
-                if any([child >> 1 in changing for child in children]):
-                    changing.add(node)
+                if any([child >> 1 in changing_set for child in children]):
+                    changing_set.add(node)
                     self.changing_nodes.append((node, children))
             elif isinstance(key := circuit.keys[node], Comparison):
                 literals, sum_numbers = collect_references(key.sum)
-                if not changing_numbers.isdisjoint(sum_numbers) or any([part >> 1 in changing for part in literals]):
-                    changing.add(node)
+                if not changing_numbers.isdisjoint(sum_numbers) or any(
+                    [part >> 1 in changing_set for part in literals]
+                ):
+                    changing_set.add(node)
                     self.changing_nodes.append((node, key))
 
     def instantiate(self, inputs: Mapping[int, Literal], numbers: Mapping[OpenNumber, Sum]) -> list[Literal]:
-        """Copies of the roots; inputs and numbers without a replacement stay."""
+        """Return copies of the roots; inputs and numbers without a replacement stay."""
         nodes = self.instantiate_nodes(inputs, numbers)
         return [nodes[root >> 1] ^ (root & 1) if root >> 1 in nodes else root for root in self._roots]
 
     def instantiate_nodes(self, inputs: Mapping[int, Literal], numbers: Mapping[OpenNumber, Sum]) -> dict[int, Literal]:
-        """The copy of each of ``changing_nodes``, and the replacement of each of the inputs."""
+        """Return the copy of each of ``changing_nodes``, and the replacement of each of the inputs."""
         circuit, conjunction = self._circuit, self._circuit.conjunction
         copies: dict[int, Literal] = dict(inputs)
 
@@ -178,13 +181,14 @@ class _SumCopier:
         self._copies: dict[int, Sum] = {}
 
     def copy(self, total: Sum) -> Sum:
+        """Return the copy of a sum."""
         copies = self._copies
         for part in list_inner_sums(total):
             if id(part) not in copies:
-                copies[id(part)] = self._copy_terms(part)
+                copies[id(part)] = self._copy_sum(part)
         return copies[id(total)]
 
-    def _copy_terms(self, part: Sum) -> Sum:
+    def _copy_sum(self, part: Sum) -> Sum:
         """Copy a sum; the sums inside it have been copied."""
         constant: Number = part.constant
         weighted_atoms: list[tuple[Atom, Number]] = []
@@ -200,9 +204,9 @@ class _SumCopier:
             case ("value", int(function), int(code)):
                 return self._numbers.get((function, code)) or terms.variable(function, code)
             case ("indicator", int(literal)):
-                return terms.select(self._copy_literal(literal), terms.constant(1), terms.constant(0))
+                return terms.choose(self._copy_literal(literal), terms.constant(1), terms.constant(0))
             case ("choice", int(literal), Sum() as then, Sum() as otherwise):
-                return terms.select(self._copy_literal(literal), copies[id(then)], copies[id(otherwise)])
+                return terms.choose(self._copy_literal(literal), copies[id(then)], copies[id(otherwise)])
             case ("product", Sum() as a, Sum() as b):
                 return terms.multiply(copies[id(a)], copies[id(b)])
             case ("quotient", Sum() as a, Sum() as b):

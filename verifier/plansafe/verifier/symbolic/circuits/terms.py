@@ -42,14 +42,15 @@ class CompoundAtom(tuple[object, ...]):
 
 _interned_atoms: dict[tuple[object, ...], CompoundAtom] = {}
 _serials = count()
-MAX_INTERNED = 1_000_000
-"""Interned atoms. Clearing them costs sharing, not correctness: equal atoms are then two objects."""
+MAX_INTERNED_ATOMS = 1_000_000
+"""Maximum number of interned atoms. Clearing them costs sharing, not correctness: equal atoms are then two objects."""
 
 
-def _intern(*parts: object) -> Atom:
+def _intern_atom(*parts: object) -> Atom:
+    """Return the only object that is a compound atom with these parts."""
     atom = _interned_atoms.get(parts)
     if atom is None:
-        if len(_interned_atoms) > MAX_INTERNED:
+        if len(_interned_atoms) > MAX_INTERNED_ATOMS:
             _interned_atoms.clear()
         atom = _interned_atoms[parts] = CompoundAtom(parts)
         atom.serial = next(_serials)
@@ -71,59 +72,59 @@ class Comparison(NamedTuple):
 
 
 def constant(value: Number) -> Sum:
-    """A number that is the same in every world."""
+    """Return a number that is the same in every world."""
     return Sum(value)
 
 
 def variable(function: int, code: int) -> Sum:
-    """The initial value of a fluent."""
+    """Return the initial value of a fluent."""
     return Sum(0, ((("value", function, code), 1),))
 
 
 def add(left: Sum, right: Sum, factor: Number = 1) -> Sum:
-    """``left + factor * right``."""
+    """Return ``left + factor * right``."""
     total = check_number(normal_number(left.constant + factor * right.constant))
     if not right.weighted_atoms:
         return Sum(total, left.weighted_atoms)
     coefficients = dict(left.weighted_atoms)
     for atom, coefficient in right.weighted_atoms:
         coefficients[atom] = check_number(normal_number(coefficients.get(atom, 0) + factor * coefficient))
-    return Sum(total, tuple(sorted([weighted for weighted in coefficients.items() if weighted[1]], key=_sort_key)))
+    return Sum(total, tuple(sorted([weighted for weighted in coefficients.items() if weighted[1]], key=_get_atom_text)))
 
 
-def _sort_key(weighted_atom: tuple[Atom, Number]) -> str:
+def _get_atom_text(weighted_atom: tuple[Atom, Number]) -> str:
     return repr(weighted_atom[0])
 
 
 def multiply(left: Sum, right: Sum) -> Sum:
-    """``left * right``."""
+    """Return ``left * right``."""
     if not right.weighted_atoms:
         left, right = right, left
     if left.weighted_atoms:
         first, second = sorted((left, right), key=repr)
-        return Sum(0, ((_intern("product", first, second), 1),))
+        return Sum(0, ((_intern_atom("product", first, second), 1),))
     return add(Sum(0), right, left.constant)
 
 
 def divide(left: Sum, right: Sum) -> Sum:
-    """``left / right``. Where ``right`` is zero the quotient is undefined; the caller encodes that separately."""
+    """Return ``left / right``, undefined where ``right`` is zero; the caller encodes that separately."""
     if right.weighted_atoms:
-        return Sum(0, ((_intern("quotient", left, right), 1),))
+        return Sum(0, ((_intern_atom("quotient", left, right), 1),))
     return _divide_by_constant(left, right.constant) if right.constant else Sum(0)
 
 
-def select(condition: Literal, then: Sum, otherwise: Sum) -> Sum:
-    """``then`` where the condition holds, else ``otherwise``."""
+def choose(condition: Literal, then: Sum, otherwise: Sum) -> Sum:
+    """Return a number that is ``then`` where the condition holds, else ``otherwise``."""
     if condition == TRUE or then == otherwise:
         return then
     if condition == FALSE:
         return otherwise
     difference = add(then, otherwise, -1)
     if not difference.weighted_atoms:  # a scaled indicator: sums of these are pseudo-Boolean
-        if condition & 1:  # one form for a literal and its negation
+        if condition & 1:  # so that a literal and its negation have the same indicator
             return add(then, Sum(0, ((("indicator", condition ^ 1), 1),)), -difference.constant)
         return add(otherwise, Sum(0, ((("indicator", condition), 1),)), difference.constant)
-    return Sum(0, ((_intern("choice", condition, then, otherwise), 1),))
+    return Sum(0, ((_intern_atom("choice", condition, then, otherwise), 1),))
 
 
 def is_satisfied(value: Number, operator: str) -> bool:
@@ -132,7 +133,7 @@ def is_satisfied(value: Number, operator: str) -> bool:
 
 
 def compare(circuit: Circuit, operator: str, left: Sum, right: Sum) -> Literal:
-    """Whether ``left operator right``, with operator ``= < > <= >=``."""
+    """Return a literal that is true where ``left operator right``, with operator ``= < > <= >=``."""
     if operator in (">", ">="):
         left, right, operator = right, left, {">": "<", ">=": "<="}[operator]
     difference = add(left, right, -1)

@@ -115,9 +115,9 @@ class DurationAudit:
         durations = {**fixed_durations, **variables}
         open_steps = [step._replace(duration=durations.get(step.number, step.duration)) for step in steps]
         self.schedule = make_schedule(self.engine, open_steps, self.box, self.tolerance.exact, exact)
-        first_letter = (LetterTime if exact else OpenEndedLetterTime)(0, 0, True)
+        first_letter_time = (LetterTime if exact else OpenEndedLetterTime)(0, 0, True)
         self.prototype = start_monitors(
-            self.engine, self.schedule.parts_reading_every_happening, first_letter, self.trail
+            self.engine, self.schedule.parts_reading_every_happening, first_letter_time, self.trail
         )
         self.explored = ExploredCells(self.engine, [] if exact else self.schedule.checks)
         self.examples: dict[tuple[str, bool | None], Durations] = {}
@@ -126,7 +126,7 @@ class DurationAudit:
         self.counts: RuleCounts = ()
         self.run_count = 0
         self.limits: dict[str, None] = {}
-        self._extra_runs = 0
+        self._extra_run_count = 0
         self._solver: WorldSolver | None = None
 
     def find_value_over_worlds(self, aspect: str) -> Worlds:
@@ -146,8 +146,8 @@ class DurationAudit:
             self._run_worlds()
         except (SolverTimeout, LimitReached):
             self.limits["the time limit has passed before all durations were judged"] = None
-        has_unjudged_world = (EXECUTABLE, None) in self.examples
-        if not self.complete_aspects >= {*ASPECTS} or has_unjudged_world:
+        has_undecided_world = (EXECUTABLE, None) in self.examples
+        if not self.complete_aspects >= {*ASPECTS} or has_undecided_world:
             self.counts = mark_undecided(self.counts)
 
     def _run_worlds(self) -> None:
@@ -158,7 +158,7 @@ class DurationAudit:
             if self._is_decided_by_one_run():
                 self.complete_aspects.update(ASPECTS)
                 return
-        for aspect, checks in self._iterate_stages():
+        for aspect, checks in self._iterate_checks_by_aspect():
             if not self._explore_checks(checks):
                 return
             if aspect == SAFE:
@@ -175,7 +175,7 @@ class DurationAudit:
             self._run_world(world)
         return False
 
-    def _iterate_stages(self) -> Iterator[tuple[str | None, list[int]]]:
+    def _iterate_checks_by_aspect(self) -> Iterator[tuple[str | None, list[int]]]:
         """The checks to explore in turn, and the aspect that is known in every world after them.
 
         Easy ones come first, so that a result at the deadline is of some use.
@@ -207,8 +207,8 @@ class DurationAudit:
 
     def _take_extra_run(self) -> bool:
         """Count one more extra run; False if there were enough, or the results of all rules are final."""
-        self._extra_runs += 1
-        return self._extra_runs <= MAX_EXTRA_RUNS and mark_undecided(self.counts) != self.counts
+        self._extra_run_count += 1
+        return self._extra_run_count <= MAX_EXTRA_RUNS and mark_undecided(self.counts) != self.counts
 
     def _is_decided_by_one_run(self) -> bool:
         """Whether a cell without constraints, which has all worlds, is known for the verdict or for every check."""
@@ -279,7 +279,7 @@ class DurationAudit:
         """Store the results of the checks; without an outcome, only of checks that are certain to hold."""
         results = None if outcome is None else self.explored.read_check_results(outcome)
         for number, check in enumerate(self.explored.checks):
-            if results is None and not run.has_succeeded(check):
+            if results is None and not run.is_certain_to_hold(check):
                 continue
             holds = True if results is None else results[number]
             result = CellResult(make_cell(run.collect_check_constraints(check, holds), self.box), holds)
@@ -300,11 +300,12 @@ class DurationAudit:
             return run, None
 
     def _store_examples(self, verdict: WorldVerdict, cell: Cell, values: tuple[Number, ...]) -> None:
-        new_aspects = [key for key in zip(ASPECTS, verdict[:3], strict=True) if key not in self.examples]
+        """Store an easily readable world of the cell for each aspect's value and each violated rule that has none."""
+        new_aspect_values = [key for key in zip(ASPECTS, verdict[:3], strict=True) if key not in self.examples]
         new_rules = verdict.violated - self.violating_worlds.keys()
-        if new_aspects or new_rules:
+        if new_aspect_values or new_rules:
             world = tuple(
                 zip(self.step_numbers, choose_simplest_world(cell, self.box, values, self.preferred), strict=True)
             )
-            self.examples.update(dict.fromkeys(new_aspects, world))
+            self.examples.update(dict.fromkeys(new_aspect_values, world))
             self.violating_worlds.update(dict.fromkeys(new_rules, world))

@@ -190,11 +190,10 @@ class PlanCheckBuilder:
 
     # -- checks -------------------------------------------------------------------------------------------------------
 
-    def make_event_check(self, number: int, close_events: Iterable[int]) -> PlanCheck:
-        """The check that an event succeeds, which also depends on the ``close_events``."""
-        return self._make_check(
-            CheckKind.EVENT, number, {number, *close_events, *self._find_writers(self._event_footprints[number])}
-        )
+    def make_event_check(self, number: int) -> PlanCheck:
+        """The check that an event succeeds."""
+        writers = self._find_writers(self._event_footprints[number])
+        return self._make_check(CheckKind.EVENT, number, {number, *self.clashing_events[number], *writers})
 
     def make_goal_check(self) -> PlanCheck:
         """The check of the goal."""
@@ -232,12 +231,12 @@ class PlanCheckBuilder:
                 yield self.make_whole_plan_check(number)
                 continue
             events = zip(self.events, self._event_footprints, strict=True)
-            touches = [part_reads.find_touched_instances(event, footprint) for event, footprint in events]
-            classes = find_instance_classes([touch for event_touches in touches for touch in event_touches])
+            touches_by_event = [part_reads.find_touched_instances(event, footprint) for event, footprint in events]
+            classes = find_instance_classes([touch for event_touches in touches_by_event for touch in event_touches])
             for instances in classes or [frozenset()]:
                 class_touches = [
                     [touch for touch in event_touches if not classes or touch.instances <= instances]
-                    for event_touches in touches
+                    for event_touches in touches_by_event
                 ]
                 touching_events = [event for event, event_touches in enumerate(class_touches) if event_touches]
                 pairs = [

@@ -116,8 +116,8 @@ def choose_simplest_world(
     simplest = list(values)
     for variable, (low, high) in enumerate(box):
         scales = [10**decimals for decimals in range(MAX_DECIMALS + 1)]
-        roundings = [normal_number(Fraction(round(simplest[variable] * scale), scale)) for scale in scales]
-        for duration in (preferred[variable], *roundings):
+        rounded_durations = [normal_number(Fraction(round(simplest[variable] * scale), scale)) for scale in scales]
+        for duration in (preferred[variable], *rounded_durations):
             candidate = (*simplest[:variable], duration, *simplest[variable + 1 :])
             if low <= duration <= high and contains_world(cell, candidate):
                 simplest[variable] = duration

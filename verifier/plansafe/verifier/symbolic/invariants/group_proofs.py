@@ -83,6 +83,7 @@ class GroupProofs:
         self.usable_predicates = (self._additions.keys() | self._deletions.keys()) - unusable
 
     def _index_changes(self) -> None:
+        """Store the changes of all snap actions by predicate, and by snap action."""
         for action in self.task.actions.values():
             self._check_limits()
             for snap_formulas in (action.start, action.end):

@@ -110,6 +110,7 @@ class LiftedSnap:
 
     @memoized
     def _make_state_before(self, domains: DomainRelations, effect_number: int) -> PartialState:
+        """The state before a step in which an effect happens; callers copy it."""
         state = PartialState(domains, self._pseudo_predicates.rivals)
         for term, domain in self._parameters:
             state.add_variable(term, domain)

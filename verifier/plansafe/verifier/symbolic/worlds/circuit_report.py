@@ -23,14 +23,14 @@ from plansafe.verifier.reporting.report import (
 from plansafe.verifier.reporting.worlds import Completion, Witness, WorldsReport
 from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world, find_reason
+from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world, find_implying_literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.circuits.substitution import find_dependencies
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode_plan
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, InstanceLiteral, OutcomeInput
 from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries, NoPossibleWorld
-from plansafe.verifier.symbolic.worlds.explanation import Explanation, explain
+from plansafe.verifier.symbolic.worlds.explanation import Explanation, explain_bad_world
 from plansafe.verifier.symbolic.worlds.reporter import (
     MAX_WITNESSES,
     AuditCase,
@@ -74,7 +74,7 @@ class CircuitReporter(WorldsReporter):
             "safe": encoding.violated,
         }
         self.sample_report: Report | None = None
-        self.second_engine = ""
+        self.second_engine_name = ""
 
     def report(self) -> Report:
         """The report. Raises :class:`LimitReached`, ``SolverMissing``."""
@@ -126,7 +126,7 @@ class CircuitReporter(WorldsReporter):
         Facts are removed in chunks, with at most :data:`MAX_REMOVALS` evaluations of the circuit.
         """
         circuit = self.encoding.circuit
-        roots = [self.encoding.allowed, find_reason(circuit, literal, world)]
+        roots = [self.encoding.allowed, find_implying_literal(circuit, literal, world)]
         relevant = {key for node in circuit.find_inputs(roots) if isinstance(key := circuit.keys[node], FactInput)}
         smaller = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in relevant]))
         if all(evaluate_in_world(circuit, roots, smaller)):
@@ -161,7 +161,7 @@ class CircuitReporter(WorldsReporter):
                 raise EngineContradiction(
                     f"{self.queries.engine_name} says {first.value}, {second_queries.engine_name} {second.value}"
                 )
-        self.second_engine = second_queries.engine_name
+        self.second_engine_name = second_queries.engine_name
 
     def add_failing_world(self, about: str, world: Completion) -> None:
         """Replay a world in which something fails. Raises :class:`EngineContradiction` if it is not allowed."""
@@ -182,11 +182,12 @@ class CircuitReporter(WorldsReporter):
     # -- the report ---------------------------------------------------------------------------------------------------
 
     def _make_report(self, verdict: WorldsVerdict) -> Report:
+        """The report with the verdict, the findings, the status of each rule and the explanation."""
         encoding = self.encoding
         headline = choose_headline(verdict, encoding.has_instances)
         explanation = Explanation()
         if self._is_open and self.failing_worlds and not encoding.limits:
-            explanation = explain(self.queries, self.task, self.failing_worlds[0].world)
+            explanation = explain_bad_world(self.queries, self.task, self.failing_worlds[0].world)
         relevant = find_dependencies(encoding.circuit, [self.good_worlds])
         keys = [encoding.circuit.keys.get(node) for node in relevant.nodes]
         worlds = WorldsReport(
@@ -200,7 +201,8 @@ class CircuitReporter(WorldsReporter):
             question=explanation.question,
             question_note=explanation.question_note,
             invariants=self.restrictions.texts,
-            solver=self.queries.engine_name + (f", checked by {self.second_engine}" if self.second_engine else ""),
+            solver=self.queries.engine_name
+            + (f", checked by {self.second_engine_name}" if self.second_engine_name else ""),
         )
         shown_report = self.failing_worlds[0].report if self.failing_worlds else self.sample_report
         if shown_report is None:
@@ -225,7 +227,7 @@ class CircuitReporter(WorldsReporter):
         is_wanted = self.compiled.options.certificate and self.resolved.timed is None
         if not is_wanted or headline not in (Headline.SAFE, Headline.VALID):
             return None
-        from plansafe.verifier.symbolic.certificates.certificate import write_certificate  # noqa: PLC0415 - only if wanted
+        from plansafe.verifier.symbolic.certificates.writer import write_certificate  # noqa: PLC0415 - only if wanted
 
         kinds = {self.compiled.domain.name: "domain", self.compiled.problem.name: "problem"}
         home = self.compiled.options.home
@@ -245,7 +247,7 @@ class CircuitReporter(WorldsReporter):
         circuit = self.encoding.circuit
         literals = {**self.failure_literals, **self._violation_literal_by_rule}
         failures_in_world = [world for world in self.failing_worlds if world.world == failing.world]
-        roots = [find_reason(circuit, literals[f.about], failing.world) for f in failures_in_world]
+        roots = [find_implying_literal(circuit, literals[f.about], failing.world) for f in failures_in_world]
         keys = [circuit.keys[node] for node in circuit.find_inputs(roots)]
         facts = [(key.predicate, key.code) for key in keys if isinstance(key, FactInput)]
         choices = {(key.step, key.number, key.objects) for key in keys if isinstance(key, OutcomeInput)}

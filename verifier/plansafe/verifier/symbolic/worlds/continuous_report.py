@@ -89,6 +89,7 @@ class ContinuousReporter(TimedReporter):
         return part._replace(replayed=True)
 
     def _make_report(self, sample: Report) -> Report:
+        """The report, with the ranges of the open number if nothing else is open."""
         report = super()._make_report(sample)
         if not self._ranges or report.worlds is None:
             return report

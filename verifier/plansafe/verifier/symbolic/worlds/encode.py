@@ -224,7 +224,7 @@ class _TraceChecker:
         trace, state, circuit, collector = self.trace, self.state, self.circuit, self.collector
         goal = self.compiler.compile_true(And(self.compiled.engine.task.goal))
         is_last = encode_trace_ends(circuit, trace.alive)
-        self.dispatch.find_initial_candidates(state)
+        self.dispatch.collect_initial_candidates(state)
         goals = []
         step_rules: list[StepRule] = []
         for letter, alive in enumerate(trace.alive):
@@ -255,7 +255,7 @@ class _TraceChecker:
             circuit = self.circuit if self.collector.ignores_preexisting else None
             fact_changes = _list_fact_changes(self.state, changes, circuit)
         changes.apply_to(self.state)
-        self.dispatch.find_candidates(self.state, changes, index_changes)
+        self.dispatch.collect_candidates(self.state, changes, index_changes)
         return fact_changes
 
     def _check_state_rules(self, letter: int, changes: list[FactChange], is_last: Literal) -> None:

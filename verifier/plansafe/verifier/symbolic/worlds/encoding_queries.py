@@ -155,7 +155,7 @@ class EncodingQueries:
         if literal == self.encoding.allowed == TRUE or not self._holds_in_simulation(literal):
             return None
         assert self._simulation is not None
-        return Model(self._simulation.find_example(self.circuit, [self.encoding.allowed, literal]), {})
+        return Model(self._simulation.find_satisfying_inputs(self.circuit, [self.encoding.allowed, literal]), {})
 
     def _make_completion(self, model: Model) -> Completion:
         """The world of a model; facts and numbers without a value in it are false or 0."""

@@ -52,13 +52,13 @@ def find_minimal_cause(search: CompletionSearch, world: Completion | None = None
     """
     try:
         bad_values = search.read_world_values(world, search.near_variables) if world is not None else None
-        minimal = _minimise(search, bad_values, world) if bad_values is not None else None
+        minimal = _find_minimal_part(search, bad_values, world) if bad_values is not None else None
         if minimal is None:
             model = search.find_bad_model()
             if model is None:
                 return Cause(None, "no completion is bad")
             bad_values = search.read_model_values(model, search.near_variables)
-            minimal = _minimise(search, bad_values)
+            minimal = _find_minimal_part(search, bad_values)
         assert bad_values is not None and minimal is not None
     except GaveUp as reason:
         return Cause(None, f"not found: {reason}")
@@ -67,7 +67,7 @@ def find_minimal_cause(search: CompletionSearch, world: Completion | None = None
     return Cause({variable: bad_values[variable] for variable in minimal.elements})
 
 
-def _minimise(
+def _find_minimal_part(
     search: CompletionSearch, bad_values: OpenValues, world: Completion | None = None
 ) -> MinimalSubset[OpenVariable] | None:
     """A minimal part of a completion whose completions are all bad; ``None`` if the completion is good.
@@ -104,7 +104,7 @@ class Explanation(NamedTuple):
     question_note: str = ""
 
 
-def explain(queries: EncodingQueries, task: Task, bad_world: Completion) -> Explanation:
+def explain_bad_world(queries: EncodingQueries, task: Task, bad_world: Completion) -> Explanation:
     """A minimal cause that is part of a bad world, and a question. Raises ``Unsupported``."""
     circuit, allowed, good = queries.circuit, queries.encoding.allowed, queries.encoding.encode_good_worlds()
     search = CompletionSearch(

@@ -69,7 +69,7 @@ def list_open_numbers(task: Task, resolved: ResolvedPlan) -> list[OpenFluent | O
 
 
 class ValueRange(NamedTuple):
-    """The values between two bounds with one verdict (``None``: unbounded); a single value has itself as bounds.
+    """The values between two bounds with one verdict (``None``: unbounded). A single value has itself as bounds.
 
     ``sample``: a rational value of the range; ``None`` if the range is one irrational value, or nothing is open.
     """
@@ -96,7 +96,7 @@ class _Direction(NamedTuple):
         return normal_number(self.origin + self.sign * distance)
 
     def order_ends(self, near: T, far: T) -> tuple[T, T]:
-        """The lower and the upper of two values, of which the first is nearer to the origin."""
+        """The lower and the upper value of a range whose nearer end from the origin is ``near``."""
         return (near, far) if self.sign > 0 else (far, near)
 
 
@@ -183,7 +183,7 @@ class OpenNumberAudit:
         self.ranges.append(ValueRange(lower, upper, True, True, sample, *_UNDECIDED))
 
     def _add_range(self, direction: _Direction, variable: OpenNumber, decision: _Decision) -> None:
-        """Store the decision for the range of distances in which a run takes the same decisions."""
+        """Store a decision for the values between the bounds that a run found."""
         far = None if variable.high is None else direction.value_at(variable.high)
         low, high = direction.order_ends(direction.value_at(variable.low), far)
         self.ranges.append(ValueRange(low, high, True, True, direction.value_at(variable.sample), *decision))

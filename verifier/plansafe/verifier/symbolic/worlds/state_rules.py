@@ -222,7 +222,7 @@ class ChangeDispatch:
             for trigger in rule.search.triggers:
                 self._triggers.setdefault(trigger.predicate, []).append((rule.candidates, trigger.find))
 
-    def find_initial_candidates(self, state: SymbolicState) -> None:
+    def collect_initial_candidates(self, state: SymbolicState) -> None:
         """Find the instances that S0 may violate."""
         self.indexes.build(state.facts)
         for rule in self.rules:
@@ -239,7 +239,7 @@ class ChangeDispatch:
                     index_changes.append((index, code, value))
         return index_changes
 
-    def find_candidates(
+    def collect_candidates(
         self, state: SymbolicState, changes: StateChanges, index_changes: list[tuple[int, int, bool]]
     ) -> None:
         """Find the instances that the changes may affect, after the state was changed."""

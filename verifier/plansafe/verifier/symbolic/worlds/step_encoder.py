@@ -246,14 +246,14 @@ class StepEncoder:
         for fires, operator, operand in updates:
             if operator == "assign":
                 assigned.append(fires)
-                value = terms.select(fires, operand.value, value)
+                value = terms.choose(fires, operand.value, value)
                 continue
             failures.append(circuit.both(fires, defined ^ 1))
             if operator in ("increase", "decrease"):
-                amount = terms.select(fires, operand.value, terms.constant(0))
+                amount = terms.choose(fires, operand.value, terms.constant(0))
                 value = terms.add(value, amount, 1 if operator == "increase" else -1)
                 continue
-            factor = terms.select(fires, operand.value, terms.constant(1))
+            factor = terms.choose(fires, operand.value, terms.constant(1))
             if operator == "scale-up":
                 value = terms.multiply(value, factor)
             else:

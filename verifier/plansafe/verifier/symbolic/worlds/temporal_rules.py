@@ -167,7 +167,7 @@ class TemporalRule:
         )
         pattern_keys: set[tuple[int, Objects]] = set()
         for predicate, code in changed_facts:
-            for number in self._index.by_predicate.get(predicate, ()):
+            for number in self._index.pattern_numbers.get(predicate, ()):
                 key = self._index.patterns[number].key(code)
                 if key is not None:
                     pattern_keys.add((number, key))

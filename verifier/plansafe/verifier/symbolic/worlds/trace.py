@@ -80,7 +80,7 @@ class TraceEncoder:
         self._recent_events: list[_EncodedEvent] = []
         """The events less than the tolerance before the next happening."""
         self._reads: dict[tuple[str, int], Footprint] = {}
-        """By the kind and the step of an event, what it reads."""
+        """By the kind and the step of an event, the footprint of its reads."""
 
     def build_trace(
         self, start: SymbolicState, happenings: Iterable[Happening], deadline: float | None
@@ -100,11 +100,11 @@ class TraceEncoder:
             alive = trace.alive[-1]
             for step, literals in failures.items():
                 trace.failing[step] = circuit.both(alive, circuit.disjunction(literals))
-            still_alive = circuit.both(alive, _encode_any_failure(circuit, failures) ^ 1)
-            if still_alive == FALSE:
+            alive_after = circuit.both(alive, _encode_any_failure(circuit, failures) ^ 1)
+            if alive_after == FALSE:
                 return trace._replace(is_complete=False)
             trace.changes.append(changes)
-            trace.alive.append(still_alive)
+            trace.alive.append(alive_after)
             trace.events.append(events)
             trace.times.append(time)
         return trace

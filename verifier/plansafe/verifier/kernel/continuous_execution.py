@@ -70,7 +70,7 @@ def iterate_bound_flows(effect: Node, binding: Binding) -> Iterator[tuple[Flow, 
                 yield from iterate_bound_flows(part, binding)
 
 
-class Evolution(Execution):
+class ContinuousExecution(Execution):
     """An execution in which numbers change between happenings, and events happen by themselves."""
 
     def __init__(
@@ -108,30 +108,31 @@ class Evolution(Execution):
         for _ in range(MAX_SWITCHES):
             if not self.now < until:
                 return True
-            if not self._pass_while_nothing_switches(until):
+            if not self._pass_until_switch(until):
                 return False
         raise KernelLimit("too many events or switches between two happenings")
 
-    def _pass_while_nothing_switches(self, until: Real) -> bool:
+    def _pass_until_switch(self, until: Real) -> bool:
         """Let time pass up to an event, a switch, or the next happening; ``False`` if *halt* ends before."""
         self.active_processes, courses = self._find_active_processes()
         moments = self._find_zeros(self._iterate_all_switch_functions(courses), until, courses)
         for start, end in pairwise([self.now, *moments, until]):
             between = choose_number_between(start, end)
             state_between = self._compute_state(between, courses)
-            active = self.active_processes
-            if self._find_enabled_processes(self.state) != active and self._find_active_processes()[0] != active:
-                return True
-            if self._find_enabled_processes(state_between) != active:
+            if self._find_enabled_processes(self.state) != self.active_processes:
+                active_processes, _ = self._find_active_processes()
+                if active_processes != self.active_processes:
+                    return True
+            if self._find_enabled_processes(state_between) != self.active_processes:
                 return True
             if missed_events := self._find_triggered_events(state_between) & self.armed_events:
                 self.disarmed_events |= missed_events
-                return self._execute_events(missed_events) and self.settle()
+                return self._execute_events(missed_events) and self.execute_triggered_events()
             self.disarmed_events = frozenset()
-            if not self._move_to(between, courses, start) or not self._move_to(end, courses):
+            if not self._move_to_moment(between, courses, start) or not self._move_to_moment(end, courses):
                 return False
             last_before = self.trace.last
-            if not self.settle():
+            if not self.execute_triggered_events():
                 return False
             if self.trace.last > last_before:
                 return True
@@ -214,7 +215,7 @@ class Evolution(Execution):
             self.task.axioms.derive_all(state)
         return state
 
-    def _move_to(self, time: Real, courses: Courses, after: Real | None = None) -> bool:
+    def _move_to_moment(self, time: Real, courses: Courses, after: Real | None = None) -> bool:
         """Move to a moment and append its letter; ``after``: the letter is about all moments after this time.
 
         ``False`` if the reading *halt* ends before, because a condition over all fails.
@@ -228,9 +229,9 @@ class Evolution(Execution):
         self.state.numbers.update(numbers)
         change = StateChange([], [], before)
         self.task.axioms.update(self.state, change.added, change.removed, before)
-        return self._append_moment(change, time, after)
+        return self._append_moment_letter(change, time, after)
 
-    def _append_moment(
+    def _append_moment_letter(
         self,
         change: StateChange,
         time: Real,
@@ -272,7 +273,7 @@ class Evolution(Execution):
         untriggered_events = frozenset(range(len(self.events))) - self._find_triggered_events(self.state)
         self.armed_events = (self.armed_events - happened_events) | (untriggered_events - self.disarmed_events)
 
-    def settle(self) -> bool:
+    def execute_triggered_events(self) -> bool:
         """Let rounds of events happen until none is left; ``False`` if the reading *halt* ends here."""
         earlier_numbers = dict[Hashable, list[dict[Fact, Real]]]()  # by the facts, armed events and rounded numbers
         rounds = 0
@@ -298,7 +299,7 @@ class Evolution(Execution):
             raise KernelLimit("an event whose effects cannot be computed") from None
         require(not any(interfere(*pair) for pair in combinations(footprints, 2)), "events that interfere", KernelLimit)
         change = self._change_state(changes, numbers)
-        return self._append_moment(change, self.now, happened_events=events)
+        return self._append_moment_letter(change, self.now, happened_events=events)
 
     def _find_footprint(self, event: Instance) -> Footprint:
         condition, effect = event.process.condition, event.process.effect
