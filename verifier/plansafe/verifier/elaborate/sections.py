@@ -87,7 +87,7 @@ def split_sections(
     """Split a definition into its sections; ``None`` after a diagnostic about its head.
 
     ``single`` and ``repeatable``: the heads of sections that may occur once, and several times. ``unsupported``: the
-    constructs behind the heads of sections that are not supported.
+    construct for each head of a section that is not supported.
     """
     if not top:
         context.report_malformed(f"the {kind} is empty", Place(top), f"expected `(define ({kind} name) ..)`")

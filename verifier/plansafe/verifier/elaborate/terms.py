@@ -122,7 +122,7 @@ class TermReader:
         declared_types: tuple[int, ...],
         declared_at: Place | None = None,
     ) -> None:
-        """Report an argument of the wrong type; ``name`` is what it belongs to, as in "predicate `on`"."""
+        """Report an argument of the wrong type; ``name``: the predicate, function or action, as in "predicate `on`"."""
         actual_text, expected_text = [
             with_article(f"`{self.symbols.types.format_types(types)}`") for types in (actual_types, declared_types)
         ]
