@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import Atom, Equal, Task
-from plansafe.verifier.model.operations import subformulas, task_formulas
+from plansafe.verifier.model.operations import list_task_formulas, subformulas
 
 OrbitKey = tuple[tuple[int, tuple[int, ...]], ...]
 Fact = tuple[int, tuple[int, ...]]
@@ -111,7 +111,7 @@ def _may_exchange(task: Task, first: int, second: int, facts_of: dict[int, set[F
 
 def _list_named_objects(task: Task) -> Iterator[int]:
     """The objects that actions, axioms, or parts of the goal other than facts name."""
-    formulas = task_formulas(task._replace(goal=tuple([part for part in task.goal if not isinstance(part, Atom)])))
+    formulas = list_task_formulas(task._replace(goal=tuple([part for part in task.goal if not isinstance(part, Atom)])))
     for action in task.actions.values():
         for effect in action.start.effects:
             formulas += [*effect.adds, *effect.deletes]

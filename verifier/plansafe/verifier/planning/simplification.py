@@ -26,13 +26,13 @@ from plansafe.verifier.model.nodes import (
     Truth,
 )
 from plansafe.verifier.model.operations import (
-    atoms_and_fluents,
     expression_fluents,
+    find_atoms_and_fluents,
     has_division,
+    list_task_formulas,
     negate,
     substitute,
     substitute_in_expression,
-    task_formulas,
 )
 from plansafe.verifier.planning.pddl_names import TOTAL_COST
 
@@ -45,7 +45,7 @@ def remove_unused_functions(task: Task) -> Task:
     function of the original task with the name of the cost function is renamed.
     """
     assignments = [a for action in task.actions.values() for e in action.start.effects for a in e.assignments]
-    reads = [read for formula in task_formulas(task) for read in atoms_and_fluents(formula)]
+    reads = [read for formula in list_task_formulas(task) for read in find_atoms_and_fluents(formula)]
     needed_functions = {read.function for read in reads if isinstance(read, Fluent)}
     if task.metric is not None:
         needed_functions |= {fluent.function for fluent in expression_fluents(task.metric.expression)}

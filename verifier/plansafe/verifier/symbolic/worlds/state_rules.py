@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
+from plansafe.verifier.compile.triggers import compile_extension, compile_read_patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import And, Formula, Not, Task, Variable, bind, match_arguments
@@ -69,7 +69,7 @@ class StateRule:
         self._all_candidates: dict[Objects, None] = {}
         self._pre_existing_literals: dict[Objects, Literal] = {}
         """Instances that S0 may violate: the worlds in which they are still violated and nothing they read changed."""
-        self.readers = InstanceIndex(compile_patterns(emitter, part.body, part.parameters))
+        self.readers = InstanceIndex(compile_read_patterns(emitter, part.body, part.parameters))
 
     def store_initial_violations(self, state: SymbolicState) -> None:
         """Store the violations of S0 as pre-existing, before S0 is checked; a rule that reads actions has none."""

@@ -14,7 +14,7 @@ from itertools import product
 from math import prod
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.triggers import compile_patterns
+from plansafe.verifier.compile.triggers import compile_read_patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal
 from plansafe.verifier.model.limits import LimitKind, LimitReached
@@ -96,7 +96,7 @@ class TemporalRule:
         ]
         possible_certain = compiler.possible_certain
         self._index = InstanceIndex(
-            [p for leaf in self.leaves for p in compile_patterns(possible_certain.emitter, leaf, part.parameters)]
+            [p for leaf in self.leaves for p in compile_read_patterns(possible_certain.emitter, leaf, part.parameters)]
         )
         violation = possible_certain.make_possible_condition(_make_static_condition(self.formula), False)
         self._search_initial = possible_certain.compile_search(violation, part.parameters, ())
@@ -171,7 +171,7 @@ class TemporalRule:
         )
         pattern_keys: set[tuple[int, Objects]] = set()
         for predicate, code in changed_facts:
-            for number in self._index.by_predicate.get(predicate, ()):
+            for number in self._index.pattern_numbers.get(predicate, ()):
                 key = self._index.patterns[number].key(code)
                 if key is not None:
                     pattern_keys.add((number, key))
