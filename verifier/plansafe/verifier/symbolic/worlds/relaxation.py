@@ -130,7 +130,7 @@ class Relaxation:
         max_count: int = 1,
         binding: Mapping[int, int] | None = None,
     ) -> list[Objects]:
-        """Up to ``max_count`` bindings of variables for which a formula may have a value; ``binding`` gives other slots."""
+        """Bindings of variables for which a formula may have a value; ``binding`` gives the objects of other slots."""
         known_objects = binding or {}
         slots = (
             sorted(self.possible_certain.emitter.free_slots(formula) & known_objects.keys()) if known_objects else []
