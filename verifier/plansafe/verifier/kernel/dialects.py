@@ -85,10 +85,10 @@ def _unwrap_private_blocks(section: Section, factored: bool) -> Section:
     for item in section:
         if isinstance(item, tuple) and item[:1] == (":private",):
             if section[0] in (":predicates", ":functions"):
-                items += _remove_owner(item[1:], True, factored)
+                items += _remove_owner_variable(item[1:])
             else:
-                private = _remove_owner(item[1:], False, factored)
-                items = [items[0], *complete_typed_list(items[1:]), *complete_typed_list(private)]
+                private_list = item[1:] if factored else _remove_owner_name(item[1:])
+                items = [items[0], *complete_typed_list(items[1:]), *complete_typed_list(private_list)]
         else:
             items.append(item)
     return tuple(items)
@@ -102,14 +102,15 @@ def complete_typed_list(items: Sequence[Sexp]) -> list[Sexp]:
     return [*tokens, "-", "object"]
 
 
-def _remove_owner(items: tuple[Sexp, ...], signatures: bool, factored: bool) -> tuple[Sexp, ...]:
-    """Remove the owner of a private block: a typed variable, or a name before objects."""
-    if not items or not isinstance(items[0], str):
-        return items
-    if not signatures:
-        untyped = OBJECT.fullmatch(items[0]) and items[1:2] != ("-",)
-        return items[1:] if untyped and not factored else items
-    if not VARIABLE.fullmatch(items[0]):
+def _remove_owner_name(items: tuple[Sexp, ...]) -> tuple[Sexp, ...]:
+    """Remove the owner of private objects: a name without a type before them."""
+    has_owner = items and isinstance(items[0], str) and OBJECT.fullmatch(items[0]) and items[1:2] != ("-",)
+    return items[1:] if has_owner else items
+
+
+def _remove_owner_variable(items: tuple[Sexp, ...]) -> tuple[Sexp, ...]:
+    """Remove the owner of private declarations: a variable before them, perhaps with a type."""
+    if not items or not isinstance(items[0], str) or not VARIABLE.fullmatch(items[0]):
         return items
     next_token = items[1] if len(items) > 1 and isinstance(items[1], str) else ""
     return items[3:] if next_token == "-" else items[2:] if next_token.startswith("-") else items[1:]

@@ -204,7 +204,7 @@ class FormulaReader:
 
     # Effects
 
-    def read_action_effect(self, expr: Sexp, scope: Params, durative: bool) -> Node:
+    def read_action_effect(self, expr: Sexp, scope: Params, *, durative: bool) -> Node:
         """Read the effect of an action, and number its ``oneof`` effects from 0."""
         self._oneof_numbers = count()
         return self.read_effect(expr, scope, durative)

@@ -160,7 +160,7 @@ class Task:
         keys = read_keywords(body, ":parameters :precondition :effect")
         params = self.vocabulary.read_parameters(keys.get(":parameters", ()))
         condition = self.formulas.read_formula(keys.get(":precondition", ()), params, "goal")
-        effect = self.formulas.read_action_effect(keys.get(":effect", ()), params, False)
+        effect = self.formulas.read_action_effect(keys.get(":effect", ()), params, durative=False)
         return Action(name, params, Phase(condition, effect), chooses="oneof" in collect_operators(effect))
 
     def _read_durative(self, name: str, body: tuple[Sexp, ...]) -> Action:
@@ -169,11 +169,16 @@ class Task:
         scope = params | DURATION
         parts = [self.formulas.read_formula(keys.get(key, ()), scope, "timed") for key in (":condition", ":duration")]
         condition = Connective("and", tuple(parts))
-        effect = self.formulas.read_action_effect(keys.get(":effect", ()), scope, True)
+        effect = self.formulas.read_action_effect(keys.get(":effect", ()), scope, durative=True)
         start, end = (Phase(select_phase(condition, phase), select_phase(effect, phase)) for phase in (START, END))
-        over_all = select_phase(condition, OVER_ALL) if OVER_ALL in collect_operators(condition) else None
         return Action(
-            name, params, start, end, over_all, "oneof" in collect_operators(effect), select_phase(effect, OVER_ALL)
+            name,
+            params,
+            start,
+            end,
+            over_all=select_phase(condition, OVER_ALL) if OVER_ALL in collect_operators(condition) else None,
+            chooses="oneof" in collect_operators(effect),
+            flow=select_phase(effect, OVER_ALL),
         )
 
     def _read_process(self, body: tuple[Sexp, ...], is_process: bool) -> Process:
