@@ -41,6 +41,7 @@ def collect_tokens(expr: Sexp) -> set[str]:
 
 
 def _make_plain_domain_section(section: Section, factored: bool) -> Section:
+    """Rewrite a section of a domain as plain PDDL."""
     match section:
         case (":types", *_):
             return _declare_supertypes(section)
@@ -57,6 +58,7 @@ def _make_plain_domain_section(section: Section, factored: bool) -> Section:
 
 
 def _make_plain_problem_section(section: Section, factored: bool) -> Section:
+    """Rewrite a section of a problem as plain PDDL."""
     match section:
         case (":objects", *_):
             return _unwrap_private_blocks(section, factored)
@@ -159,10 +161,11 @@ def _bind_local_variables(section: Section) -> Section:
     copies = {v: f"{v}(2)" for v in names}
     effect_variables = [v for v in names if v in collect_tokens(effect)]
     conditions = [("exists", tuple(items), condition)]
-    if effect_variables:
-        both = ("and", condition, _rename_tokens(condition, copies))
+    if effect_variables:  # objects that satisfy the condition agree in these variables
+        both_conditions = ("and", condition, _rename_tokens(condition, copies))
         equations = ("and", *(("=", v, copies[v]) for v in effect_variables))
-        conditions.append(("forall", (*items, *_rename_tokens(tuple(items), copies)), ("imply", both, equations)))
+        all_items = (*items, *_rename_tokens(tuple(items), copies))
+        conditions.append(("forall", all_items, ("imply", both_conditions, equations)))
         local_list, outer_list = _split_typed_list(items, effect_variables)
         effect = ("forall", outer_list, ("when", ("exists", local_list, condition), effect))
     fields |= {":precondition": ("and", *conditions), ":effect": effect}

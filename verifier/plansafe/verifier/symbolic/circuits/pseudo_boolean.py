@@ -79,7 +79,8 @@ def _has_few_states(weights: list[tuple[int, Literal]], constraint: PseudoBoolea
 def _is_undecided(slack: int, remaining: int, constraint: PseudoBoolean) -> bool:
     """Whether the constraint depends on the remaining literals.
 
-    ``slack``: the bound minus the weights of the true literals so far. ``remaining``: the sum of the other weights.
+    ``slack``: the bound minus the weights of the literals that are known to be true. ``remaining``: the sum of the
+    weights of the remaining literals.
     """
     return slack >= 0 and (slack <= remaining if constraint.exact else slack < remaining)
 
