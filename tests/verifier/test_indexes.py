@@ -24,7 +24,8 @@ def find_readers(bindings: set[tuple[int, ...]], predicate: int, code: int) -> s
         binding
         for binding in bindings
         for pattern in PATTERNS
-        if pattern.predicate == predicate and pattern.key(code) == tuple([binding[p] for p in pattern.parameters])
+        if pattern.predicate == predicate
+        and pattern.key(code) == tuple([binding[position] for position in pattern.parameters])
     }
 
 
@@ -58,7 +59,7 @@ def test_forks_of_fact_indexes_have_the_tables_of_their_own_facts() -> None:
     emitter = Checker(Source("d", domain), Source("p", problem)).engine.emitter
     requested: set[IndexKey] = {(0, (0,)), (0, (1,))}
     for key in requested:
-        emitter.number_index(*key)
+        emitter.get_index_number(*key)
     for seed in range(40):
         rng = Random(seed)
         first = FactIndexes(emitter, requested)

@@ -18,12 +18,12 @@ from plansafe.verifier.compile.normal_forms import (
 from plansafe.verifier.model.nodes import Atom, Fluent, Formula, Quantified, Variable
 from plansafe.verifier.model.operations import find_atoms_and_fluents, find_bound_domains, free_slots, has_comparison
 
-_CONTEXT = "S, F, I, code, out"
+_SEARCH_PARAMETERS = "S, F, I, code, out"
 """The parameters of the functions of a search."""
 
 
-def _define_match(emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]) -> str:
-    """The name of ``f(code)``, which returns ``True`` if a code matches arguments, else ``None``."""
+def _define_matcher(emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]) -> str:
+    """Define ``f(code)``, which returns ``True`` if a code matches arguments, else ``None``; return its name."""
     return emitter.define_once("code", [*emit_argument_match(emitter, predicate, arguments, domains)[0], "return True"])
 
 
@@ -58,21 +58,31 @@ def compile_extension(
     emitter: Emitter, condition: Formula, positive: bool, parameters: tuple[Variable, ...]
 ) -> Extension:
     """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
-    search = _Search(emitter, condition, positive, parameters)
-    definitions = [search.define_trigger(*read) for read in search.list_reads()]
-    find_all = emitter.compile_lines(_CONTEXT, search.emit_search() or ["pass"])
+    search = _BindingSearch(emitter, condition, positive, parameters)
+    definitions = [search.define_trigger(read) for read in search.list_reads()]
+    find_all = emitter.compile_lines(_SEARCH_PARAMETERS, search.emit_search() or ["pass"])
     return Extension(parameters, find_all, tuple([search.compile_trigger(d) for d in definitions]))
 
 
-def compile_matches(
+def compile_addition_triggers(
     emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...], predicate: int
 ) -> list[Trigger]:
     """Compile the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
-    search = _Search(emitter, condition, True, parameters)
-    reads = [(disjunct, read, added) for disjunct, read, added in search.list_reads() if added is not False]
-    find_symbol_index = emitter.task.find_symbol_index
-    definitions = [search.define_trigger(*read) for read in reads if find_symbol_index(read[1]) == predicate]
+    search = _BindingSearch(emitter, condition, True, parameters)
+    definitions = [
+        search.define_trigger(read)
+        for read in list(search.list_reads())
+        if read.added is not False and emitter.task.find_symbol_index(read.symbol) == predicate
+    ]
     return [search.compile_trigger(definition) for definition in definitions]
+
+
+class _Read(NamedTuple):
+    """An atom or fluent that a disjunct reads, with the ``added`` of its :class:`Trigger`."""
+
+    disjunct: Disjunct
+    symbol: Atom | Fluent
+    added: bool | None
 
 
 class _TriggerDefinition(NamedTuple):
@@ -84,7 +94,7 @@ class _TriggerDefinition(NamedTuple):
     match_name: str
 
 
-class _Search:
+class _BindingSearch:
     """The code of a search for the bindings of ``parameters`` under which a condition has a value."""
 
     def __init__(self, emitter: Emitter, condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> None:
@@ -98,19 +108,22 @@ class _Search:
     def _emit(self, disjunct: Disjunct, domains: dict[int, int], bound: frozenset[int]) -> list[str]:
         # The caller confirms each candidate, and evaluates comparisons of numbers only there.
         literals = [literal for literal in disjunct.literals if not has_comparison(literal.formula)]
-        append_binding = [f"out.append(({_tuple_items(self._slots)}))"]
-        return Join(self.emitter, domains, _CONTEXT, indexed=True).emit(literals, bound, self._slots, append_binding)
+        append_binding = [f"out.append(({_format_tuple_items(self._slots)}))"]
+        return Join(self.emitter, domains, _SEARCH_PARAMETERS, indexed=True).emit(
+            literals, bound, self._slots, append_binding
+        )
 
     def _find_domains(self, disjunct: Disjunct) -> dict[int, int]:
+        """Return the domains of the parameters and of the variables of a disjunct, by slot."""
         return {v.slot: v.domain for v in (*self.parameters, *disjunct.variables)}
 
     def emit_search(self) -> list[str]:
-        """Lines that append all bindings to ``out``."""
+        """Return lines that append all bindings to ``out``."""
         lines = [self._emit(disjunct, self._find_domains(disjunct), frozenset()) for disjunct in self.disjuncts]
         return [line for disjunct_lines in lines for line in disjunct_lines]
 
-    def list_reads(self) -> Iterator[tuple[Disjunct, Atom | Fluent, bool | None]]:
-        """The atoms and fluents that each disjunct reads, each once, with the ``added`` of their :class:`Trigger`.
+    def list_reads(self) -> Iterator[_Read]:
+        """Yield the atoms and fluents that each disjunct reads, each once.
 
         A view is read like an atom with its index as predicate.
         """
@@ -123,22 +136,23 @@ class _Search:
                 if view is not None:
                     assert isinstance(formula, Quantified)
                     has_match = literal.positive is not formula.universal
-                    yield disjunct, Atom(view.change_index, tuple([-1 - slot for slot in view.slots])), has_match
+                    view_atom = Atom(view.change_index, tuple([-1 - slot for slot in view.slots]))
+                    yield _Read(disjunct, view_atom, has_match)
                     continue
-                for read in find_atoms_and_fluents(literal.formula):
-                    key = (self.emitter.task.find_symbol_index(read), read.arguments, added)
+                for symbol in find_atoms_and_fluents(literal.formula):
+                    key = (self.emitter.task.find_symbol_index(symbol), symbol.arguments, added)
                     if key not in reads:
                         reads.add(key)
-                        yield disjunct, read, added
+                        yield _Read(disjunct, symbol, added)
 
-    def define_trigger(self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None) -> _TriggerDefinition:
+    def define_trigger(self, read: _Read) -> _TriggerDefinition:
         """Define the functions of a :class:`Trigger`."""
-        predicate, domains = self.emitter.task.find_symbol_index(read), self._find_domains(disjunct)
-        match_lines, bound = emit_argument_match(self.emitter, predicate, read.arguments, domains)
-        name = self.emitter.fresh_name()
-        self.emitter.define(name, _CONTEXT, match_lines + self._emit(disjunct, domains, bound))
-        match_name = _define_match(self.emitter, predicate, read.arguments, domains)
-        return _TriggerDefinition(predicate, added, name, match_name)
+        predicate, domains = self.emitter.task.find_symbol_index(read.symbol), self._find_domains(read.disjunct)
+        match_lines, bound = emit_argument_match(self.emitter, predicate, read.symbol.arguments, domains)
+        name = self.emitter.make_fresh_name()
+        self.emitter.define(name, _SEARCH_PARAMETERS, match_lines + self._emit(read.disjunct, domains, bound))
+        match_name = _define_matcher(self.emitter, predicate, read.symbol.arguments, domains)
+        return _TriggerDefinition(predicate, read.added, name, match_name)
 
     def compile_trigger(self, definition: _TriggerDefinition) -> Trigger:
         """Compile a defined trigger."""
@@ -159,31 +173,32 @@ class ReadPattern(NamedTuple):
     key: Callable[[int], tuple[int, ...] | None]
 
 
-def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[ReadPattern]:
-    """All patterns of a condition."""
+def compile_read_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[ReadPattern]:
+    """Compile the patterns of all atoms and fluents that a condition reads."""
     positions = {v.slot: position for position, v in enumerate(parameters)}
     domains = {v.slot: v.domain for v in parameters} | find_bound_domains(condition)
-    defined: list[tuple[int, list[int], str]] = []
-    compiled: set[tuple[int, tuple[int, ...]]] = set()
+    matchers: list[tuple[int, list[int], str]] = []
+    """The predicate, the slots in the key, and the name of the function ``key`` of each pattern."""
+    visited: set[tuple[int, tuple[int, ...]]] = set()
     empty_domains = frozenset([domain for domain, members in enumerate(emitter.task.domains) if not members])
     for symbol in find_atoms_and_fluents(condition, empty_domains):
         predicate = emitter.task.find_symbol_index(symbol)
-        if (predicate, symbol.arguments) in compiled:
+        if (predicate, symbol.arguments) in visited:
             continue
-        compiled.add((predicate, symbol.arguments))
+        visited.add((predicate, symbol.arguments))
         lines, _ = emit_argument_match(emitter, predicate, symbol.arguments, domains)
         slots = list(dict.fromkeys([-1 - a for a in symbol.arguments if a < 0 and -1 - a in positions]))
-        name = emitter.fresh_name()
-        emitter.define(name, "code", [*lines, f"return ({_tuple_items(slots)})"])
-        defined.append((predicate, slots, name))
+        name = emitter.make_fresh_name()
+        emitter.define(name, "code", [*lines, f"return ({_format_tuple_items(slots)})"])
+        matchers.append((predicate, slots, name))
     return [
         ReadPattern(predicate, tuple([positions[slot] for slot in slots]), emitter.compile_function(name))
-        for predicate, slots, name in defined
+        for predicate, slots, name in matchers
     ]
 
 
 def list_changes(emitter: Emitter, triggers: Iterable[Trigger]) -> Iterator[tuple[int, bool | None]]:
-    """The changes of facts and fluents that triggers follow: the index, and whether facts are added.
+    """Yield the changes of facts and fluents that triggers follow: the index, and whether facts are added.
 
     ``None``: added and deleted facts. Views are replaced by the predicates that they read.
     """
@@ -202,5 +217,6 @@ def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[V
     return disjuncts is not None and all([slots <= find_bound_slots(disjunct) for disjunct in disjuncts])
 
 
-def _tuple_items(slots: Iterable[int]) -> str:
+def _format_tuple_items(slots: Iterable[int]) -> str:
+    """Return the variables in slots as the items of a Python tuple."""
     return "".join([f"x{slot}," for slot in slots])

@@ -79,7 +79,7 @@ class TermReader:
         if number >= symbols.nameable_object_count:
             message = f"the domain names `{token}`, an object of the problem"
             help = "declare it in the domain's `:constants`"
-            context.note_dialect("objects", message, at, "read as a constant", help=help, name=token)
+            context.report_dialect("objects", message, at, "read as a constant", help=help, name=token)
         return TypedArgument(number, symbols.object_types[number])
 
     def read_arguments(self, node: list[Node], declared: model.Predicate, kind: str) -> tuple[int, ...] | None:
@@ -122,7 +122,7 @@ class TermReader:
         declared_types: tuple[int, ...],
         declared_at: Place | None = None,
     ) -> None:
-        """Report an argument of the wrong type; ``name`` is what it belongs to, as in "predicate `on`"."""
+        """Report an argument of the wrong type; ``name``: the predicate, function or action, as in "predicate `on`"."""
         actual_text, expected_text = [
             with_article(f"`{self.symbols.types.format_types(types)}`") for types in (actual_types, declared_types)
         ]

@@ -41,7 +41,7 @@ class JoinIndexes(dict[int, FactIndex]):
 
     def __missing__(self, number: int) -> FactIndex:
         emitter = self.emitter
-        index_key = emitter.index_key(number)
+        index_key = emitter.get_index_key(number)
         assert index_key is not None
         predicate, positions = index_key
         codes = self.facts[predicate]
@@ -159,7 +159,7 @@ class StratumJoins:
         checks = self._checks.get(predicate)
         if checks is None:
             rules = [rule for rule in self._rules if rule.axiom.predicate == predicate]
-            with self.emitter.private_indexes():
+            with self.emitter.use_private_indexes():
                 names = [self._define_check(rule) for rule in rules]
             checks = self._checks[predicate] = [self.emitter.compile_function(name) for name in names]
         derivable: set[int] = set()
@@ -169,7 +169,7 @@ class StratumJoins:
 
     def _compile_joins(self, rules: Iterable[_SeededRule]) -> list[SeededJoin]:
         """Compile the joins of rules."""
-        with self.emitter.private_indexes():
+        with self.emitter.use_private_indexes():
             function_names = [(rule.axiom.predicate, self._define_join(rule, seed)) for rule, seed in rules]
         return [SeededJoin(head, self.emitter.compile_function(name)) for head, name in function_names]
 
@@ -204,7 +204,7 @@ class StratumJoins:
     def _define_join(self, rule: _AxiomDisjunct, seed: FormulaLiteral | None) -> str:
         """Define ``find`` (:class:`SeededJoin`) for a rule and a seed, and return the function's name."""
         emitter = self.emitter
-        statement = f"out.add({emitter.fact_code_text([-1 - v.slot for v in rule.axiom.parameters])})"
+        statement = f"out.add({emitter.format_fact_code([-1 - v.slot for v in rule.axiom.parameters])})"
         if seed is None:
             lines = self._emit_join(rule, _FIND_PARAMETERS, frozenset(), statement)
         else:
@@ -215,7 +215,7 @@ class StratumJoins:
             match = [line.replace("return", "continue") for line in match]
             lines = ["for code in codes:"]
             lines += [" " + line for line in match + self._emit_join(rule, _FIND_PARAMETERS, bound, statement, seed)]
-        name = emitter.fresh_name()
+        name = emitter.make_fresh_name()
         emitter.define(name, _FIND_PARAMETERS, lines)
         return name
 
@@ -226,6 +226,6 @@ class StratumJoins:
         lines, bound = emit_argument_match(emitter, rule.axiom.predicate, head, self._find_domains(rule))
         lines = [line.replace("return", "return False") for line in lines]
         lines += [*self._emit_join(rule, "S, F, I", bound, "return True"), "return False"]
-        name = emitter.fresh_name()
+        name = emitter.make_fresh_name()
         emitter.define(name, "S, F, I, code", lines)
         return name

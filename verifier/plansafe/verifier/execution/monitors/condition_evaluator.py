@@ -36,12 +36,12 @@ class StateFunction(Generic[T]):
         if self._has_quantifiers and state.indexes is not None:
             indexed = self._indexed
             if indexed is None:
-                with self._emitter.monitor_conditions():
+                with self._emitter.set_for_monitors():
                     indexed = self._indexed = self._compile_code()
             return indexed(state.facts, state.fluents, state.indexes, *objects)
         compiled = self._compiled
         if compiled is None:
-            with self._emitter.monitor_conditions(False):
+            with self._emitter.set_for_monitors(False):
                 compiled = self._compiled = self._compile_code()
         return compiled(state.facts, state.fluents, *objects)
 

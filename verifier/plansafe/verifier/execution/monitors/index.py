@@ -41,7 +41,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
         """By index that no fork shares, the keys whose sets no fork shares; ``None``: no fork shares anything."""
 
     def __missing__(self, number: int) -> dict[int, Any]:
-        key = self.emitter.index_key(number)
+        key = self.emitter.get_index_key(number)
         if key is None:
             self[number] = {}
         else:

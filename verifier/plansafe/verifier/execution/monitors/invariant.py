@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import Trigger, compile_extension, compile_patterns
+from plansafe.verifier.compile.triggers import Trigger, compile_extension, compile_read_patterns
 from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
@@ -61,7 +61,7 @@ class InvariantMonitor:
         self.limit = limit
         self.search = compile_extension(emitter, body, False, parameters)
         self.holds = ConditionEvaluator(emitter, body, parameters)
-        self.readers = InstanceIndex(compile_patterns(emitter, body, parameters))
+        self.readers = InstanceIndex(compile_read_patterns(emitter, body, parameters))
         self.episodes: dict[Binding, Episode] = {}
         self.undecided: set[Binding] = set()
         """The bindings under which the condition has read an undefined number."""

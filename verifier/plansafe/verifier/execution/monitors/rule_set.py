@@ -7,7 +7,7 @@ from itertools import product
 
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import ReadPattern, compile_patterns
+from plansafe.verifier.compile.triggers import ReadPattern, compile_read_patterns
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.rules.model import Rule, RulePart
 from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
@@ -98,7 +98,7 @@ class MatchCounter:
         """For letters with a single action: the result of :meth:`count_matches`."""
         for number, rule in enumerate(rule_set.rules):
             for step_pattern in rule.step_patterns:
-                for pattern in compile_patterns(emitter, step_pattern.atom, rule.declared_parameters):
+                for pattern in compile_read_patterns(emitter, step_pattern.atom, rule.declared_parameters):
                     rule_pattern = _RulePattern(number, step_pattern.bindings_per_match, pattern)
                     self._patterns.setdefault(step_pattern.atom.predicate, []).append(rule_pattern)
 

@@ -91,7 +91,7 @@ class Runtime:
         self._indexed_by_checks: set[int] = set()
         """The predicates that checks read inside quantifiers."""
         self._latches = LatchTable(emitter, rule_set.momentary, self.monitors)
-        with emitter.monitor_conditions():
+        with emitter.set_for_monitors():
             for number, part in enumerate(rule_set.parts):
                 if all([rule_set.task.domains[v.domain] for v in part.parameters]):  # otherwise it has no instance
                     try:

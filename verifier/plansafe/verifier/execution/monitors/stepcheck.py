@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import compile_matches
+from plansafe.verifier.compile.triggers import compile_addition_triggers
 from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import Binding, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -44,7 +44,7 @@ class StepCheck:
         self.after = after
         guard = TRUE if guard is None else guard
         violation_condition = And((step, guard)) if after else And((step, guard, Not(body)))
-        self._triggers = compile_matches(emitter, violation_condition, parameters, self.predicate)
+        self._triggers = compile_addition_triggers(emitter, violation_condition, parameters, self.predicate)
         self._guard = ConditionEvaluator(emitter, guard, parameters)
         self.holds = ConditionEvaluator(emitter, body, parameters)
         self._due_bindings: list[Binding] = []
