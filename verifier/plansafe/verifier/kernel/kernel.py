@@ -194,7 +194,7 @@ class Kernel:
     def find_headlines(
         self, plan: str, world: World, fluent_or_step: Fact | int, bounds: Bounds, limit: int | None = None
     ) -> frozenset[str]:
-        """Return the headlines for all values within bounds of a fluent, or of the duration of the step with a number.
+        """Return the headlines for all values within bounds of a fluent, or of the duration of a step.
 
         ``world`` has the values of everything else that is open.
 
@@ -206,7 +206,7 @@ class Kernel:
             range_count += 1
             require(range_count <= MAX_RANGES, "a range of values with many traces", KernelLimit)
             is_single_value = low is not None and low == high
-            value = low if is_single_value else OpenRange(low, high).fluent_or_step()
+            value = low if is_single_value else OpenRange(low, high).number()
             try:
                 if isinstance(fluent_or_step, int):
                     completed_world = world._replace(durations={**world.durations, fluent_or_step: value})
