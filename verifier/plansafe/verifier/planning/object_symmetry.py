@@ -24,7 +24,7 @@ class ObjectSymmetry:
 
     def __init__(self, engine: Engine) -> None:
         self.task = engine.task
-        self.predicates = [index for index in engine.changeable_subjects if index < len(self.task.predicates)]
+        self.predicates = [index for index in engine.changeable_symbols if index < len(self.task.predicates)]
         self.classes = find_interchangeable(engine)
         self._class_of = {number: index for index, members in enumerate(self.classes) for number in members}
 

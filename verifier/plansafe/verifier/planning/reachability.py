@@ -70,7 +70,7 @@ class Reachability:
     def _iterate_facts(self, predicates: Sequence[str]) -> Iterator[Fact]:
         task = self.task
         for number, predicate in enumerate(task.predicates[: len(task.static)]):
-            if predicate.name in predicates if predicates else number in self.engine.changeable_subjects:
+            if predicate.name in predicates if predicates else number in self.engine.changeable_symbols:
                 for objects in product(*[task.domains[domain] for domain in predicate.domains]):
                     yield number, task.encode(objects)
 
@@ -193,9 +193,7 @@ class Reachability:
         for length in range(len(plan) + 1):
             prefix = tuple(plan[:length])
             facts = [
-                (p, code)
-                for p in self.engine.changeable_subjects[: len(now.state.facts)]
-                for code in now.state.facts[p]
+                (p, code) for p in self.engine.changeable_symbols[: len(now.state.facts)] for code in now.state.facts[p]
             ]
             for fact in facts:
                 self._fact_plans.setdefault(fact, prefix)
