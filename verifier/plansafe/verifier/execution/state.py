@@ -47,7 +47,7 @@ class Delta(NamedTuple):
 
 
 StateChange = tuple[int, int, bool | Number | None]
-"""(symbol index, code, value): for a predicate its value after the change, for a function its value before the change."""
+"""(symbol index, code, value): for a predicate its value after the change, for a function its value before it."""
 
 
 class State:
