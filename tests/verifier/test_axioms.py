@@ -146,8 +146,12 @@ def test_updating_equals_recomputing(
             recomputed_facts = list(state.facts)
             axioms.compute(recomputed_facts, state.fluents)
             assert after == derived(axioms, recomputed_facts), seed
-            expected_changes = {(p, c, False) for p in before for c in before[p] - after[p]}
-            expected_changes |= {(p, c, True) for p in before for c in after[p] - before[p]}
+            expected_changes = {
+                (predicate, code, False) for predicate in before for code in before[predicate] - after[predicate]
+            }
+            expected_changes |= {
+                (predicate, code, True) for predicate in before for code in after[predicate] - before[predicate]
+            }
             assert set(log[logged_before:]) == expected_changes
             assert len(log) - logged_before == len(expected_changes)
             changed += len(expected_changes)

@@ -24,7 +24,8 @@ def find_readers(bindings: set[tuple[int, ...]], predicate: int, code: int) -> s
         binding
         for binding in bindings
         for pattern in PATTERNS
-        if pattern.predicate == predicate and pattern.key(code) == tuple([binding[p] for p in pattern.parameters])
+        if pattern.predicate == predicate
+        and pattern.key(code) == tuple([binding[position] for position in pattern.parameters])
     }
 
 

@@ -50,10 +50,10 @@ def test_evaluation_by_facts_equals_enumeration(seed: int, monkeypatch: pytest.M
     chance = random.Random(seed)
     values = set()
     for _ in range(25):
-        facts = [f"(p {o})" for o in OBJECTS if chance.random() < 0.5]
+        facts = [f"(p {name})" for name in OBJECTS if chance.random() < 0.5]
         facts += [f"(q {a} {b})" for a in OBJECTS for b in OBJECTS if chance.random() < 0.3]
         facts += [f"(r {chance.choice(OBJECTS)} {chance.choice(OBJECTS)} {chance.choice(OBJECTS)})" for _ in range(6)]
-        facts += [f"(= (n {o}) {chance.randint(0, 2)})" for o in OBJECTS if chance.random() < 0.6]
+        facts += [f"(= (n {name}) {chance.randint(0, 2)})" for name in OBJECTS if chance.random() < 0.6]
         goal = _formula(chance, [], 4)
         problem = f"""(define (problem p) (:domain d) (:objects {" ".join(OBJECTS)})
           (:init {" ".join(dict.fromkeys(facts))}) (:goal {goal}))"""

@@ -23,7 +23,7 @@ from plansafe.verifier.rules.rule_elaboration import RuleElaborator
 from plansafe.verifier.symbolic.circuits.circuit import FALSE
 from plansafe.verifier.symbolic.circuits.solvers import Model
 
-MAX_EXAMPLES = 4
+MAX_EXAMPLE_PROBLEMS = 4
 """Maximum number of example problems: each is made for one action."""
 MAX_ACTIONS = 10
 """Maximum number of actions that the plans for an example problem may use."""
@@ -89,7 +89,7 @@ def generate_example_problems(
     """Yield example problems as PDDL, with ``{domain}`` for the name of the domain."""
     if index.temporal or index.lenient:
         return
-    for action in _find_relevant_actions(index, symbols)[:MAX_EXAMPLES]:
+    for action in _find_relevant_actions(index, symbols)[:MAX_EXAMPLE_PROBLEMS]:
         question = LetterQuestion(index, False, deadline)
         rule_elements: list[int] = []
         for part in rule.parts:

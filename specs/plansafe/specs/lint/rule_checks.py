@@ -38,11 +38,11 @@ class RuleCheck:
 
     def check(self, linted_rule: LintedRule) -> None:
         """Check the text of a rule, and whether it can be violated and satisfied."""
-        self._check_text(linted_rule)
+        self._check_parameters_and_fields(linted_rule)
         self._check_violable(linted_rule)
         self._check_satisfiable(linted_rule)
 
-    def _check_text(self, linted_rule: LintedRule) -> None:
+    def _check_parameters_and_fields(self, linted_rule: LintedRule) -> None:
         rule = linted_rule.rule
         rule_label = self.run.checkers[linted_rule.checker].compiled.context.label(rule.at)
         for name in find_unused_parameters(rule, rule_label, self.run.sources.get(rule_label.source)):
