@@ -63,8 +63,10 @@ def find_restrictions(
     groups = ground_declared(task, openings, declared_invariants)
     texts = [describe_declared(task, invariant) for invariant in declared_invariants]
     if with_inference and openings:
-        inferred = infer_invariants(task, deadline, {opening.predicate for opening in openings}, lenient_types)
-        for assumed in ground_inferred(task, openings, inferred):
+        inferred_invariants = infer_invariants(
+            task, deadline, {opening.predicate for opening in openings}, lenient_types
+        )
+        for assumed in ground_inferred(task, openings, inferred_invariants):
             groups += assumed.groups
             texts.append(describe_assumed(task, assumed))
     return Restrictions(tuple(groups), tuple(texts))
@@ -74,7 +76,7 @@ def find_restrictions(
 
 
 def ground_inferred(
-    task: Task, openings: Sequence[OpenPredicate], inferred: Iterable[InferredInvariant]
+    task: Task, openings: Sequence[OpenPredicate], inferred_invariants: Iterable[InferredInvariant]
 ) -> list[AssumedInvariant]:
     """The inferred invariants that restrict open predicates, with their groups of S0.
 
@@ -85,7 +87,7 @@ def ground_inferred(
     opened_codes = find_opened_codes(task, openings)
     return [
         assumed
-        for invariant in inferred
+        for invariant in inferred_invariants
         if any([opened_codes.get(atom.predicate) for atom in invariant.atoms])
         for assumed in _ground_invariant(task, opened_codes, codes_open_by_name, invariant)
     ]
@@ -280,8 +282,8 @@ def _name_variables(types: list[str]) -> list[str]:
     names: list[str] = []
     for type_text in types:
         name = "?" + type_text.split()[0]
-        previous = [used for used in names if used == name or used.startswith(name + "-")]
-        names.append(f"{name}-{len(previous) + 1}" if previous else name)
+        previous_names = [used for used in names if used == name or used.startswith(name + "-")]
+        names.append(f"{name}-{len(previous_names) + 1}" if previous_names else name)
     return names
 
 

@@ -169,7 +169,7 @@ class _InvariantSearch:
 
     def list_largest(self) -> list[InferredInvariant]:
         """The invariants, except parts of another invariant with the same parameters, and explained ones."""
-        largest = []
+        largest_invariants = []
         for invariant in self.invariants:
             renumbered_groups = _list_renumberings(invariant.atoms)
             is_part = any(
@@ -180,8 +180,8 @@ class _InvariantSearch:
                 ]
             )
             if not is_part and not self._is_explained(invariant):
-                largest.append(invariant)
-        return sorted(largest, key=lambda invariant: (invariant.parameter_count, invariant.atoms))
+                largest_invariants.append(invariant)
+        return sorted(largest_invariants, key=lambda invariant: (invariant.parameter_count, invariant.atoms))
 
     def _is_explained(self, invariant: InferredInvariant) -> bool:
         """Whether all facts of the group are in groups with one more parameter."""

@@ -51,7 +51,7 @@ class FactTimeline(Timeline):
         self._literals_at: dict[TimePoint, dict[int, Literal]] = {}
         self._firing_inputs: dict[tuple[Literal, int], Literal] = {}
         self._reached_literals: dict[int, Literal] = {}
-        self._facts_by_input = {held >> 1: fact for fact, held in template.current_inputs.items()}
+        self._facts_by_input = {input_literal >> 1: fact for fact, input_literal in template.current_inputs.items()}
         self._steps_of_action: dict[Fact, list[int]] = {}
         for step, fact in template.action_facts.items():
             self._steps_of_action.setdefault(fact, []).append(step)
@@ -142,9 +142,9 @@ class FactTimeline(Timeline):
             if makes == FALSE:
                 continue
             no_later_deletion = [
-                circuit.both(self.encode_is_between(step, breaker, time_point), fires) ^ 1
-                for breaker, fires in deletions
-                if breaker != step
+                circuit.both(self.encode_is_between(step, deleting_step, time_point), fires) ^ 1
+                for deleting_step, fires in deletions
+                if deleting_step != step
             ]
             cases.append(
                 circuit.conjunction(

@@ -221,20 +221,20 @@ class Letters(LetterOrder):
                 continue
             no_answer_in_time = []
             for later in self.letters:
-                answered = circuit.conjunction(
+                is_answered = circuit.conjunction(
                     [
                         self.encode_is_earlier(letter, later),
                         self.encode_existence(later),
                         self.encode_value_at(answer, later),
                     ]
                 )
-                if answered != FALSE:
+                if is_answered != FALSE:
                     letters_between = [
                         circuit.both(self.encode_is_earlier(letter, between), self.encode_is_earlier(between, later))
                         for between in self.letters
                     ]
                     no_answer_in_time.append(
-                        circuit.both(answered, self.encode_count_at_most(letters_between, floor(bound) - 1)) ^ 1
+                        circuit.both(is_answered, self.encode_count_at_most(letters_between, floor(bound) - 1)) ^ 1
                     )
             violating_cases.append(circuit.conjunction([value, *no_answer_in_time]))
         return circuit.disjunction(violating_cases) ^ 1

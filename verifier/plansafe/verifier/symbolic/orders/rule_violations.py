@@ -133,8 +133,8 @@ class RuleEncoding:
         disjuncts = convert_to_dnf(condition)
         bound_slots = [frozenset[int]()] if disjuncts is None else map(find_bound_slots, disjuncts)
         for bound in bound_slots:
-            unbound = [parameter for parameter in parameters if parameter.slot not in bound]
-            if prod([len(domains[parameter.domain]) for parameter in unbound]) > MAX_INSTANCES:
+            unbound_parameters = [parameter for parameter in parameters if parameter.slot not in bound]
+            if prod([len(domains[parameter.domain]) for parameter in unbound_parameters]) > MAX_INSTANCES:
                 raise TooHard("a rule has too many instances")
 
     # -- instances ----------------------------------------------------------------------------------------------------

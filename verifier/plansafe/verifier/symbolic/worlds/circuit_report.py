@@ -128,18 +128,18 @@ class CircuitReporter(WorldsReporter):
         circuit = self.encoding.circuit
         roots = [self.encoding.allowed, find_implying_literal(circuit, literal, world)]
         relevant = {key for node in circuit.find_inputs(roots) if isinstance(key := circuit.keys[node], FactInput)}
-        smaller = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in relevant]))
-        if all(evaluate_in_world(circuit, roots, smaller)):
-            world = smaller
+        smaller_world = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in relevant]))
+        if all(evaluate_in_world(circuit, roots, smaller_world)):
+            world = smaller_world
         facts = sorted(world.facts)
         size, attempts = len(facts), 0
         while size and attempts < MAX_REMOVALS:
             start = 0
             while start < len(facts) and attempts < MAX_REMOVALS:
-                fewer = facts[:start] + facts[start + size :]
+                fewer_facts = facts[:start] + facts[start + size :]
                 attempts += 1
-                if all(evaluate_in_world(circuit, roots, world._replace(facts=frozenset(fewer)))):
-                    facts = fewer
+                if all(evaluate_in_world(circuit, roots, world._replace(facts=frozenset(fewer_facts)))):
+                    facts = fewer_facts
                 else:
                     start += size
             size //= 2
@@ -155,9 +155,9 @@ class CircuitReporter(WorldsReporter):
             return
         finally:
             second_queries.close()
-        decided = (Worlds.ALL, Worlds.SOME, Worlds.NONE)
+        decided_values = (Worlds.ALL, Worlds.SOME, Worlds.NONE)
         for first, second in zip(verdict[:3], second_verdict[:3], strict=True):
-            if first in decided and second in decided and first is not second:
+            if first in decided_values and second in decided_values and first is not second:
                 raise EngineContradiction(
                     f"{self.queries.engine_name} says {first.value}, {second_queries.engine_name} {second.value}"
                 )
@@ -331,7 +331,7 @@ class CircuitReporter(WorldsReporter):
         undecided = self._group_literals_by_rule(encoding.undecided_instances)
         final_counts = []
         for number, (rule, count) in enumerate(zip(self.compiled.rules, counts, strict=True)):
-            if verdict.safe is Worlds.ALL and self.compiled.options.criteria.includes(rule):
+            if verdict.safe is Worlds.ALL and self.compiled.options.criteria.includes_rule(rule):
                 count = mark_kept(count)
             elif count.status == "not applicable" or number in encoding.skipped_rules:
                 count = mark_rule_undecided(count)

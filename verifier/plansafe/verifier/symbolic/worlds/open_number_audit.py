@@ -246,17 +246,17 @@ _UNDECIDED = _Decision(WorldVerdict(None, None, None), Headline.UNKNOWN)
 
 def merge_ranges(ranges: list[ValueRange]) -> Iterator[ValueRange]:
     """Yield the ranges in order; neighbours with the same headline are one range."""
-    merged: ValueRange | None = None
+    merged_range: ValueRange | None = None
     for part in sorted(ranges, key=_choose_value):
-        if merged is not None and part.headline is merged.headline and _are_adjacent(merged, part):
-            replayed = merged.replayed and part.replayed
-            merged = merged._replace(high=part.high, high_open=part.high_open, replayed=replayed)
+        if merged_range is not None and part.headline is merged_range.headline and _are_adjacent(merged_range, part):
+            replayed = merged_range.replayed and part.replayed
+            merged_range = merged_range._replace(high=part.high, high_open=part.high_open, replayed=replayed)
         else:
-            if merged is not None:
-                yield merged
-            merged = part
-    if merged is not None:
-        yield merged
+            if merged_range is not None:
+                yield merged_range
+            merged_range = part
+    if merged_range is not None:
+        yield merged_range
 
 
 def _choose_value(part: ValueRange) -> Number:

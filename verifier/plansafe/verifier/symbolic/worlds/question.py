@@ -75,13 +75,13 @@ def find_question(search: CompletionSearch, max_facts: int | None = None) -> Que
         if search.find_bad_model() is None:
             return Question(None, "no completion is bad")
         pair = _CompletionPair(search)
-        minimal = find_minimal_subset(search.near_variables, pair.check_agreement, max_necessary=max_facts)
-        assert minimal is not None
-        if minimal.reason == TOO_MANY_NECESSARY:
+        minimal_part = find_minimal_subset(search.near_variables, pair.check_agreement, max_necessary=max_facts)
+        assert minimal_part is not None
+        if minimal_part.reason == TOO_MANY_NECESSARY:
             return Question(None, f"{TOO_MANY_FACTS_NOTE} {max_facts} facts")
-        if minimal.reason:
-            return Question(None, f"not minimal: {minimal.reason}")
-        return Question(minimal.elements)
+        if minimal_part.reason:
+            return Question(None, f"not minimal: {minimal_part.reason}")
+        return Question(minimal_part.elements)
     except GaveUp as reason:
         return Question(None, f"not found: {reason}")
 

@@ -127,17 +127,17 @@ class Relaxation:
         formula: Formula,
         variables: Sequence[Variable],
         positive: bool = True,
-        count: int = 1,
+        max_count: int = 1,
         binding: Mapping[int, int] | None = None,
     ) -> list[Objects]:
-        """Up to ``count`` bindings of variables for which a formula may have a value; ``binding`` gives other slots."""
+        """Bindings of variables for which a formula may have a value; ``binding`` gives the objects of other slots."""
         known_objects = binding or {}
         slots = (
             sorted(self.possible_certain.emitter.free_slots(formula) & known_objects.keys()) if known_objects else []
         )
         key = (id(formula), positive, tuple([v.slot for v in variables]), tuple(slots))
         search = self._compile(key, formula, lambda: self._make_possible_form(formula, positive), variables, slots)
-        return self._run_search(search, [known_objects[slot] for slot in slots], count)
+        return self._run_search(search, [known_objects[slot] for slot in slots], max_count)
 
     def find_impossible_binding(self, formula: Formula, variables: Sequence[Variable]) -> list[Objects]:
         """A binding for which a formula is true in no state; empty if there is none."""
@@ -159,10 +159,10 @@ class Relaxation:
             self._searches[key] = formula, search
         return self._searches[key][1]
 
-    def _run_search(self, search: Search, values: Sequence[int], count: int) -> list[Objects]:
+    def _run_search(self, search: Search, values: Sequence[int], max_count: int) -> list[Objects]:
         if self._should_give_up():
             raise LimitReached(LimitKind.QUESTION)
-        matches = _DistinctMatches(count)
+        matches = _DistinctMatches(max_count)
         with suppress(StopIteration):
             search(self._facts, self._fluents, matches, *values)
         return matches

@@ -83,18 +83,18 @@ class StateRule:
         self, state: SymbolicState, circuit: Circuit, changes: Sequence[FactChange]
     ) -> None:
         """Update the pre-existing violations before a letter is checked; readers of changes become candidates."""
-        affected: set[Objects] = set()
+        affected_instances: set[Objects] = set()
         for predicate, code, differs in changes:
             readers: set[Objects] = set()
             self.readers.add_readers(predicate, code, readers)
             for objects in readers:
                 self._pre_existing_literals[objects] = circuit.both(self._pre_existing_literals[objects], differs ^ 1)
-            affected |= readers
-        for objects in affected:
+            affected_instances |= readers
+        for objects in affected_instances:
             self._pre_existing_literals[objects] = circuit.both(
                 self._pre_existing_literals[objects], self._evaluate(state, objects)[1]
             )
-        self.candidates += sorted(affected)
+        self.candidates += sorted(affected_instances)
 
     def check(
         self, state: SymbolicState, letter: int, exists: Literal, is_last: Literal, collector: InstanceCollector

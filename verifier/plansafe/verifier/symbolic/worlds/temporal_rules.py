@@ -57,7 +57,11 @@ class _CheckedLetter(NamedTuple):
 
 
 class TemporalRule:
-    """A part whose instances are checked over the whole trace."""
+    """A part (with its number) whose instances are checked over the whole trace.
+
+    ``times``: of all letters. More than ``max_instances`` instances are refused with :class:`LimitReached`.
+    ``reads_actions``: the part mentions actions, so that no violation of it is pre-existing.
+    """
 
     def __init__(
         self,
@@ -153,9 +157,9 @@ class TemporalRule:
         self, trace: SymbolicTrace, action_facts: Sequence[Sequence[ActionFact]]
     ) -> Iterable[Objects]:
         """The instances that S0 may violate, and those that read a change."""
-        initial: list[Objects] = []
-        self._search_initial(trace.start.facts, (), initial)
-        affected = dict.fromkeys(initial)
+        initial_candidates: list[Objects] = []
+        self._search_initial(trace.start.facts, (), initial_candidates)
+        affected_instances = dict.fromkeys(initial_candidates)
         # The task of `PossibleCertain` has each predicate twice; its fluents have the numbers after them.
         first_fluent = 2 * len(self.task.predicates)
         changed_facts = dict.fromkeys(
@@ -175,10 +179,10 @@ class TemporalRule:
             fixed_binding = dict(zip(self._index.patterns[number].parameters, key, strict=True))
             choices = [(fixed_binding[i],) if i in fixed_binding else domain for i, domain in enumerate(self._domains)]
             for objects in product(*choices):
-                affected[objects] = None
-                if len(affected) > self.max_instances:
+                affected_instances[objects] = None
+                if len(affected_instances) > self.max_instances:
                     raise LimitReached(LimitKind.INSTANCES)
-        return affected
+        return affected_instances
 
     # -- the trace ----------------------------------------------------------------------------------------------------
 
@@ -190,17 +194,17 @@ class TemporalRule:
 
     def read_letter(self, state: SymbolicState, letter: int, changes: Iterable[FactChange]) -> None:
         """Store the values of the leaves at a letter, for the instances that read one of the changes before it."""
-        affected: set[Objects] = set()
+        affected_instances: set[Objects] = set()
         for predicate, code, differs in changes:
             if differs == FALSE:
-                self._index.add_readers(predicate, code, affected)
+                self._index.add_readers(predicate, code, affected_instances)
                 continue
             readers: set[Objects] = set()
             self._index.add_readers(predicate, code, readers)
             for objects in readers:
                 self._relevant_changes.setdefault(objects, []).append((letter, differs))
-            affected |= readers
-        for objects in affected:
+            affected_instances |= readers
+        for objects in affected_instances:
             binding: Binding = dict(zip(self.slots, objects, strict=True))
             for leaf, history in zip(self._leaf_functions, self.instances[objects], strict=True):
                 values = _evaluate(leaf, state, binding)
