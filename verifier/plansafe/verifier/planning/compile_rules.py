@@ -54,9 +54,10 @@ from plansafe.verifier.model.operations import (
 )
 from plansafe.verifier.planning.pddl_names import TOTAL_COST
 from plansafe.verifier.planning.rule_parts import compile_rule_part
-from plansafe.verifier.planning.simplification import fold_constants, is_simple_precondition, remove_unused_functions
+from plansafe.verifier.planning.simplification import fold_constants, is_simple_precondition
 from plansafe.verifier.planning.task_draft import TaskDraft, make_unconditional_effect
 from plansafe.verifier.planning.trace_automata import CannotCompile
+from plansafe.verifier.planning.unused_functions import remove_unused_functions
 from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 

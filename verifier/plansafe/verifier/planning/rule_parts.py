@@ -35,7 +35,6 @@ from plansafe.verifier.planning.simplification import (
     fold_constants,
     is_conjunction,
     is_simple_precondition,
-    is_total,
 )
 from plansafe.verifier.planning.task_draft import ActionEffect, FormulaReading, TaskDraft, make_formula_reading
 from plansafe.verifier.planning.temporal_facts import (
@@ -44,6 +43,7 @@ from plansafe.verifier.planning.temporal_facts import (
     make_acceptance_condition,
 )
 from plansafe.verifier.planning.trace_automata import CannotCompile
+from plansafe.verifier.planning.unused_functions import is_total
 from plansafe.verifier.rules.model import RulePart, find_action_atom
 
 MAX_EXPANSION = 20_000
