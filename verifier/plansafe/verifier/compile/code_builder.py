@@ -36,6 +36,7 @@ from plansafe.verifier.model.operations import children, free_slots
 _CACHED_TEXTS = 8192
 """The number of texts whose code is cached; a domain with a large library has about two thousand."""
 
+_FUNCTION_NAME = re.compile(r"\bf\d+\b")
 IndexKey = tuple[int, tuple[int, ...]]
 """A predicate, and the positions of the arguments by which its facts are indexed."""
 
@@ -96,9 +97,11 @@ class CodeBuilder(ABC):
         self.views: list[QuantifierView] = []
         """The views, each after those that it reads."""
         self.sources: list[str] = []
+        """The texts that were compiled."""
         self._index_keys: list[IndexKey | None] = []
         """By number, the key of an index; ``None`` for the table of a view."""
-        self._queued_definitions: list[str] = []
+        self._queued_definitions: dict[str, str] = {}
+        """By name, the functions that are not compiled."""
         self._free_slots_by_identity: dict[int, tuple[Formula, frozenset[int]]] = {}
         self._pushed_quantifiers: dict[int, tuple[Quantified, Formula]] = {}
         """By identity, quantifiers, each moved as far inside as possible."""
@@ -139,7 +142,7 @@ class CodeBuilder(ABC):
 
     def define(self, name: str, parameters: str, body: list[str]) -> None:
         """Queue a function definition."""
-        self._queued_definitions.append(f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body]))
+        self._queued_definitions[name] = f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body])
 
     def define_once(self, parameters: str, body: list[str]) -> str:
         """The name of a function with this text; equal texts share a function."""
@@ -151,10 +154,15 @@ class CodeBuilder(ABC):
         return name
 
     def compile_function(self, name: str) -> Callable[..., Any]:
-        """Compile the queued definitions and return one of the functions."""
-        if self._queued_definitions:
-            source = "\n".join(self._queued_definitions)
-            self._queued_definitions = []
+        """Return a function; if it is not compiled, compile it with the functions that it calls."""
+        if name not in self.namespace:
+            texts, names = list[str](), [name]
+            while names:
+                text = self._queued_definitions.pop(names.pop(), None)
+                if text is not None:
+                    texts.append(text)
+                    names += _FUNCTION_NAME.findall(text)
+            source = "\n".join(texts)
             self.sources.append(source)
             self._execute(source)
         function: Callable[..., Any] = self.namespace[name]

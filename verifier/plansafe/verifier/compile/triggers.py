@@ -33,13 +33,25 @@ class Trigger(NamedTuple):
     ``predicate`` may also be the index of a fluent or of a view.
 
     ``added`` is ``None`` for fluents and for facts below a quantifier: any change may have made bindings true.
-    ``matches(code)`` is ``None`` for codes for which ``find`` appends nothing in any state.
+    ``matches(code)`` is ``None`` for codes for which ``find`` appends nothing in any state. Both functions are compiled
+    at their first use, because most triggers follow changes that no step makes.
     """
 
+    emitter: Emitter
     predicate: int
     added: bool | None
-    find: Callable[..., None]
-    matches: Callable[[int], bool | None]
+    find_name: str
+    match_name: str
+
+    @property
+    def find(self) -> Callable[..., None]:
+        """The search for bindings."""
+        return self.emitter.compile_function(self.find_name)
+
+    @property
+    def matches(self) -> Callable[[int], bool | None]:
+        """The test of codes."""
+        return self.emitter.compile_function(self.match_name)
 
 
 class Extension(NamedTuple):
@@ -59,28 +71,18 @@ def compile_extension(
 ) -> Extension:
     """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
     search = _Search(emitter, condition, positive, parameters)
-    definitions = [search.define_trigger(*read) for read in search.list_reads()]
+    triggers = [search.define_trigger(*read) for read in search.list_reads()]
     find_all = emitter.compile_lines(_CONTEXT, search.emit_search() or ["pass"])
-    return Extension(parameters, find_all, tuple([search.compile_trigger(d) for d in definitions]))
+    return Extension(parameters, find_all, tuple(triggers))
 
 
 def compile_matches(
     emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...], predicate: int
 ) -> list[Trigger]:
-    """Compile the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
+    """Define the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
     search = _Search(emitter, condition, True, parameters)
     reads = [(disjunct, read, added) for disjunct, read, added in search.list_reads() if added is not False]
-    definitions = [search.define_trigger(*read) for read in reads if emitter.task.find_subject(read[1]) == predicate]
-    return [search.compile_trigger(definition) for definition in definitions]
-
-
-class _TriggerDefinition(NamedTuple):
-    """A :class:`Trigger` whose functions are defined and not yet compiled."""
-
-    predicate: int
-    added: bool | None
-    find_name: str
-    match_name: str
+    return [search.define_trigger(*read) for read in reads if emitter.task.find_subject(read[1]) == predicate]
 
 
 class _Search:
@@ -130,55 +132,52 @@ class _Search:
                         reads.add(key)
                         yield disjunct, read, added
 
-    def define_trigger(self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None) -> _TriggerDefinition:
-        """Define the functions of a :class:`Trigger`."""
+    def define_trigger(self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None) -> Trigger:
+        """Define the functions of a trigger."""
         predicate, domains = self.emitter.task.find_subject(read), self._find_domains(disjunct)
         match_lines, bound = emit_argument_match(self.emitter, predicate, read.arguments, domains)
         name = self.emitter.fresh_name()
         self.emitter.define(name, _CONTEXT, match_lines + self._emit(disjunct, domains, bound))
         match_name = _define_match(self.emitter, predicate, read.arguments, domains)
-        return _TriggerDefinition(predicate, added, name, match_name)
-
-    def compile_trigger(self, definition: _TriggerDefinition) -> Trigger:
-        """Compile a defined trigger."""
-        compile_function = self.emitter.compile_function
-        find, matches = compile_function(definition.find_name), compile_function(definition.match_name)
-        return Trigger(definition.predicate, definition.added, find, matches)
+        return Trigger(self.emitter, predicate, added, name, match_name)
 
 
 class ReadPattern(NamedTuple):
     """An atom or fluent that a condition reads, as a pattern over the parameters of its rule.
 
     ``key(code)`` gives the objects of a changed fact that the binding must have at the positions ``parameters``;
-    ``None`` if the fact does not match (constants, repeated variables, the types of inner variables).
+    ``None`` if the fact does not match (constants, repeated variables, the types of inner variables). The function is
+    compiled at its first use.
     """
 
+    emitter: Emitter
     predicate: int
     parameters: tuple[int, ...]
-    key: Callable[[int], tuple[int, ...] | None]
+    key_name: str
+
+    @property
+    def key(self) -> Callable[[int], tuple[int, ...] | None]:
+        """The function that gives the objects of a fact."""
+        return self.emitter.compile_function(self.key_name)
 
 
 def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[ReadPattern]:
-    """All patterns of a condition."""
+    """Return all patterns of a condition."""
     positions = {v.slot: position for position, v in enumerate(parameters)}
     domains = {v.slot: v.domain for v in parameters} | bound_slot_domains(condition)
-    defined: list[tuple[int, list[int], str]] = []
-    compiled: set[tuple[int, tuple[int, ...]]] = set()
+    patterns: dict[tuple[int, tuple[int, ...]], ReadPattern] = {}
     empty_domains = frozenset([domain for domain, members in enumerate(emitter.task.domains) if not members])
     for symbol in atoms_and_fluents(condition, empty_domains):
         predicate = emitter.task.find_subject(symbol)
-        if (predicate, symbol.arguments) in compiled:
+        if (predicate, symbol.arguments) in patterns:
             continue
-        compiled.add((predicate, symbol.arguments))
         lines, _ = emit_argument_match(emitter, predicate, symbol.arguments, domains)
         slots = list(dict.fromkeys([-1 - a for a in symbol.arguments if a < 0 and -1 - a in positions]))
         name = emitter.fresh_name()
         emitter.define(name, "code", [*lines, f"return ({_tuple_items(slots)})"])
-        defined.append((predicate, slots, name))
-    return [
-        ReadPattern(predicate, tuple([positions[slot] for slot in slots]), emitter.compile_function(name))
-        for predicate, slots, name in defined
-    ]
+        read_positions = tuple([positions[slot] for slot in slots])
+        patterns[predicate, symbol.arguments] = ReadPattern(emitter, predicate, read_positions, name)
+    return [*patterns.values()]
 
 
 def list_changes(emitter: Emitter, triggers: Iterable[Trigger]) -> Iterator[tuple[int, bool | None]]:

@@ -186,6 +186,19 @@ class FactIndexes(dict[int, dict[int, Any]]):
                 self[number][key] = set(shared)
 
 
+class _KeyFunctions(dict[int, list[tuple[Callable[[int], Binding | None], int]]]):
+    """By predicate, for each of its patterns the function that makes the key, and the table; made at the first use."""
+
+    def __init__(self, patterns: list[tuple[ReadPattern, int]]) -> None:
+        super().__init__()
+        self._patterns = patterns
+
+    def __missing__(self, predicate: int) -> list[tuple[Callable[[int], Binding | None], int]]:
+        functions = [(pattern.key, table) for pattern, table in self._patterns if pattern.predicate == predicate]
+        self[predicate] = functions
+        return functions
+
+
 class InstanceIndex:
     """Finds the instances that read a changed fact. Patterns that name the same parameters share a table."""
 
@@ -195,11 +208,9 @@ class InstanceIndex:
         self._shapes = list(dict.fromkeys([pattern.parameters for pattern in patterns]))
         """The parameters that some pattern names, by table."""
         numbers = {shape: number for number, shape in enumerate(self._shapes)}
-        self._keys: dict[int, list[tuple[Callable[[int], Binding | None], int]]] = {}
-        """By predicate, for each pattern the function that makes its key, and its table."""
         for number, pattern in enumerate(patterns):
             self.by_predicate.setdefault(pattern.predicate, []).append(number)
-            self._keys.setdefault(pattern.predicate, []).append((pattern.key, numbers[pattern.parameters]))
+        self._keys = _KeyFunctions([(pattern, numbers[pattern.parameters]) for pattern in patterns])
         self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in self._shapes]
         self._changed_entries: list[dict[Binding, set[Binding]]] | None = None
         """The differences from the tables since a fork shares them; ``None``: no fork shares them."""
@@ -238,7 +249,7 @@ class InstanceIndex:
     def add_readers(self, predicate: int, code: int, readers: set[Binding]) -> bool:
         """Add the registered instances that read the fact to ``out``; return whether there are any."""
         changed_entries, has_readers = self._changed_entries, False
-        for key_of, number in self._keys.get(predicate, ()):
+        for key_of, number in self._keys[predicate]:
             key = key_of(code)
             if key is not None:
                 bindings = None if changed_entries is None else changed_entries[number].get(key)
@@ -251,13 +262,12 @@ class InstanceIndex:
 
     def matches(self, predicate: int, code: int) -> bool:
         """Whether some pattern reads the fact."""
-        keys = self._keys.get(predicate)
-        return keys is not None and any([key_of(code) is not None for key_of, _ in keys])
+        return any([key_of(code) is not None for key_of, _ in self._keys[predicate]])
 
     def has_reader(self, predicate: int, code: int) -> bool:
         """Whether some registered instance reads the fact."""
         changed_entries = self._changed_entries
-        for key_of, number in self._keys.get(predicate, ()):
+        for key_of, number in self._keys[predicate]:
             key = key_of(code)
             if key is not None:
                 bindings = None if changed_entries is None else changed_entries[number].get(key)
