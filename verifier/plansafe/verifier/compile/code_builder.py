@@ -73,6 +73,10 @@ def _compile_text(source: str) -> tuple[CodeType, frozenset[str]]:
     return code, frozenset(global_names)
 
 
+def _write_definition(name: str, parameters: str, body: list[str]) -> str:
+    return f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body])
+
+
 class CodeBuilder(ABC):
     """Collects generated functions for one task, and compiles them on demand.
 
@@ -100,8 +104,8 @@ class CodeBuilder(ABC):
         """The texts that were compiled."""
         self._index_keys: list[IndexKey | None] = []
         """By number, the key of an index; ``None`` for the table of a view."""
-        self._queued_definitions: dict[str, str] = {}
-        """By name, the functions that are not compiled."""
+        self._queued_definitions: dict[str, Callable[[], str]] = {}
+        """By name, what makes the texts of the functions that are not compiled."""
         self._free_slots_by_identity: dict[int, tuple[Formula, frozenset[int]]] = {}
         self._pushed_quantifiers: dict[int, tuple[Quantified, Formula]] = {}
         """By identity, quantifiers, each moved as far inside as possible."""
@@ -142,7 +146,21 @@ class CodeBuilder(ABC):
 
     def define(self, name: str, parameters: str, body: list[str]) -> None:
         """Queue a function definition."""
-        self._queued_definitions[name] = f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body])
+        self._queued_definitions[name] = lambda: _write_definition(name, parameters, body)
+
+    def define_later(self, name: str, parameters: str, make_body: Callable[[], list[str]]) -> None:
+        """Queue a function definition whose body is made when the function is compiled."""
+        for_monitors, requested_indexes = self.for_monitors, self.requested_indexes
+
+        def make_text() -> str:
+            before, self.requested_indexes = self.requested_indexes, requested_indexes
+            try:
+                with self.monitor_conditions(for_monitors):
+                    return _write_definition(name, parameters, make_body())
+            finally:
+                self.requested_indexes = before
+
+        self._queued_definitions[name] = make_text
 
     def define_once(self, parameters: str, body: list[str]) -> str:
         """The name of a function with this text; equal texts share a function."""
@@ -158,10 +176,10 @@ class CodeBuilder(ABC):
         if name not in self.namespace:
             texts, names = list[str](), [name]
             while names:
-                text = self._queued_definitions.pop(names.pop(), None)
-                if text is not None:
-                    texts.append(text)
-                    names += _FUNCTION_NAME.findall(text)
+                make_text = self._queued_definitions.pop(names.pop(), None)
+                if make_text is not None:
+                    texts.append(make_text())
+                    names += _FUNCTION_NAME.findall(texts[-1])
             source = "\n".join(texts)
             self.sources.append(source)
             self._execute(source)

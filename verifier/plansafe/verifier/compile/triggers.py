@@ -71,7 +71,7 @@ def compile_extension(
 ) -> Extension:
     """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
     search = _Search(emitter, condition, positive, parameters)
-    triggers = [search.define_trigger(*read) for read in search.list_reads()]
+    triggers = [search.define_trigger(*read, later=True) for read in search.list_reads()]
     find_all = emitter.compile_lines(_CONTEXT, search.emit_search() or ["pass"])
     return Extension(parameters, find_all, tuple(triggers))
 
@@ -132,12 +132,17 @@ class _Search:
                         reads.add(key)
                         yield disjunct, read, added
 
-    def define_trigger(self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None) -> Trigger:
-        """Define the functions of a trigger."""
+    def define_trigger(
+        self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None, *, later: bool = False
+    ) -> Trigger:
+        """Define the functions of a trigger. ``later``: request the indexes of ``find`` only when it is compiled."""
         predicate, domains = self.emitter.task.find_subject(read), self._find_domains(disjunct)
         match_lines, bound = emit_argument_match(self.emitter, predicate, read.arguments, domains)
         name = self.emitter.fresh_name()
-        self.emitter.define(name, _CONTEXT, match_lines + self._emit(disjunct, domains, bound))
+        if later:
+            self.emitter.define_later(name, _CONTEXT, lambda: match_lines + self._emit(disjunct, domains, bound))
+        else:
+            self.emitter.define(name, _CONTEXT, match_lines + self._emit(disjunct, domains, bound))
         match_name = _define_match(self.emitter, predicate, read.arguments, domains)
         return Trigger(self.emitter, predicate, added, name, match_name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from plansafe.verifier.compile.code_builder import IndexKey
@@ -23,12 +24,13 @@ class FactIndexes(dict[int, dict[int, Any]]):
     views (:class:`QuantifierView`), which forks do not share.
     """
 
-    def __init__(self, emitter: Emitter, requested: set[IndexKey]) -> None:
+    def __init__(self, emitter: Emitter, requested: AbstractSet[IndexKey]) -> None:
         super().__init__()
         self.emitter = emitter
         self.task: Task = emitter.task
         self.size = emitter.object_count
-        self.specs = {spec: emitter.indexes[spec] for spec in requested}
+        self.requested = requested
+        """The indexes that :meth:`build` makes. More are requested when the code of triggers is compiled."""
         self.facts: list[set[int]] = []
         """The facts of the present state, for indexes that are made later."""
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
@@ -47,21 +49,19 @@ class FactIndexes(dict[int, dict[int, Any]]):
         return self[number]
 
     def build(self, facts: list[set[int]]) -> None:
-        """Build the indexes that the constructor was given."""
+        """Build the requested indexes."""
         self.clear()
         self.facts = facts
         self._by_predicate = {}
         self._unshared_keys = None
-        for (predicate, positions), number in self.specs.items():
-            self._fill(predicate, positions, number)
+        for key in self.requested:
+            self._fill(*key, self.emitter.indexes[key])
 
-    def cover(self, requested: set[IndexKey], facts: list[set[int]]) -> None:
+    def cover(self, requested: AbstractSet[IndexKey], facts: list[set[int]]) -> None:
         """Add the requested indexes that are missing; ``facts`` belong to the state that the indexes describe."""
         self.facts = facts
-        if len(requested) > len(self.specs) or not requested <= self.specs.keys():
-            self.specs = {**self.specs, **{spec: self.emitter.indexes[spec] for spec in requested}}
-            for number in self.specs.values():
-                self[number]
+        for key in requested:
+            self[self.emitter.indexes[key]]
 
     def _fill(self, predicate: int, positions: tuple[int, ...], number: int) -> None:
         powers = self._compute_powers(predicate, positions)

@@ -163,7 +163,7 @@ class Runtime:
                 for i, readers in enumerate(self.dispatch.readers)
                 if readers and self.indexes.emitter.find_view_of_index(i) is None
             ]
-        ) | {p for p, _ in self.indexes.specs}.union(self._indexed_by_checks)
+        ) | {p for p, _ in self.indexes.requested}.union(self._indexed_by_checks)
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
